@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode"
 
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // readRows returns the columns of the rows of a file of tables.

@@ -5,8 +5,8 @@
 package buckets
 
 import (
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/s3"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/internal/ground/storage/s3"
 )
 
 func init() {

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/lshbands"
 )
 
@@ -151,7 +151,7 @@ func (c *Config) TempFolder() string {
 	case storage.Scheme(c.Output) != "" && IsLocal(c.Runner):
 		return os.TempDir()
 	}
-	return workspace.UsualTemp(c.Output)
+	return UsualTemp(c.Output)
 }
 
 // The values of Audit that are not numbers.
@@ -212,4 +212,26 @@ func (c *Config) LeastSimilarity() float64 {
 		return 1 - float64(c.Hamming)/float64(c.SimHashBits())
 	}
 	return c.Threshold
+}
+
+// mostNameBytes is the length in bytes of the longest name that file systems accept.
+const mostNameBytes = 255
+
+// UsualTemp returns the folder of temporary files for an output folder. It is beside the output folder and
+// has the same name with .temp behind it. The name is shortened if it would be too long.
+func UsualTemp(output string) string {
+	if storage.Scheme(output) != "" {
+		return strings.TrimRight(output, "/") + ".temp"
+	}
+	clean := filepath.Clean(output)
+	if name := filepath.Base(clean); name == "." || name == ".." {
+		if path, err := filepath.Abs(clean); err == nil {
+			clean = path
+		}
+	}
+	const ending = ".temp"
+	if name := filepath.Base(clean); len(name) > mostNameBytes-len(ending) && len(name) <= mostNameBytes {
+		clean = filepath.Join(filepath.Dir(clean), name[:mostNameBytes-len(ending)])
+	}
+	return clean + ending
 }

@@ -3,9 +3,9 @@ package job
 import (
 	"slices"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/sketch"
 )
 

@@ -3,14 +3,14 @@
 package job
 
 import (
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/site"
-	"mirrorbeam/internal/webtext"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/site"
+	"mirrorbeam/internal/read/webtext"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/sketch"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/match/methods"
 )
 
 // validConfig returns a configuration with the required settings only.

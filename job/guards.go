@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/match/methods"
 )
 
 // Guards are shares, in percent, above which a run reports a failure. 0 stands for no guard.

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/webtext"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/webtext"
 )
 
 // Every setting stands in one of three lists, by its name in JSON.

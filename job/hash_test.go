@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // another returns a value that differs from the value of a field.

@@ -1,8 +1,8 @@
 package job
 
 import (
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/sketch"
 )
 

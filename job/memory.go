@@ -3,8 +3,8 @@ package job
 import (
 	"cmp"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
 )
 
 // MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result.

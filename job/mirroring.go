@@ -3,13 +3,13 @@ package job
 import (
 	"slices"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/mirrors"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/site"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/site"
+	"mirrorbeam/internal/sites/mirrors"
 )
 
 // Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.

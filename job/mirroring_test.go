@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
 )
 
 // TestMirroringIsChecked: each fault in what is asked of sites is reported under the name of its setting.

@@ -1,9 +1,9 @@
 package job
 
 import (
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/read/corpus"
 )
 
 // ReadRanking returns the list of preferred sources as it stands in its file, and an empty list if no file is named. A

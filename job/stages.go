@@ -1,11 +1,11 @@
 package job
 
 import (
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/indexing"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/index"
 	"mirrorbeam/sketch"
 )
 
@@ -72,8 +72,8 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 }
 
 // Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
-func (c *Config) Indexing(lists Lists) indexing.Kind {
-	kind := indexing.Kind{Config: c.IndexHash(lists), Seed: c.Seed.Number, Threshold: c.Threshold}
+func (c *Config) Indexing(lists Lists) index.Kind {
+	kind := index.Kind{Config: c.IndexHash(lists), Seed: c.Seed.Number, Threshold: c.Threshold}
 	if c.Scoring() == methods.Hamming {
 		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
 	}

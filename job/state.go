@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
 )
 
 // FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of

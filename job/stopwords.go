@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/sketch"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // readVectors returns the lines of a file of vectors, cut into fields.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 

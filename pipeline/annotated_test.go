@@ -16,9 +16,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 

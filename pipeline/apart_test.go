@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/start/listing"
 )
 
 // TestApart: folders that a job writes to are apart from what it reads, whatever leads to them. Faults are found before

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

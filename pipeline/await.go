@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/pipeline/engine"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
 )

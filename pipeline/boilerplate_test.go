@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 )
 
 // TestBoilerplate checks the passages of jobs by what brute force knows of the shingles in them. They do not depend on how the

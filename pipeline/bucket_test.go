@@ -9,11 +9,11 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/s3"
-	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/internal/ground/storage/s3"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/job"
 )
 

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/settle/keep"
 )
 
 // TestChainsOfCorpora runs on corpora whose documents form long chains at a low threshold: template pages in many languages, and

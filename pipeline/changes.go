@@ -7,18 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/lineage"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/mirrors"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/verdicts"
-	"mirrorbeam/internal/warnings"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -45,12 +43,12 @@ type found struct {
 	changes []output.Change
 	// told are these changes and those of earlier runs that nobody has acknowledged. outbox are those to be acknowledged.
 	told   []output.Change
-	outbox lineage.Outbox
+	outbox state.Outbox
 	// suspects are those that are open.
 	suspects []OpenSuspect
 	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
 	warnings  []warnings.Warning
-	originals []lineage.Original
+	originals []state.Original
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
@@ -58,7 +56,7 @@ type found struct {
 
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
 // run that dies in between has told of its changes, and the next one tells of them again.
-func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
+func (r *run) publishScheduled(result *write.Result, summary *Summary) error {
 	of, err := r.handOn(result)
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
@@ -68,7 +66,7 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
 		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
-	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
+	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
 	if err == nil {
 		err = r.results.Publish(append(result.Files, files...), *summary)
 	}
@@ -87,7 +85,7 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	if r.Config.HasSites() {
 		counts[output.Mirrors], counts[output.Suspects], counts[output.Protected] = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	}
-	for of, kinds := range lineage.Outbox(changes).Counts() {
+	for of, kinds := range state.Outbox(changes).Counts() {
 		counts[of] = kinds
 	}
 	return counts
@@ -95,9 +93,9 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 
 // past is what the state knows of earlier runs.
 type past struct {
-	clusters, mirrors []lineage.Group
-	suspects          []lineage.Alert
-	outbox            lineage.Outbox
+	clusters, mirrors []state.Group
+	suspects          []state.Alert
+	outbox            state.Outbox
 }
 
 // past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild begins anew:
@@ -105,13 +103,13 @@ type past struct {
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path
 	if last.Clusters != "" {
-		p.clusters, err = lineage.Read(path(last.Clusters))
+		p.clusters, err = state.ReadGroups(path(last.Clusters))
 	}
 	if err == nil && last.Mirrors != "" {
-		p.mirrors, err = lineage.Read(path(last.Mirrors))
+		p.mirrors, err = state.ReadGroups(path(last.Mirrors))
 	}
 	if err == nil && last.Suspects != "" {
-		p.suspects, err = lineage.ReadAlerts(path(last.Suspects))
+		p.suspects, err = state.ReadAlerts(path(last.Suspects))
 	}
 	if err == nil {
 		p.outbox, err = last.Unacknowledged(r.state.Folder)
@@ -126,8 +124,8 @@ func (r *run) past() (p past, err error) {
 
 // handOn compares what the run has found with what the last one did, and writes files of the state for the next one. A run
 // that is not about sites hands on what an earlier one has found of them.
-func (r *run) handOn(result *outputs.Result) (f found, err error) {
-	now, err := outputs.ReadForNext(result.Written)
+func (r *run) handOn(result *write.Result) (f found, err error) {
+	now, err := write.ReadForNext(result.Written)
 	if err != nil {
 		return f, err
 	}
@@ -156,7 +154,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 	}
 	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
-		err = verdicts.Write(r.state.Path(names.Verdicts), now.Verdicts)
+		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts)
 	}
 	return f, err
 }
@@ -168,13 +166,13 @@ func (r *run) isAwaited(of, change string) bool {
 }
 
 // follow compares the groups of an output with those of the last run, and writes them to a file.
-func (r *run) follow(f *found, of string, last, now []lineage.Group, name string) error {
-	f.changes = append(f.changes, lineage.Follow(of, last, now, r.state.Last.Number+1)...)
-	return lineage.Write(r.state.Path(name), now)
+func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
+	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
+	return state.WriteGroups(r.state.Path(name), now)
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
-func (r *run) followAlerts(f *found, known, now []lineage.Alert, runs []work.Path) error {
+func (r *run) followAlerts(f *found, known, now []state.Alert, runs []work.Path) error {
 	originals := r.state.Last.Originals
 	if r.Config.Rebuild {
 		originals = nil
@@ -187,8 +185,8 @@ func (r *run) followAlerts(f *found, known, now []lineage.Alert, runs []work.Pat
 	for _, site := range watch.Changed {
 		f.warnings = append(f.warnings, warnings.Warning{Kind: warnings.ProtectedChanged, Text: site.String(), Flag: "--rebuild"})
 	}
-	sighting := lineage.Sighting{Generation: int64(r.state.Last.Number) + 1, Seconds: r.Begun.Unix()}
-	changes, all := lineage.FollowAlerts(output.Suspects, known, now, watch.IsUnseen, sighting)
+	sighting := state.Sighting{Generation: int64(r.state.Last.Number) + 1, Seconds: r.Begun.Unix()}
+	changes, all := state.FollowAlerts(output.Suspects, known, now, watch.IsUnseen, sighting)
 	f.suspects = openSuspects(all)
 	for _, a := range all {
 		if a.Unseen && a.Campaign == 0 {
@@ -196,11 +194,11 @@ func (r *run) followAlerts(f *found, known, now []lineage.Alert, runs []work.Pat
 		}
 	}
 	f.changes = append(append(f.changes, changes...), watch.Changes()...)
-	return lineage.WriteAlerts(r.state.Path(f.names.Suspects), all)
+	return state.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
 // commit makes what the run has found the next generation of the state.
-func (r *run) commit(result *outputs.Result, of found) error {
+func (r *run) commit(result *write.Result, of found) error {
 	config, err := json.Marshal(r.Config)
 	if err != nil {
 		return err

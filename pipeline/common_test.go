@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/job"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestCorpora measures recall and precision on real texts against all pairs that

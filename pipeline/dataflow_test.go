@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/pipeline/dataflow/dataflowtest"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestTemplatePages runs on 20,000 pages of one template, far more than are compared with each other. The clusters are

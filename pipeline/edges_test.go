@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/transforms"
 )
 

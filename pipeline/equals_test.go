@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 

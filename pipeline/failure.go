@@ -6,8 +6,8 @@ import (
 	"os"
 	"syscall"
 
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/write"
 )
 
 const (
@@ -32,7 +32,7 @@ func checkOpenFiles() error {
 }
 
 // firstReject describes the first reject of a result that has one.
-func firstReject(result outputs.Result) string {
+func firstReject(result write.Result) string {
 	first := result.FirstReject
 	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
 }

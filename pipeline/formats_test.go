@@ -19,10 +19,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
 

@@ -15,11 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/plan"
-	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

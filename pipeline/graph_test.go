@@ -7,8 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )

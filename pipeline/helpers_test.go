@@ -20,9 +20,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/klauspost/compress/zstd"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
 

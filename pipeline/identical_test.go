@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestIdentical: documents of the same bytes, or of the same words in the same order, are joined, and no others, whatever

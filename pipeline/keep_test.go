@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 

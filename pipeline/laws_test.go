@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

@@ -1,18 +1,18 @@
 package pipeline
 
 import (
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/settle/write"
 )
 
 // writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles follow
 // from the whole corpus: so nobody could find out later what was compared.
 func (r *run) writeLeftOut() (files []output.File, err error) {
-	of := outputs.Files{Partial: work.Path(r.results.Partial)}
+	of := write.Files{Partial: work.Path(r.results.Partial)}
 	write := func(name string, packed []byte) error {
-		file, err := outputs.WriteShingles(of, name, packed)
+		file, err := write.WriteShingles(of, name, packed)
 		files = append(files, file)
 		return err
 	}

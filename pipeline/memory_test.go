@@ -9,15 +9,15 @@ import (
 	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/storagetest"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
@@ -44,7 +44,7 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if _, err := execute(context.Background(), j, &config); err != nil {
 		return "", err
 	}
-	result, err := outputs.ReadResult(folder)
+	result, err := write.ReadResult(folder)
 	if err != nil {
 		return "", err
 	}

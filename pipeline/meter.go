@@ -3,7 +3,7 @@ package pipeline
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 )
 
 // metered is what the metrics say of a stage. Its Seconds are not set.

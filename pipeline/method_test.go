@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
 )
 
 // bySize is a method of the test: documents meet if they have equally many shingles. The registration here is all there

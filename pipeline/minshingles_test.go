@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestMinShingles: short documents are near-duplicates only of equal ones, by every method, and long ones as ever.

@@ -10,7 +10,7 @@ import (
 	"reflect"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/job"
 )
 

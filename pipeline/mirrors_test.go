@@ -11,11 +11,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/site"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/site"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"

@@ -14,8 +14,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
@@ -54,12 +55,12 @@ func jobOn(t *testing.T, documents []transforms.Document, config job.Config) (me
 		kept := map[string]string{}
 		parse(t, readOutput(t, config.Output, output.Removed), func(m *transforms.Member) { kept[m.ID] = m.KeptID })
 		members = parse(t, readOutput(t, config.Output, output.Clusters), func(m *transforms.Member) {
-			m.KeptID = output.Original(kept[m.ID])
-			m.ID, m.Cluster = output.Original(m.ID), output.Original(m.Cluster)
+			m.KeptID = quoting.Original(kept[m.ID])
+			m.ID, m.Cluster = quoting.Original(m.ID), quoting.Original(m.Cluster)
 		})
 	}
 	return members, parse(t, readOutput(t, config.Output, output.Pairs), func(p *transforms.Pair) {
-		p.A, p.B = output.Original(p.A), output.Original(p.B)
+		p.A, p.B = quoting.Original(p.A), quoting.Original(p.B)
 	})
 }
 

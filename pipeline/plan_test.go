@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

@@ -15,11 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/index"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/query"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/settle/index"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )

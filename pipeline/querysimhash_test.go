@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestQueryBySimHash looks for all documents of a corpus in an index of their fingerprints. It compares with brute

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/query"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 )
 

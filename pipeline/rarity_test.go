@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 )
 
 // answered is what a server answers, as a record of a web archive.

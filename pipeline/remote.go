@@ -12,10 +12,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
 )

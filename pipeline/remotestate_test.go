@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/state"
+	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/start/failure"
 )
 
 // TestStateOnEngine: nights on an engine that loses workers and in this process share a state, and write what runs over

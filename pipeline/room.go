@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )

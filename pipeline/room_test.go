@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/transforms"
 )
 

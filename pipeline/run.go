@@ -10,17 +10,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/recall"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/work"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/match/recall"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
@@ -216,7 +216,7 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 
 // finish checks the results of a pipeline that has ended, and publishes them.
 func (r *run) finish(found *metrics.Results) (Summary, error) {
-	result, err := outputs.ReadResult(r.results.Temp)
+	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -258,7 +258,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 }
 
 // accept refuses a result that the user would not want.
-func accept(config job.Config, result outputs.Result, size int64) error {
+func accept(config job.Config, result write.Result, size int64) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
 		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(result))

@@ -20,8 +20,8 @@ import (
 	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 
-	"mirrorbeam/internal/failure"
-	_ "mirrorbeam/internal/username" // for Beam, see the package
+	"mirrorbeam/internal/start/failure"
+	_ "mirrorbeam/internal/start/username" // for Beam, see the package
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/dataflow"
 	"mirrorbeam/pipeline/engine"

@@ -12,15 +12,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/lineage"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -56,9 +55,9 @@ type OpenSuspect struct {
 const mostOpenSuspects = 1000
 
 // openSuspects returns the suspects among all alerts of a state. A campaign stands for its sites.
-func openSuspects(all []lineage.Alert) (open []OpenSuspect) {
-	all = slices.DeleteFunc(slices.Clone(all), func(a lineage.Alert) bool { return a.Pages == 0 || a.Campaign != 0 })
-	slices.SortStableFunc(all, func(a, b lineage.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
+func openSuspects(all []state.Alert) (open []OpenSuspect) {
+	all = slices.DeleteFunc(slices.Clone(all), func(a state.Alert) bool { return a.Pages == 0 || a.Campaign != 0 })
+	slices.SortStableFunc(all, func(a, b state.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
 	for _, a := range all[:min(len(all), mostOpenSuspects)] {
 		suspect := OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}
 		if a.First.Seconds != 0 {
@@ -181,7 +180,7 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 	if err != nil || r.job.Parameters.Verdicts == "" {
 		return found, err
 	}
-	result, err := outputs.ReadResult(r.results.Temp)
+	result, err := write.ReadResult(r.results.Temp)
 	if err != nil || hasComparedAll(result) {
 		return found, err
 	}
@@ -190,6 +189,6 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 }
 
 // hasComparedAll reports whether a run has compared all candidates.
-func hasComparedAll(result outputs.Result) bool {
+func hasComparedAll(result write.Result) bool {
 	return result.Skipped.Groups == 0 && result.Skipped.Pairs == 0
 }

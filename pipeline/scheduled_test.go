@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/warnings"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 )
 

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/groups"
-	"mirrorbeam/internal/listing"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
@@ -35,7 +35,7 @@ type innerJob struct {
 
 // runInner does what Run does, up to the results, with other cuts. It returns the clusters and pairs, and the result of
 // the pipeline.
-func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.Result) {
+func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Result) {
 	t.Helper()
 	scheme, err := config.Scheme()
 	if err != nil {
@@ -73,7 +73,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	if _, err := execute(context.Background(), job, &config); err != nil {
 		t.Fatal(err)
 	}
-	result, err := outputs.ReadResult(work.Temp)
+	result, err := write.ReadResult(work.Temp)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lan
 var heapsInCuts = innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
 
 // sameInCuts compares the results of a whole job with those of the same job in cuts.
-func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Result, cuts ...innerJob) {
+func sameInCuts(t *testing.T, config job.Config, want string, whole write.Result, cuts ...innerJob) {
 	t.Helper()
 	for _, inner := range cuts {
 		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {

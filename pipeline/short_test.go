@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 )
 
 // TestShortDocuments names the traps of short and empty documents. A document without shingles is not like every other

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/groups"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
 )
 
 // fingerprintOf reads the SimHash of a row of sketches.

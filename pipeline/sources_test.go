@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/keep"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/sources"
-	"mirrorbeam/internal/warnings"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 

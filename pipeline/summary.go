@@ -9,13 +9,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/sources"
-	"mirrorbeam/internal/warnings"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -111,7 +111,7 @@ type Stage struct {
 }
 
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
-func summarize(config job.Config, all []sources.Source, result outputs.Result, metered *metrics.Results) Summary {
+func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
 	found := warnings.Findings{
 		Counts: result.Counts, Mirrors: result.Mirrors, Texts: result.Texts, Repeated: result.Repeated, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,

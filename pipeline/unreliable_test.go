@@ -3,8 +3,8 @@ package pipeline
 import (
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // TestAttemptsChangeNothing: tasks and steps of every stage break off, lose their outcomes, or run twice at a time, as

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
 )
 
 // verifyCorpus has documents of fewer and of many more shingles than a sketch.

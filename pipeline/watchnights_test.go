@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/warnings"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/settle/state"
 )
 
 // TestWatchedNights: an enemy who floods the crawl with copies, an original that is out of order for a night and a suspect that was not

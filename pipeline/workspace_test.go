@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
 

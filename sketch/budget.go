@@ -50,7 +50,6 @@ type Budget struct {
 	Small int64
 
 	await   func() error // nil: large documents need not wait
-	record  int64
 	used    int64
 	needs   int64 // see Needs
 	isLarge bool
@@ -62,7 +61,7 @@ func (b *Budget) Begin(record int64) {
 	if b == nil {
 		return
 	}
-	b.record, b.used, b.needs, b.isLarge, b.err = record, 0, 0, false, nil
+	b.used, b.needs, b.isLarge, b.err = 0, 0, false, nil
 	b.take(int(record))
 }
 
@@ -101,10 +100,11 @@ func (b *Budget) Needs() int64 {
 	return b.needs
 }
 
-// foresee notes what a document takes whose budget is spent after done bytes of length bytes of text.
-func (b *Budget) foresee(done, length int) {
+// foresee notes what a document takes whose budget is spent by a step after done bytes of length bytes of text. It had used before
+// bytes when the step began.
+func (b *Budget) foresee(before int64, done, length int) {
 	if b != nil && b.err == ErrSpent && done > 0 {
-		b.needs = b.record + int64(float64(b.used-b.record)*max(float64(length)/float64(done), 1))
+		b.needs = before + int64(float64(b.used-before)*max(float64(length)/float64(done), 1))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/sourcecode"
+	"mirrorbeam/internal/read/sourcecode"
 )
 
 // Code says how texts of program code are read. The zero value takes them for any other text. The text form has the

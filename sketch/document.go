@@ -75,6 +75,7 @@ type Hasher struct {
 	elements  []uint64 // shingles in the order of the text, then the set
 	// Of the text: its length, how much of it has been read, and the number of tokens there.
 	length, done, count int
+	before              int64 // what the document had used of its budget
 
 	// ending holds the last bytes of a text, at most lookahead, and zeros.
 	ending [2 * lookahead]byte
@@ -137,7 +138,7 @@ func (h *Hasher) begin(length int) {
 	h.tokenizer.reset()
 	h.runs.reset()
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
-	h.length, h.done, h.count = length, 0, 0
+	h.length, h.done, h.count, h.before = length, 0, 0, h.budget.Used()
 }
 
 // read reads the next piece of the text. All pieces but the last end with white space. It reports whether the text may go on.
@@ -168,7 +169,7 @@ func (h *Hasher) join(waiting int) bool {
 	h.count += read
 	if !h.budget.take(shingleBytes * read) {
 		h.elements = h.elements[:0]
-		h.budget.foresee(h.done, h.length)
+		h.budget.foresee(h.before, h.done, h.length)
 		return false
 	}
 	h.elements = expect(h.budget, h.elements, read, h.done, h.length)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
 
-	"mirrorbeam/internal/confusables"
+	"mirrorbeam/internal/read/confusables"
 )
 
 // Normalization says what a [Normalizer] does to texts. The zero value does nothing. Its text form has the
@@ -276,7 +276,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 		written, read, err := n.folder.Transform(dst[len(dst):cap(dst)], run, true)
 		dst, run = dst[:len(dst)+written], run[read:]
 		if err != transform.ErrShortDst {
-			// The only other end is that of run.
+			// The only other end is the end of run.
 			return dst
 		}
 	}

@@ -47,15 +47,16 @@ type Sequencer struct {
 	ignored      *Shingles // nil: all count
 	sequence     Sequence
 	invalid      int
-	isWhole      bool // the sequence shares the lists of the one part of the text
-	length       int  // of the text
+	isWhole      bool  // the sequence shares the lists of the one part of the text
+	length       int   // of the text
+	before       int64 // what the document had used of its budget
 }
 
 // NewSequencer returns a Sequencer of texts. It finds the shingles that a [Fingerprinter] with the same
 // options finds. With excludeQuotations, quoted words make no shingles, and no shingle reaches across them.
 //
 // It returns an error for options under which a shingle has no place in the text: weights of several texts,
-// and required stop words. Other errors are those of [NewFingerprinter].
+// and required stop words. Other errors are as [NewFingerprinter] returns them.
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,
@@ -103,6 +104,7 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
+	s.before = s.budget.Used()
 	q := &s.sequence
 	if s.isWhole {
 		// All but the numbers of the tokens lie in the memory of others.
@@ -225,7 +227,7 @@ func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 	if s.budget.take(placeBytes + comparedBytes) {
 		return true
 	}
-	s.budget.foresee(end, s.length)
+	s.budget.foresee(s.before, end, s.length)
 	return false
 }
 

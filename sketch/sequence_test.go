@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // sequenceOptions are the options that sequences are compared with fingerprints

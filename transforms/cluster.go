@@ -7,12 +7,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/clusters"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/origins"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/recall"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/recall"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/clusters"
 )
 
 func init() {
@@ -62,7 +61,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 // Plan chooses sources, labels the graph, judges the audit by the labels and makes the tasks.
 func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
 	if f.ByValue {
-		if err := origins.Choose(p); err != nil {
+		if err := clusters.ChooseSources(p); err != nil {
 			return err
 		}
 	}

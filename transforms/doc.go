@@ -13,14 +13,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/mirrors"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/scoring"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/match/scoring"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/sites/mirrors"
 )
 
 // Job holds the parameters of the stages. It stays with the driver: each DoFn gets only the parameters of its own work.
@@ -54,11 +54,11 @@ type Job struct {
 	Excerpt    int
 	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
-	Rows outputs.Rows
+	Rows write.Rows
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
 	// Index is the index that belongs to the scores of the job.
-	Index outputs.Index
+	Index write.Index
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
 }

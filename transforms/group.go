@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/groups"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
 )
 
 func init() {

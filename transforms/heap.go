@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/gathering"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/scoring"
+	"mirrorbeam/internal/match/gathering"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/match/scoring"
 )
 
 func init() {

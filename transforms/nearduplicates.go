@@ -13,10 +13,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/packing"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/start/packing"
 	"mirrorbeam/job"
 )
 

@@ -3,15 +3,15 @@ package transforms
 import (
 	"slices"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/groups"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/mirrors"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/scoring"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/match/scoring"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/sites/mirrors"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -62,8 +62,8 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Threshold: config.Threshold, AcceptsAll: config.Verify == methods.VerifyNone,
 		},
 		Excerpt: config.Excerpt, Rarity: config.Rarity,
-		Rows: outputs.Rows{
-			Files:  outputs.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
+		Rows: write.Rows{
+			Files:  write.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
@@ -120,6 +120,6 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 }
 
 // indexOf returns the index for the scores of the job.
-func indexOf(config *job.Config, e Extent) outputs.Index {
-	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()}
+func indexOf(config *job.Config, e Extent) write.Index {
+	return write.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/packing"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/start/packing"
 )
 
 func init() {

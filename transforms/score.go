@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/scoring"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/match/scoring"
 )
 
 func init() {

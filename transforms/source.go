@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/origins"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/clusters"
 )
 
 func init() {
@@ -17,7 +17,7 @@ func init() {
 // to one of outcomes with the values that most documents have. Only jobs with such a field have this stage.
 func Source(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("source")
-	counting := origins.Counting{}
+	counting := clusters.SourceCounting{}
 	return sideBySide(s, &sourceFn{Work: counting, bundle: job.bundle()}, exchange(s, job, counting.Delivery(), sketches))
 }
 
@@ -25,7 +25,7 @@ var sourceStage = newStage(work.Source)
 
 // sourceFn counts the documents of the values of a range of hashes.
 type sourceFn struct {
-	Work origins.Counting
+	Work clusters.SourceCounting
 
 	bundle
 }

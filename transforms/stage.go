@@ -9,7 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 )
 
 // stage holds what the DoFns of one stage share: its name and its metrics.

@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"testing"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/sketch"
 )
 

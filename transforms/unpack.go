@@ -7,9 +7,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/packing"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/start/packing"
 )
 
 func init() {
@@ -49,15 +50,15 @@ func (f *unpackFn) unpack(o work.Outcome, emitMember func(Member), emitPair func
 		return err
 	}
 	err = packing.EachRow(f.Folder, o, output.Clusters, func(m Member) {
-		m.KeptID = output.Original(kept[m.ID])
-		m.ID, m.Cluster = output.Original(m.ID), output.Original(m.Cluster)
+		m.KeptID = quoting.Original(kept[m.ID])
+		m.ID, m.Cluster = quoting.Original(m.ID), quoting.Original(m.Cluster)
 		emitMember(m)
 	})
 	if err != nil {
 		return err
 	}
 	return packing.EachRow(f.Folder, o, output.Pairs, func(p Pair) {
-		p.A, p.B = output.Original(p.A), output.Original(p.B)
+		p.A, p.B = quoting.Original(p.A), quoting.Original(p.B)
 		emitPair(p)
 	})
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/common"
-	"mirrorbeam/internal/scoring"
+	"mirrorbeam/internal/match/scoring"
+	"mirrorbeam/internal/measure/common"
 )
 
 func init() {

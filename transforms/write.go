@@ -7,12 +7,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/mirrors"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/sites/mirrors"
 )
 
 func init() {
@@ -41,7 +41,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 			continue
 		}
 		s := s.Scope(name)
-		unique := outputs.Unique{
+		unique := write.Unique{
 			Annotate: name == output.Annotated,
 			Partial:  job.Rows.Partial, Inputs: job.Inputs, Reading: job.Fingerprinting.Reading,
 		}
@@ -55,7 +55,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		s := s.Scope("sketches")
-		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: job.bundle(), Work: outputs.Sketches{
+		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: job.bundle(), Work: write.Sketches{
 			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
 		}}, exchange(s, job, ofDocuments, sketches)))
 	}
@@ -72,7 +72,7 @@ var writeStage = newStage(work.Write)
 
 // writeFn writes the rows of an output shard.
 type writeFn struct {
-	Work outputs.Rows
+	Work write.Rows
 
 	bundle
 }
@@ -83,7 +83,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 
 // uniqueFn writes the kept records of the input files that start in a split.
 type uniqueFn struct {
-	Work outputs.Unique
+	Work write.Unique
 
 	bundle
 }
@@ -97,7 +97,7 @@ type annotatedFn struct{ uniqueFn }
 
 // sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct {
-	Work outputs.Sketches
+	Work write.Sketches
 
 	bundle
 }
@@ -108,7 +108,7 @@ func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func(
 
 // indexFn writes an index of the documents of some splits.
 type indexFn struct {
-	Work outputs.Index
+	Work write.Index
 
 	bundle
 }
@@ -147,7 +147,7 @@ type finishFn struct {
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = outputs.Finish(string(f.Folder), outcomes, counts, f.ByValue)
+		err = write.Finish(string(f.Folder), outcomes, counts, f.ByValue)
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("finish: %w", err))

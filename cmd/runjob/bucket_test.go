@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
 )
 
 // TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the

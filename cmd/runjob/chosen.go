@@ -8,8 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/plan"
-	"mirrorbeam/internal/settingsfile"
+	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
 )
 
@@ -42,7 +41,7 @@ type chooser struct {
 	// origins holds where each setting was found, by its name.
 	origins map[string]origin
 
-	file map[string]settingsfile.Value // nil until it is read
+	file map[string]settingValue // nil until it is read
 }
 
 func newChooser() *chooser { return &chooser{environ: os.Environ(), origins: map[string]origin{}} }
@@ -124,11 +123,11 @@ func (c *chooser) checkVariables() error {
 
 // read reads the file of settings, if there is one.
 func (c *chooser) read(path string) (err error) {
-	c.file = map[string]settingsfile.Value{}
+	c.file = map[string]settingValue{}
 	if path == "" {
 		return nil
 	}
-	if c.file, err = settingsfile.Read(path, checkSettingName); err != nil {
+	if c.file, err = readSettings(path, checkSettingName); err != nil {
 		return sourceFault{fmt.Errorf("--config: %w", err)}
 	}
 	return nil

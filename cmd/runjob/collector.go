@@ -10,7 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

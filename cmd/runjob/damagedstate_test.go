@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/look/query"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/pipeline/dataflow/dataflowtest"
 )
 
@@ -67,7 +67,7 @@ func TestDataflowFromBucketToBucket(t *testing.T) {
 	checkPublished(t, server, 300)
 }
 
-// checkPublished checks that the results of so many documents are published, and that nothing else is left.
+// checkPublished checks that the results of a number of documents are published, and that nothing else is left.
 func checkPublished(t *testing.T, server *dataflowtest.Server, documents int) {
 	t.Helper()
 	summary, err := server.Object(folder + "/out/summary.json")

@@ -9,10 +9,10 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/internal/ground/storage/storagetest"
 )
 
 // deadlyBucket is a server with a bucket of Cloud Storage. A process does not outlive a certain request to it.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/results"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -72,7 +72,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	printGrave(ctx, os.Stderr, summary)
 	printSummary(os.Stderr, summary)
-	folder, err := results.Open(output)
+	folder, err := finished.Open(output)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mirrorbeam/internal/difference"
+	"mirrorbeam/internal/look/difference"
 )
 
 const (

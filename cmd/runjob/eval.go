@@ -10,10 +10,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/evaluation"
-	"mirrorbeam/internal/results"
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/look/evaluation"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/pipeline"
 )
 
@@ -77,7 +77,7 @@ func (u unusable) Unwrap() []error { return []error{pipeline.ErrInput, u.error} 
 
 // evaluator is an evaluation under way.
 type evaluator struct {
-	folder    *results.Folder
+	folder    *finished.Folder
 	documents *evaluation.Documents
 	truth     *evaluation.Truth
 	clusters  []evaluation.Document // by document: the document that its cluster is named after
@@ -88,11 +88,11 @@ type evaluator struct {
 
 // evaluate reads the truth and the results and compares them.
 func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
-	folder, err := results.Open(c.Folder)
+	folder, err := finished.Open(c.Folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.Need(results.Clusters, results.Pairs); err != nil {
+	if err := folder.Need(finished.Clusters, finished.Pairs); err != nil {
 		return nil, err
 	}
 	summary := folder.Summary
@@ -129,7 +129,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 // compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can
 // name.
 func (e *evaluator) compare(ctx context.Context, worst int) error {
-	if e.folder.Has(results.Clusters) {
+	if e.folder.Has(finished.Clusters) {
 		if err := e.compareClusters(ctx); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 		e.note("the run has emitted no clusters, so they are not measured: run it with --emit clusters,pairs")
 	}
 	isFound := func(pair evaluation.Pair) bool { return e.clusters[pair.A] == e.clusters[pair.B] }
-	if e.folder.Has(results.Pairs) {
+	if e.folder.Has(finished.Pairs) {
 		judge, err := e.comparePairs(ctx, worst)
 		if err != nil {
 			return err

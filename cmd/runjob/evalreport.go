@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"mirrorbeam/internal/difference"
-	"mirrorbeam/internal/evaluation"
+	"mirrorbeam/internal/look/difference"
+	"mirrorbeam/internal/look/evaluation"
 )
 
 // evalReport is the outcome of an evaluation. --json prints it as JSON.

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"mirrorbeam/internal/explain"
-	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/look/explain"
+	"mirrorbeam/internal/look/finished"
 )
 
 // explainCommand says why two documents are together or not.
@@ -35,7 +35,7 @@ func (c *explainCommand) Validate() error {
 
 // Run explains.
 func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
-	folder, err := results.Open(c.Folder)
+	folder, err := finished.Open(c.Folder)
 	if err != nil {
 		return unusable{err}
 	}

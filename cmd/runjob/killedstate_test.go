@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/settle/state"
 )
 
 // kills is how many jobs are killed, each at a moment of its own.

@@ -28,9 +28,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	_ "mirrorbeam/internal/openfiles" // checks a limit before main begins
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/s3"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/internal/ground/storage/s3"
+	_ "mirrorbeam/internal/start/openfiles" // checks a limit before main begins
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/pipeline"
 )
 

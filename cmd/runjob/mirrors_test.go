@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"mirrorbeam/internal/webtext"
+	"mirrorbeam/internal/read/webtext"
 )
 
 // TestDefaultsOfMirrors: the command has the flags of a job, with defaults of its own that are not given.

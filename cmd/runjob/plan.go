@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 // planCommand ranks the ways to find candidates.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 // The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of

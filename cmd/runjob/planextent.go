@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 // printReads tells which files the job reads, if there is an input.

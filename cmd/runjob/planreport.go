@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )

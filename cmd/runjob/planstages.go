@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 // printStages prints what each stage of a choice reads and writes of the temporary files.

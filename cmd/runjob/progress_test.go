@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 )
 
 // moments are stages at some times, as somebody sees who looks.

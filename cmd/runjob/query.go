@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"mirrorbeam/internal/query"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/query"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
-// queryCommand looks for documents in an index, or among those of a state.
+// queryCommand looks for documents in an index or a state.
 type queryCommand struct {
 	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
 	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`

@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"os"
 
-	runreport "mirrorbeam/internal/report"
-	"mirrorbeam/internal/results"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/workspace"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
+	runreport "mirrorbeam/internal/look/report"
+	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
 
@@ -69,7 +69,7 @@ func (c *reportCommand) path() string {
 // page makes the page.
 func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	options := runreport.Options{HideIDs: c.HideIDs, Texts: runreport.TextUse(c.Texts)}
-	folder, err := results.Open(c.Folder)
+	folder, err := finished.Open(c.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 		}
 		return b.Bytes(), err
 	}
-	other, err := results.Open(c.Other)
+	other, err := finished.Open(c.Other)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	runreport "mirrorbeam/internal/report"
-	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/look/finished"
+	runreport "mirrorbeam/internal/look/report"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -48,7 +48,7 @@ func TestReportedCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		of, err := results.Open(folder)
+		of, err := finished.Open(folder)
 		if err != nil {
 			t.Fatal(err)
 		}

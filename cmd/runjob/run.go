@@ -14,10 +14,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

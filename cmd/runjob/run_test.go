@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/sources"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
 )

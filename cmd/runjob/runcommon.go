@@ -4,7 +4,7 @@ import (
 	"io"
 	"slices"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/pipeline"
 )
 

@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
-	"mirrorbeam/internal/results"
-	"mirrorbeam/internal/sources"
-	"mirrorbeam/internal/warnings"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/pipeline"
 )
 
@@ -41,7 +41,7 @@ func sharedPassage(ctx context.Context, s *pipeline.Summary, a, b string) string
 	if b == "" || s.Counts.Bytes+s.Counts.ReferenceBytes > quotedInput {
 		return ""
 	}
-	folder, err := results.Open(s.Config.Output)
+	folder, err := finished.Open(s.Config.Output)
 	if err != nil {
 		return ""
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"mirrorbeam/internal/explain"
-	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/look/explain"
+	"mirrorbeam/internal/look/finished"
 )
 
 // showCommand lists clusters, or the documents of one.
@@ -36,7 +36,7 @@ func (c *showCommand) Validate() error {
 
 // Run lists.
 func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
-	folder, err := results.Open(c.Folder)
+	folder, err := finished.Open(c.Folder)
 	if err != nil {
 		return unusable{err}
 	}

@@ -11,10 +11,10 @@ import (
 	"io"
 	"os"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/sketch"
 )
 
@@ -93,12 +93,12 @@ func (c *sketchCommand) each(ctx context.Context, path string, visit func(name s
 	case err != nil:
 		return failure.New(failure.Input, fmt.Errorf("read a text: %w", err))
 	case !c.Records:
-		return visit(output.Text(path), content)
+		return visit(quoting.Text(path), content)
 	}
 	number := 0
 	for line := range bytes.Lines(content) {
 		number++
-		place := fmt.Sprintf("%s:%d", output.Text(path), number)
+		place := fmt.Sprintf("%s:%d", quoting.Text(path), number)
 		name, text, err := textOf(line)
 		if err != nil {
 			return failure.New(failure.Input, fmt.Errorf("%s: %w", place, err))
@@ -125,5 +125,5 @@ func textOf(line []byte) (name string, text []byte, err error) {
 	if json.Unmarshal(record.ID, &name) != nil {
 		name = string(record.ID) // a number stays as it is written
 	}
-	return output.Text(name), []byte(*record.Text), nil
+	return quoting.Text(name), []byte(*record.Text), nil
 }

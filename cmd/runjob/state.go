@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"mirrorbeam/internal/lineage"
-	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/settle/state"
 )
 
 // stateCommand looks after the state of a scheduled job.
@@ -87,7 +86,7 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 const mostShown = 50
 
 // showUnacknowledged lists changes that nobody has acknowledged, the first ones of each output.
-func showUnacknowledged(out io.Writer, open lineage.Outbox) {
+func showUnacknowledged(out io.Writer, open state.Outbox) {
 	if len(open) == 0 {
 		say(out, "all changes are acknowledged\n")
 		return

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/start/failure"
 )
 
 // spoolStdin copies the standard input to a file of the user's own, if it is among the inputs. A job reads

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/setting"
 )
 
 // say writes to people. A line ends only where the format has a line feed. Names, texts and errors among the
@@ -40,7 +40,7 @@ func say(w io.Writer, format string, args ...any) {
 // visible writes a character that a terminal would obey as Go does in a string, as in \n and \u202e. It
 // writes bytes that are not UTF-8 as in \xff.
 func visible(text string) string {
-	if utf8.ValidString(text) && strings.IndexFunc(text, output.IsControl) < 0 {
+	if utf8.ValidString(text) && strings.IndexFunc(text, quoting.IsControl) < 0 {
 		return text
 	}
 	var b []byte
@@ -49,7 +49,7 @@ func visible(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			b = fmt.Appendf(b, `\x%02x`, text[0])
-		case output.IsControl(r):
+		case quoting.IsControl(r):
 			b = append(b, strings.Trim(strconv.QuoteRuneToASCII(r), "'")...)
 		default:
 			b = append(b, text[:size]...)
@@ -98,7 +98,7 @@ func printJSON(w io.Writer, value any) error {
 	}
 	var text []byte
 	for _, r := range b.String() {
-		if r != '\n' && output.IsControl(r) { // a control character inside a string
+		if r != '\n' && quoting.IsControl(r) { // a control character inside a string
 			text = fmt.Appendf(text, `\u%04x`, r)
 		} else {
 			text = utf8.AppendRune(text, r)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/pipeline"
 )
 
@@ -72,7 +72,7 @@ func TestPrintJSON(t *testing.T) {
 	if err := printJSON(&b, value); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.IndexFunc(strings.ReplaceAll(text, "\n", ""), output.IsControl) >= 0 {
+	if text := b.String(); strings.IndexFunc(strings.ReplaceAll(text, "\n", ""), quoting.IsControl) >= 0 {
 		t.Errorf("%q", text)
 	}
 	var back map[string]string

@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/look/finished"
 )
 
 // TestTourShowsHostileNames: the demo prints names and texts from files of others.
 func TestTourShowsHostileNames(t *testing.T) {
 	s := newScene(t)
-	row := string(output.AppendString(nil, hostile))
+	row := string(quoting.AppendString(nil, hostile))
 	text := "a stitch in time saves nine, they say, and \\u001b[2J too many cooks spoil the broth that one has made"
 	s.write("in.jsonl", []byte(`{"id":`+row+`,"text":"`+text+` \u009b2J"}`+"\n"+`{"id":"b","text":"`+text+` today"}`+"\n"))
 	s.runjob("--emit", "clusters,pairs").succeeds(2)
 	t.Chdir(s.dir)
-	folder, err := results.Open("out")
+	folder, err := finished.Open("out")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestTourShowsHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := b.String()
-	if strings.IndexFunc(strings.ReplaceAll(shown, "\n", ""), output.IsControl) >= 0 || strings.Contains(shown, "\nrunjob:") {
+	if strings.IndexFunc(strings.ReplaceAll(shown, "\n", ""), quoting.IsControl) >= 0 || strings.Contains(shown, "\nrunjob:") {
 		t.Errorf("%q", shown)
 	}
 	if !strings.Contains(shown, `a\x1b[31m\u009b2J\u202eb\nrunjob: results deleted`) || !strings.Contains(shown, `[-\u009b2J-]`) {

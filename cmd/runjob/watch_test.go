@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/settle/state"
 )
 
 const schedules = "../../scripts/schedule"

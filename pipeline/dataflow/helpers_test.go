@@ -13,9 +13,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/pipeline/dataflow/dataflowtest"
 )
 

@@ -17,8 +17,8 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/api/googleapi"
 
-	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/start/failure"
 )
 
 // templateFlag is the flag of Beam that says where to write a job instead of sending it.
@@ -87,7 +87,7 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	return s.send(ctx, job)
 }
 
-// program returns the program that workers run: that of --worker_binary, or else this one. Beam itself would compile one.
+// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would compile one.
 func program() (string, error) {
 	if *jobopts.WorkerBinary != "" {
 		return *jobopts.WorkerBinary, nil

@@ -19,7 +19,7 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/protobuf/proto"
 
-	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/pipeline/dataflow/dataflowtest"
 )
 

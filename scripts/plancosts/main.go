@@ -1,6 +1,6 @@
 // Command plancosts holds plans against the jobs that they are for: it runs both over
 // each corpus, prints CPU time, memory and temporary files of the two, and fits the costs
-// of internal/plan/costs.go to what the jobs took.
+// of internal/look/plan/costs.go to what the jobs took.
 //
 //	go build ./cmd/runjob && go run ./scripts/plancosts -runs 3 corpora/*.jsonl
 package main
@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 func main() {

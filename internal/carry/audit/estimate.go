@@ -1,0 +1,256 @@
+package audit
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"mirrorbeam/internal/ground/docref"
+)
+
+// Result is what an audit says about a job.
+type Result struct {
+	// Sampled is how many documents were sampled. Partnered is how many of them have a partner among the
+	// documents that the audit looked at. Pairs is how many such partners they have in all.
+	Sampled   int   `json:"sampled"`
+	Partnered int   `json:"partnered"`
+	Pairs     int64 `json:"pairs"`
+	// Recall is the share of all pairs whose two documents are in one component of verified edges. It is from
+	// 0 to 1. It is between Low and High with a confidence of 95 %. All three are the same if every document
+	// was sampled.
+	Recall float64 `json:"recall"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	// Listed is the share of all pairs that follow from the edges themselves. Such a pair is joined by an
+	// edge, is equal to a joined pair, or consists of two equal documents. ListedLow and ListedHigh bound it
+	// as Low and High bound Recall.
+	Listed     float64 `json:"listed"`
+	ListedLow  float64 `json:"listed_low"`
+	ListedHigh float64 `json:"listed_high"`
+	// Wide says that one of the intervals is wider than a tenth: the audit saw too few pairs to say much.
+	Wide bool `json:"wide,omitempty"`
+}
+
+// wide is the width beyond which an interval says little.
+const wide = 0.1
+
+// Scope says what an audit looked at.
+type Scope struct {
+	// AllSampled says that every document with words was sampled. AllProbed says that every document was
+	// looked at as a partner.
+	AllSampled, AllProbed bool
+}
+
+// tally counts pairs. In all fields but pairs, a pair with a document of the reference counts twice: only one
+// of its documents can be sampled. Of other pairs both can.
+type tally struct {
+	pairs, weight, listed, together int64
+}
+
+func (t *tally) add(other tally, times int64) {
+	t.pairs += times * other.pairs
+	t.weight += times * other.weight
+	t.listed += times * other.listed
+	t.together += times * other.together
+}
+
+// groups is the number of groups among which the documents are dealt out for the bootstrap.
+const groups = 256
+
+// Estimate sums up what was seen. Joined reports whether two documents are in one component.
+func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope Scope) Result {
+	sampled := make([]tally, len(c.own)) // one document of each sampled class
+	samples := make([]int64, len(c.own))
+	for _, s := range c.samples {
+		if int(s.class) < len(samples) {
+			samples[s.class]++
+		}
+	}
+	e := estimate{scope: scope}
+	for at := range AuditedClass(len(c.list)) {
+		class := &c.list[at]
+		var seen tally // seen from the audited class
+		for i := range class.Partners {
+			partner := class.Partners[i]
+			t := c.tally(at, i, l, joined)
+			sampled[partner.Class()].add(t, 1)
+			seen.add(t, samples[partner.Class()])
+		}
+		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
+	}
+	for _, s := range c.samples {
+		if int(s.class) >= len(sampled) || sampled[s.class].weight == 0 {
+			continue
+		}
+		t := sampled[s.class]
+		e.partnered++
+		e.listed.see(t.listed, t.weight)
+		e.together.see(t.together, t.weight)
+		e.sampled[s.group].add(t, 1)
+		e.total.add(t, 1)
+	}
+	return e.result(len(c.samples))
+}
+
+// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class. The partner
+// is the one of the given number in its class.
+func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
+	class := &c.list[at]
+	partner := class.Partners[number]
+	own, isKnown := c.classOf(partner)
+	if !isKnown {
+		return tally{}
+	}
+	other := &c.list[own]
+	inputs, references := class.Inputs, class.References
+	switch {
+	case class.Apart != nil:
+		inputs -= class.Apart[number] // the sampled one is among them if it is of the class
+	case partner.isSame():
+		inputs-- // the sampled one itself
+	}
+	t := tally{pairs: inputs + references, weight: inputs + 2*references}
+	switch {
+	case partner.isSame():
+		if inputs == 0 || joined(class.First, class.Last) {
+			t.together += inputs
+		}
+		if references > 0 && joined(class.First, class.Reference) {
+			t.together += 2 * references
+		}
+		t.listed = t.together
+	case l.isListed(at, own):
+		t.listed, t.together = t.weight, t.weight
+	case class.Inputs > 0 && joined(other.First, class.First), class.References > 0 && joined(other.First, class.Reference):
+		t.together = t.weight
+	}
+	return t
+}
+
+// dealt holds the counts for the documents of each group.
+type dealt [groups]tally
+
+// deal spreads the sum of a number of equal documents evenly over the groups.
+func (d *dealt) deal(hash uint64, sum tally, documents int64) {
+	start := int64(hash % groups)
+	portion := func(total, i, n int64) int64 { return total*(i+1)/n - total*i/n }
+	for i := range min(documents, groups) {
+		n := min(documents, groups)
+		g := &d[(start+i)%groups]
+		g.add(tally{
+			pairs: portion(sum.pairs, i, n), weight: portion(sum.weight, i, n),
+			listed: portion(sum.listed, i, n), together: portion(sum.together, i, n),
+		}, 1)
+	}
+}
+
+// estimate is what was seen of all pairs.
+type estimate struct {
+	scope     Scope
+	total     tally
+	sampled   dealt // by the sampled document of a pair
+	probed    dealt // by the other document
+	partnered int
+	listed    witnesses
+	together  witnesses
+}
+
+// witnesses counts the sampled documents with a pair that the job has found, and those with a pair that it has missed.
+type witnesses struct{ found, missed int }
+
+// see takes in a sampled document by the weights of its found pairs and of all of them.
+func (w *witnesses) see(found, all int64) {
+	if found > 0 {
+		w.found++
+	}
+	if found < all {
+		w.missed++
+	}
+}
+
+func (e *estimate) result(samples int) Result {
+	r := Result{Sampled: samples, Partnered: e.partnered, Pairs: e.total.pairs}
+	r.Recall, r.Low, r.High = e.interval(func(t *tally) int64 { return t.together }, e.together)
+	r.Listed, r.ListedLow, r.ListedHigh = e.interval(func(t *tally) int64 { return t.listed }, e.listed)
+	r.Wide = r.High-r.Low > wide || r.ListedHigh-r.ListedLow > wide
+	return r
+}
+
+// resamples is how often the documents are drawn anew for an interval.
+const resamples = 1000
+
+// few is the number of documents that do not show how much they vary.
+const few = 5
+
+// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of
+// 95 %. It uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993),
+// because the pairs of one document are found or missed together. Documents are dealt to groups, and groups
+// are drawn in their place.
+//
+// The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
+// rarer than three in the sample, such as the leader of a heap, whose pairs are all listed, while others have
+// one listed pair each. So the bounds allow for that many documents whose pairs are all found, or all missed.
+func (e *estimate) interval(found func(*tally) int64, seen witnesses) (share, low, high float64) {
+	all := e.scope.AllSampled && e.scope.AllProbed
+	if e.total.weight == 0 {
+		if all {
+			return 1, 1, 1
+		}
+		return 1, 0, 1
+	}
+	share = float64(found(&e.total)) / float64(e.total.weight)
+	if all {
+		return share, share, share
+	}
+	rare := min(3/float64(e.partnered), 1)
+	low, high = share-share*rare, share+(1-share)*rare
+	if seen.missed > 0 && seen.found > 0 {
+		least, most := e.bootstrap(found, share)
+		low, high = min(low, least), max(high, most)
+	}
+	if seen.missed < few {
+		high = 1
+	}
+	if seen.found < few {
+		low = 0
+	}
+	return share, low, high
+}
+
+// bootstrap returns the bounds of 95 % of the shares in samples that are drawn from the sample.
+func (e *estimate) bootstrap(found func(*tally) int64, share float64) (low, high float64) {
+	random := rand.New(rand.NewPCG(uint64(e.partnered), uint64(e.total.pairs)))
+	shares := e.sampled.redraw(random, found, share)
+	if !e.scope.AllProbed {
+		// The other documents of the pairs are a sample as well.
+		for i, other := range e.probed.redraw(random, found, share) {
+			shares[i] = min(max(shares[i]+other-share, 0), 1)
+		}
+	}
+	slices.Sort(shares)
+	return shares[resamples*25/1000], shares[resamples*975/1000]
+}
+
+// redraw draws samples of the groups that have pairs, and returns the share of found pairs in each. A sample
+// without a pair has the usual share.
+func (d *dealt) redraw(random *rand.Rand, found func(*tally) int64, usual float64) []float64 {
+	var list []tally
+	for i := range d {
+		if d[i].weight > 0 {
+			list = append(list, d[i])
+		}
+	}
+	shares := make([]float64, resamples)
+	for i := range shares {
+		weight, hits := int64(0), int64(0)
+		for range list {
+			t := &list[random.IntN(len(list))]
+			weight += t.weight
+			hits += found(t)
+		}
+		shares[i] = usual
+		if weight > 0 {
+			shares[i] = float64(hits) / float64(weight)
+		}
+	}
+	return shares
+}

@@ -1,0 +1,68 @@
+package audit
+
+import (
+	"math"
+	"testing"
+
+	"mirrorbeam/internal/ground/docref"
+)
+
+// TestShares: a share shrinks with the corpus down to its lower bound, and grows with the sample.
+func TestShares(t *testing.T) {
+	if s := NewShares(0, 1<<30); s != (Shares{}) {
+		t.Errorf("no audit has the shares %+v", s)
+	}
+	for _, test := range []struct {
+		sample          int
+		bytes           int64
+		sampled, probed float64
+	}{
+		{UsualSample, 0, 1, 1},
+		{UsualSample, 8<<20 - 1, 1, 1},
+		{UsualSample, 16<<20 - 1, 1. / 4, 1},
+		{10, 16<<20 - 1, 1. / 4, 1},
+		{UsualSample, 128<<20 - 1, 1. / 12, 1. / 2},
+		{UsualSample, 1<<40 - 1, 32. / (1 << 20), 0.1},
+		{2 * UsualSample, 1<<40 - 1, 64. / (1 << 20), 0.2},
+		{20 * UsualSample, 1<<40 - 1, 640. / (1 << 20), 1},
+	} {
+		s := NewShares(test.sample, test.bytes)
+		if math.Abs(s.Sampled-test.sampled) > 1e-12 || math.Abs(s.Probed-test.probed) > 1e-12 {
+			t.Errorf("sample of %d, %d bytes: shares %g and %g, want %g and %g", test.sample, test.bytes, s.Sampled, s.Probed, test.sampled, test.probed)
+		}
+	}
+}
+
+// TestElements: a sample holds all shingles of a small corpus, and a bounded number of a large one.
+func TestElements(t *testing.T) {
+	for _, test := range []struct {
+		sample int
+		all    int64
+		want   int
+	}{
+		{1, 1000, 1000},
+		{UsualSample, 1 << 19, 1 << 19},
+		{UsualSample, 1<<19 + 1, 1 << 18},
+		{UsualSample, 1 << 24, 1 << 20},
+		{UsualSample, 1 << 40, 1 << 21},
+		{3 * UsualSample, 1 << 40, 3 << 21},
+	} {
+		if got := NewShares(test.sample, 1<<30).Elements(test.all); got != test.want {
+			t.Errorf("sample of %d, %d shingles: %d, want %d", test.sample, test.all, got, test.want)
+		}
+	}
+	if a, b := NewShares(UsualSample, 1).Budget(), NewShares(3*UsualSample, 1).Budget(); 3*a.Pairs != b.Pairs || 3*a.Elements != b.Elements {
+		t.Errorf("budgets %+v and %+v", a, b)
+	}
+}
+
+// TestDocumentHash: equal documents of the reference are chosen together, other documents one by one.
+func TestDocumentHash(t *testing.T) {
+	a, b := docref.Ref(1), docref.Ref(2)
+	if DocumentHash(a, 7, true) != DocumentHash(b, 7, true) || DocumentHash(a, 7, true) == DocumentHash(a, 8, true) {
+		t.Error("documents of the reference are not chosen by what they hold")
+	}
+	if DocumentHash(a, 7, false) == DocumentHash(b, 7, false) || DocumentHash(a, 7, false) != DocumentHash(a, 8, false) {
+		t.Error("documents of the input are not chosen by where they are")
+	}
+}

@@ -1,0 +1,295 @@
+package candidates
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+)
+
+// Grouper finds the candidate pairs of groups. A group is the documents under one key.
+//
+// A group with more than MaxComparisons pairs is a crowd. Whether all its pairs can be compared depends on the other
+// crowds. So Groups passes it on. When all crowds are known, Crowd compares those that are not dense. Again compares, in
+// other groups, the pairs that have met under dense keys only.
+type Grouper struct {
+	// Threshold is the least Jaccard similarity of interest, from 0 to 1. A pair whose sizes rule it out is dropped.
+	Threshold float64
+	// MaxComparisons bounds the pairs of one group that have not met before.
+	MaxComparisons int64
+	// Exact says that the keys are made by PrefixKeyOf.
+	Exact bool
+	// FirstInput is the first document that is not of the reference. Two classes of equal documents are not compared if
+	// all documents of both are before it, nor if all documents of both are of one side.
+	FirstInput docref.Ref
+	// Candidate receives each pair of different documents that may reach the threshold, in either order. A pair may come
+	// again under a later key, if its documents share none of the MaxPrevious keys before that, or only dense ones. One
+	// document stands for all that are equal to it, as [Ends] says.
+	Candidate func(a, b *Record)
+	// Identical receives a document and the first document of equal digest. Both may be of the reference. If documents
+	// have sides, it receives the first one of another side. Only where all equal documents are of one side, both are.
+	Identical func(first, other *Record)
+	// Crowded receives each crowd and the number of its pairs. One record stands for a class of equal documents. None of
+	// the pairs has been compared.
+	Crowded func(group []Record, pairs int64)
+
+	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
+	DenseKeys graphs.Numbering[uint32]
+
+	others  []int // by class of a group: the next one that is not [Apart] from it
+	befores []uint64
+	sided   []sidedKey
+	rows    bitmapRows
+}
+
+// Groups goes through sorted records and handles every group of two or more. It reorders some records.
+func (g *Grouper) Groups(records []Record) {
+	eachGroup(records, func(group []Record) {
+		if group[0].Side != 0 {
+			g.starsAcross(group)
+		} else {
+			g.stars(group)
+		}
+		if group = g.distinct(group); len(group) < 2 {
+			return
+		}
+		if len(group) <= fewDocuments {
+			g.compare(group, g.wanted)
+			return
+		}
+		major, pairs := g.unmet(group)
+		if pairs > g.MaxComparisons {
+			g.Crowded(group, pairs)
+			return
+		}
+		g.compareAcross(group, major, g.wanted)
+	})
+}
+
+// stars passes on the equal documents of a group.
+func (g *Grouper) stars(group []Record) {
+	for i, first := 1, 0; i < len(group); i++ {
+		if group[i].Digest != group[first].Digest {
+			first = i
+		} else if group[i].First {
+			g.Identical(&group[first], &group[i])
+		}
+	}
+}
+
+// Crowd compares a group that Crowded has received, except the pairs that have met before. It also compares pairs that
+// have met under dense keys only, if this is no more work. It reorders the group.
+func (g *Grouper) Crowd(group []Record) {
+	major, pairs := g.unmet(group)
+	wanted := func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) }
+	if _, isDense := g.DenseKeys.Find(major); isDense && PairsOf(int64(len(group)), 0) <= 2*pairs {
+		g.compare(group, wanted)
+		return
+	}
+	g.compareAcross(group, major, wanted)
+}
+
+// eachGroup visits the groups of two or more.
+func eachGroup(records []Record, visit func([]Record)) {
+	for start := 0; start < len(records); {
+		end := start + 1
+		for end < len(records) && records[end].Key == records[start].Key {
+			end++
+		}
+		if end-start > 1 {
+			visit(records[start:end])
+		}
+		start = end
+	}
+}
+
+// wanted reports whether two records of a group that is not dense are compared there.
+func (g *Grouper) wanted(a, b *Record) bool {
+	if g.Exact {
+		return !a.metBefore(b) && g.reach(a, b)
+	}
+	return !a.met(b)
+}
+
+// distinct returns one record for each class of equal documents of a group: the record of the first document. Equal documents
+// share all keys. A document without shingles is like equal documents only: if no document has shingles, distinct
+// returns none.
+func (g *Grouper) distinct(group []Record) []Record {
+	n, most := 0, uint32(0)
+	for _, r := range group {
+		most = max(most, r.Size)
+		if n == 0 || group[n-1].Digest != r.Digest {
+			r.Second = r.Ref
+			group[n] = r
+			n++
+		} else if first := &group[n-1]; first.Second == first.Ref && (first.Side != r.Side || first.Ref < g.FirstInput && r.Ref >= g.FirstInput) {
+			first.Second = r.Ref
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	return group[:n]
+}
+
+// ofReference reports whether all documents of the class that a record stands for are of the reference. Two such classes
+// are not compared.
+func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
+
+// apart reports whether two classes are not compared.
+func (g *Grouper) apart(a, b *Record) bool { return Apart(a.class(), b.class(), g.FirstInput) }
+
+// pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.
+func (g *Grouper) pair(a, b *Record) bool {
+	x, y, ok := Ends(a.class(), b.class(), g.FirstInput)
+	if ok {
+		g.Candidate(a.of(x), b.of(y))
+	}
+	return ok
+}
+
+// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
+const fewDocuments = 64
+
+// bySize orders documents by size, then by ref.
+func bySize(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+}
+
+// compare passes on all wanted pairs of a group. A pair that shares a known previous key has met under it, and is not
+// wanted again.
+func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
+	slices.SortFunc(group, bySize)
+	g.noteOthers(group)
+	g.rows.read(group)
+	for i := range group {
+		a := &group[i]
+		limit := g.limit(group, i)
+		row := g.rows.row(group, i, limit)
+		for j := i + 1; j < limit; j++ {
+			b := &group[j]
+			if g.others != nil && g.apart(a, b) {
+				j = g.others[j] - 1
+				continue
+			}
+			if !wanted(a, b) || row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+				continue
+			}
+			g.pair(a, b)
+		}
+	}
+}
+
+// compareAcross is compare for a large group. Two documents that both have the major key before have met there. So it
+// looks only at pairs with another document: some twice as many pairs as have not met.
+func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
+	others := 0 // number of documents without the major key, which are brought to the front
+	for i := range group {
+		if r := &group[i]; r.First || g.previousID(r, 0) != major {
+			group[i], group[others] = group[others], group[i]
+			others++
+		}
+	}
+	bySide(group[:others])
+	bySide(group[others:])
+	g.noteOthers(group)
+	g.rows.read(group)
+	for i := range others {
+		a := &group[i]
+		row := g.rows.row(group, i, len(group))
+		for j := i + 1; j < len(group); j++ {
+			b := &group[j]
+			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+				continue
+			}
+			if g.others != nil && g.apart(a, b) {
+				j = g.others[j] - 1
+				continue
+			}
+			low, high := a, b
+			if a.Size > b.Size || a.Size == b.Size && a.Ref > b.Ref {
+				low, high = b, a
+			}
+			if float64(low.Size)/float64(high.Size) < g.Threshold {
+				continue
+			}
+			if wanted(low, high) {
+				g.pair(low, high)
+			}
+		}
+	}
+}
+
+// Star passes on the pairs of the first document with each other document, for a group that Crowded has received. If
+// documents have sides, those that are not compared with the first one are paired with the first one of another side.
+func (g *Grouper) Star(group []Record) {
+	first := 0
+	for i := range group {
+		if group[i].Ref < group[first].Ref {
+			first = i
+		}
+	}
+	second := first
+	for i := range group {
+		if group[first].Side != 0 && !g.apart(&group[first], &group[i]) && i != first && (second == first || group[i].Ref < group[second].Ref) {
+			second = i
+		}
+	}
+	for i := range group {
+		if i != first && !g.pair(&group[first], &group[i]) && second != first {
+			g.pair(&group[second], &group[i])
+		}
+	}
+}
+
+// limit returns the end of the records after record i whose sizes allow the threshold.
+func (g *Grouper) limit(group []Record, i int) int {
+	rest := group[i+1:]
+	return i + 1 + sort.Search(len(rest), func(k int) bool {
+		return float64(group[i].Size)/float64(rest[k].Size) < g.Threshold
+	})
+}
+
+// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes of the
+// reference. It also returns the major key: the previous key of most documents.
+func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
+	if group[0].Side != 0 {
+		return g.unmetAcross(group)
+	}
+	var all, ofReference, most int64
+	g.befores = g.befores[:0]
+	for i := range group {
+		r := &group[i]
+		all++
+		isReference := uint64(0)
+		if g.ofReference(r) {
+			ofReference++
+			isReference = 1
+		}
+		if !r.First { // a document without a previous key has met no other
+			g.befores = append(g.befores, g.previousID(r, 0)<<1|isReference)
+		}
+	}
+	pairs = PairsOf(all, ofReference)
+	slices.Sort(g.befores)
+	for rest := g.befores; len(rest) > 0; {
+		before, n, references := rest[0]>>1, int64(0), int64(0)
+		for ; len(rest) > 0 && rest[0]>>1 == before; rest = rest[1:] {
+			n++
+			references += int64(rest[0] & 1)
+		}
+		pairs -= PairsOf(n, references)
+		if n > most {
+			major, most = before, n
+		}
+	}
+	return major, pairs
+}
+
+// PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
+// reference. It gets their number.
+func PairsOf(all, ofReference int64) int64 {
+	return all*(all-1)/2 - ofReference*(ofReference-1)/2
+}

@@ -1,0 +1,189 @@
+package candidates
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"mirrorbeam/internal/ground/digest"
+)
+
+// Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
+// to sort then. First every key is counted, then every record gets its index, in the same order.
+type Buckets struct {
+	low   uint64
+	shift int
+	ends  []uint32 // by bucket: first the number of its records, later the next index
+	links []link   // nil if no record is dropped
+}
+
+// link is the key of the first record of a bucket, and the previous key of that record or a mark.
+type link struct{ key, previous uint64 }
+
+const (
+	// Unmet stands for the previous key if there is none. Documents that share a key without a previous one have not
+	// met before.
+	Unmet = 1 << 62
+	// mayMeet marks the link of a bucket in which two records may be a new pair.
+	mayMeet = 1 << 63
+	// dropped is the end of a bucket whose records are dropped.
+	dropped = ^uint32(0)
+)
+
+// NewBuckets returns buckets for n records whose keys are from low to high.
+func NewBuckets(n int, low, high uint64) *Buckets {
+	width := min(bits.Len(uint(n)), 20)
+	// A shard holds keys of one range. The bits that all of them share say nothing.
+	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width)}
+}
+
+// Count counts a record by its key.
+func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
+
+// CountLink counts a record by its key and its previous key. The previous key is below Unmet; it is Unmet if there is
+// none. If all records are counted this way, some buckets are dropped: those whose records all have one key and one
+// previous key. Their documents have met under the previous key. Most records of very many similar documents are dropped,
+// and so is the record of a key that no other document has.
+func (b *Buckets) CountLink(key, previous uint64) {
+	if b.links == nil {
+		b.links = make([]link, len(b.ends))
+	}
+	bucket := (key - b.low) >> b.shift
+	switch first := &b.links[bucket]; {
+	case b.ends[bucket] == 0:
+		*first = link{key, previous}
+	case first.key != key || first.previous != previous || previous == Unmet:
+		first.previous = mayMeet
+	}
+	b.ends[bucket]++
+}
+
+// Counted must be called when all records are counted. It returns the number of records that are not dropped.
+func (b *Buckets) Counted() (kept int) {
+	for i, n := range b.ends {
+		if b.links != nil && b.links[i].previous != mayMeet {
+			b.ends[i] = dropped
+			continue
+		}
+		b.ends[i] = uint32(kept)
+		kept += int(n)
+	}
+	b.links = nil
+	return kept
+}
+
+// Index returns the index of the next record of that key, or false if the record is dropped.
+func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
+	end := &b.ends[(key-b.low)>>b.shift]
+	if *end == dropped {
+		return 0, false
+	}
+	*end++
+	return *end - 1, true
+}
+
+// Sort sorts records that stand at their indexes.
+func (b *Buckets) Sort(records []Record) {
+	start := uint32(0)
+	for _, end := range b.ends {
+		if end == dropped {
+			continue
+		}
+		if end-start > 1 {
+			sortBucket(records[start:end])
+		}
+		start = end
+	}
+}
+
+// Sort brings records of one key together. Scratch must be as long as records. The result is in the returned slice, which
+// is records or scratch.
+func Sort(records, scratch []Record) []Record {
+	if len(records) == 0 {
+		return records
+	}
+	low, high := records[0].Key, records[0].Key
+	for i := range records {
+		low, high = min(low, records[i].Key), max(high, records[i].Key)
+	}
+	b := NewBuckets(len(records), low, high)
+	for i := range records {
+		b.Count(records[i].Key)
+	}
+	b.Counted()
+	scratch = scratch[:len(records)]
+	for i := range records {
+		index, _ := b.Index(records[i].Key)
+		scratch[index] = records[i]
+	}
+	b.Sort(scratch)
+	return scratch
+}
+
+// fewRecords is the largest number of records that comparisons sort fastest.
+const fewRecords = 64
+
+// sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
+func sortBucket(records []Record) {
+	if len(records) <= fewRecords {
+		slices.SortFunc(records, byKey)
+		return
+	}
+	key := records[len(records)/2].Key
+	low, high := 0, len(records) // keys before low are less, keys from high on are greater
+	for i := 0; i < high; {
+		switch k := records[i].Key; {
+		case k < key:
+			records[i], records[low] = records[low], records[i]
+			low++
+			i++
+		case k > key:
+			high--
+			records[i], records[high] = records[high], records[i]
+		default:
+			i++
+		}
+	}
+	slices.SortFunc(records[:low], byKey)
+	sortDigests(records[low:high], 56)
+	slices.SortFunc(records[high:], byKey)
+}
+
+// sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
+// are evenly spread.
+func sortDigests(records []Record, shift int) {
+	if len(records) <= fewRecords || shift < 0 {
+		slices.SortFunc(records, byKey)
+		return
+	}
+	var starts, ends [257]uint32
+	for i := range records {
+		ends[records[i].Digest[0]>>shift&0xff+1]++
+	}
+	for i := range 256 {
+		ends[i+1] += ends[i]
+	}
+	starts = ends
+	next := starts // where the next record of each byte belongs
+	for digit := range 256 {
+		for end := ends[digit+1]; next[digit] < end; {
+			r := &records[next[digit]]
+			if to := r.Digest[0] >> shift & 0xff; int(to) != digit {
+				*r, records[next[to]] = records[next[to]], *r
+				next[to]++
+				continue
+			}
+			next[digit]++
+		}
+	}
+	for digit := range 256 {
+		if part := records[starts[digit]:ends[digit+1]]; len(part) > 1 {
+			sortDigests(part, shift-8)
+		}
+	}
+}
+
+// byKey orders by key, then brings identical documents together, the first one first.
+func byKey(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
+}

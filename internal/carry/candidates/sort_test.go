@@ -1,0 +1,102 @@
+package candidates
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+)
+
+// TestBucketsDropOnlyWhatHasMet: a job finds the same without the records that get no
+// place, and where very many documents have the same keys most get none.
+func TestBucketsDropOnlyWhatHasMet(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for _, exact := range []bool{false, true} {
+		for _, bases := range []int{1, 20, 2000} {
+			records := chained(random, bases, exact)
+			kept := sift(records, exact)
+			want, got := findings(slices.Clone(records), exact), findings(kept, exact)
+			if !slices.Equal(got, want) {
+				t.Errorf("exact keys %v, %d bases: found %d without what was dropped, want %d", exact, bases, len(got), len(want))
+			}
+			if bases != 20 && len(kept) > len(records)*3/5 {
+				t.Errorf("exact keys %v, %d bases: %d of %d records are left", exact, bases, len(kept), len(records))
+			}
+		}
+	}
+}
+
+// chained returns the records of documents whose keys are the keys of one of some bases, the
+// first of them random. Of several bases, one document in ten has another key instead of a later one.
+func chained(random *rand.Rand, bases int, exact bool) []Record {
+	var records []Record
+	for ref := range 2000 {
+		base := rand.New(rand.NewPCG(uint64(random.IntN(bases)), 1))
+		other := random.IntN(80)
+		r := Record{Ref: docref.Ref(ref), Digest: digest.Digest{random.Uint64N(10_000)}, Size: uint32(60 + random.IntN(3))}
+		for k := range 8 {
+			hash := base.Uint64()
+			if k == 0 || k == other && bases > 1 {
+				hash = random.Uint64()
+			}
+			r.Position, r.First = uint32(k), k == 0
+			if r.Key = KeyOf(hash, min(k, MaxPrevious)); exact {
+				r.Key = PrefixKeyOf(hash >> 16)
+			}
+			records = append(records, r)
+			if exact {
+				r.SetPrevious(hash >> 16)
+				continue
+			}
+			copy(r.Previous[1:], r.Previous[:])
+			r.Previous[0] = PreviousOf(hash)
+		}
+	}
+	return records
+}
+
+// sift returns the records that are not dropped.
+func sift(records []Record, exact bool) []Record {
+	b := NewBuckets(len(records), 0, 1<<64-1)
+	for i := range records {
+		switch r := &records[i]; {
+		case r.First:
+			b.CountLink(r.Key, Unmet)
+		case exact:
+			b.CountLink(r.Key, PreviousShingle(r.Previous[0], r.Previous[1]))
+		default:
+			b.CountLink(r.Key, uint64(r.Previous[0]))
+		}
+	}
+	kept := make([]Record, b.Counted())
+	for _, r := range records {
+		if index, ok := b.Index(r.Key); ok {
+			kept[index] = r
+		}
+	}
+	b.Sort(kept)
+	return kept
+}
+
+// findings returns all pairs that Groups passes on, in order, also the pairs of crowds.
+func findings(records []Record, exact bool) [][3]uint64 {
+	var found [][3]uint64
+	g := Grouper{Threshold: 0.8, MaxComparisons: 1000, Exact: exact}
+	note := func(what uint64) func(a, b *Record) {
+		return func(a, b *Record) {
+			found = append(found, [3]uint64{what, uint64(min(a.Ref, b.Ref)), uint64(max(a.Ref, b.Ref))})
+		}
+	}
+	g.Candidate, g.Identical = note(0), note(1)
+	g.Crowded = func(group []Record, pairs int64) {
+		found = append(found, [3]uint64{2, g.KeyID(&group[0]), uint64(pairs)})
+	}
+	g.Groups(Sort(records, make([]Record, len(records))))
+	slices.SortFunc(found, func(a, b [3]uint64) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+	})
+	return found
+}

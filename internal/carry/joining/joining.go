@@ -1,0 +1,96 @@
+package joining
+
+import (
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+)
+
+// Graph is a graph of documents. Many tasks have made its parts.
+type Graph struct {
+	// Parts visits the parts with their numbers. It is called several times, and gives the same parts in the same order
+	// each time. A part is valid until visit returns.
+	Parts func(visit func(number int, part graphs.Part) error) error
+	// IsUniform says that each document weighs 1, whatever its part says.
+	IsUniform bool
+	// Bytes is about how much memory the documents may take.
+	Bytes int64
+	// Folder is where documents wait that do not fit.
+	Folder string
+}
+
+// Component is a connected component of a graph.
+type Component struct {
+	// First and Last are the first and the last of its documents.
+	First, Last docref.Ref
+	// Weight is the sum of the weights of its documents.
+	Weight int64
+	// Value is what Place has returned for the component.
+	Value uint64
+}
+
+// Document is a document of a graph.
+type Document struct {
+	Ref docref.Ref
+	// Before is the weight of the earlier documents of its component.
+	Before int64
+	// Component is the document's. It is valid during the call.
+	Component *Component
+}
+
+// Labeller labels the documents of a graph. L is the type of the labels. An error of its methods ends the work.
+type Labeller[L any] interface {
+	// Count takes in each component once, in the order of first documents, before any of them is placed.
+	Count(Component)
+	// Place returns the value of a component. It is called for each component, in the order of first documents.
+	Place(Component) (value uint64, err error)
+	// Document returns the label of a document. It is called for each document, in ascending order, when all components
+	// are placed.
+	Document(Document) (L, error)
+	// Node takes in the label of a node of a part. The nodes come in any order.
+	Node(part int, node graphs.Node, label L) error
+}
+
+// Label labels all documents of a graph. What the labeller gets does not depend on the budget, except for the order of
+// nodes.
+func Label[L any](g *Graph, labeller Labeller[L]) error {
+	found, err := g.survey()
+	if err != nil {
+		return err
+	}
+	if found.fits {
+		return labelWhole(g, found.refs, labeller)
+	}
+	r := newRanges(g, found)
+	defer r.files.close() // a file that stays is removed with the job's folder
+	return labelRanges(r, labeller)
+}
+
+// placed is a component that has been placed. Before is the weight of its documents that have been labelled.
+type placed struct {
+	Component
+	before int64
+}
+
+// labelAll returns the labels of documents in ascending order. IndexOf returns the index of a document's component.
+// Weights are nil in a uniform graph.
+func labelAll[L any, I ~uint32](refs []docref.Ref, weights []uint32, indexOf []I, all []placed, labeller Labeller[L]) ([]L, error) {
+	labels := make([]L, len(refs))
+	for i, ref := range refs {
+		c := &all[indexOf[i]]
+		label, err := labeller.Document(Document{Ref: ref, Before: c.before, Component: &c.Component})
+		if err != nil {
+			return nil, err
+		}
+		labels[i] = label
+		c.before += weightOf(weights, i)
+	}
+	return labels, nil
+}
+
+// weightOf returns the weight of a document.
+func weightOf(weights []uint32, i int) int64 {
+	if weights == nil {
+		return 1
+	}
+	return int64(weights[i])
+}

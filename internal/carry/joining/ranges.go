@@ -1,0 +1,169 @@
+package joining
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+)
+
+const (
+	// rangeBytes is the most memory that a document takes while its range is at hand.
+	rangeBytes = 80
+	// mostRanges bounds the number of ranges, and with it the number of sections of a file.
+	mostRanges = 1 << 10
+	// mostSampled is how many refs a sample holds.
+	mostSampled = 1 << 16
+)
+
+// sample is a sample of the nodes of a graph: every one whose number is a multiple of step.
+type sample struct {
+	sampled []docref.Ref
+	step    int
+	next    int // how many nodes are to be passed over
+}
+
+// add takes in the next nodes.
+func (s *sample) add(refs []docref.Ref) {
+	for ; s.next < len(refs); s.next += s.step {
+		s.sampled = append(s.sampled, refs[s.next])
+		if len(s.sampled) == mostSampled {
+			for i := range mostSampled / 2 {
+				s.sampled[i] = s.sampled[2*i]
+			}
+			s.sampled = s.sampled[:mostSampled/2]
+			// The last one kept came one step ago.
+			s.next -= s.step
+			s.step *= 2
+		}
+	}
+	s.next -= len(refs)
+}
+
+// cut returns the first refs of ranges of nearly equal numbers of nodes. The first range begins with the ref 0.
+func (s *sample) cut(ranges int) []docref.Ref {
+	slices.Sort(s.sampled)
+	starts := []docref.Ref{0}
+	for i := 1; i < ranges; i++ {
+		starts = append(starts, s.sampled[i*len(s.sampled)/ranges])
+	}
+	return slices.Compact(starts)
+}
+
+// ranges are the documents of a graph, cut into ranges.
+type ranges struct {
+	*Graph
+	starts []docref.Ref // the first ref of each range
+	files  files
+	finder finder
+	refs   []docref.Ref // to be found
+	most   int          // largest number of documents of a range
+}
+
+// newRanges cuts a graph into ranges.
+func newRanges(g *Graph, f found) *ranges {
+	count := min(f.nodes*rangeBytes/max(g.Bytes, 1)+2, mostRanges, int64(len(f.sampled)))
+	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g.Folder, g.Bytes), most: mostDocuments}
+}
+
+// of returns the range of a document.
+func (r *ranges) of(ref docref.Ref) int {
+	return sort.Search(len(r.starts), func(i int) bool { return r.starts[i] > ref }) - 1
+}
+
+// deal deals the nodes and the edges of all parts to ranges. An edge goes to the range of the later document.
+func (r *ranges) deal() error {
+	return r.files.write(func() error {
+		return r.Parts(func(number int, part graphs.Part) error {
+			for node, ref := range part.Refs {
+				err := r.files.put(nodes, r.of(ref), uint64(ref), uint64(part.Weights[node])<<32|uint64(node), uint64(number))
+				if err != nil {
+					return err
+				}
+				if parent := part.Refs[part.Parents[node]]; parent != ref {
+					if err := r.putEdge(ref, parent); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// putEdge writes an edge.
+func (r *ranges) putEdge(a, b docref.Ref) error {
+	return r.files.put(edges, r.of(max(a, b)), uint64(max(a, b)), uint64(min(a, b)))
+}
+
+// ranksOf returns the ranks of the refs that stand in words, one in every size.
+func (r *ranges) ranksOf(refs []docref.Ref, words []uint64, size int) []rank {
+	r.refs = r.refs[:0]
+	for record := range slices.Chunk(words, size) {
+		r.refs = append(r.refs, docref.Ref(record[0]))
+	}
+	return r.finder.ranks(refs, r.refs)
+}
+
+// documents returns the documents of a range and their weights.
+func (r *ranges) documents(number int) (refs []docref.Ref, weights []uint32, err error) {
+	var all collector
+	err = r.files.each(nodes, number, func(words []uint64) error {
+		for record := range slices.Chunk(words, 3) {
+			all.add(docref.Ref(record[0]))
+		}
+		if len(all.refs) > r.most {
+			return fmt.Errorf("range %d of %d has more than %d documents", number, len(r.starts), r.most)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	refs = all.finish()
+	weights = make([]uint32, len(refs))
+	err = r.files.each(nodes, number, func(words []uint64) error {
+		for i, rank := range r.ranksOf(refs, words, 3) {
+			weights[rank] = uint32(words[3*i+1] >> 32)
+			if r.IsUniform {
+				weights[rank] = 1
+			}
+		}
+		return nil
+	})
+	return refs, weights, err
+}
+
+// group is the state of a range: its documents, and the root of each one's group.
+type group struct {
+	refs    []docref.Ref
+	weights []uint32
+	roots   []rank
+}
+
+// group reads the state of a range.
+func (r *ranges) group(number int) (g group, err error) {
+	err = r.files.each(grouped, number, func(words []uint64) error {
+		for record := range slices.Chunk(words, 2) {
+			g.refs = append(g.refs, docref.Ref(record[0]))
+			g.weights = append(g.weights, uint32(record[1]>>32))
+			g.roots = append(g.roots, rank(record[1]))
+		}
+		return nil
+	})
+	return g, err
+}
+
+// tops returns the first document of the component of each group, by root.
+func (r *ranges) tops(number int, g group) ([]docref.Ref, error) {
+	tops := slices.Clone(g.refs)
+	err := r.files.each(answers, number, func(words []uint64) error {
+		for record := range slices.Chunk(words, 2) {
+			tops[record[0]] = docref.Ref(record[1])
+		}
+		return nil
+	})
+	return tops, err
+}

@@ -1,0 +1,151 @@
+// Package preference says which documents of a cluster come first when the kept ones are chosen.
+//
+// Only the stage that reads documents knows the [Preference]. It gives each document a [Standing], a number that says how
+// preferred the document is. All later stages compare standings and know nothing else.
+package preference
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/ground/docref"
+)
+
+// Preference is a choice of the user: one of the constants, or the beginning of a word and what it is about, such as
+// "max:score", "min:date" or "rank:sources.txt".
+type Preference string
+
+const (
+	// First prefers the first in document order, and Last the last one.
+	First Preference = "first"
+	Last  Preference = "last"
+	// Longest prefers the longest text, and Shortest the shortest one.
+	Longest  Preference = "longest"
+	Shortest Preference = "shortest"
+)
+
+// The kinds of a Preference that is about a field or a file.
+const (
+	most  = "max"  // the largest value of a field
+	least = "min"  // the smallest value of a field
+	rank  = "rank" // the source that comes first in a file
+)
+
+// Field returns the field whose value counts; empty if none does.
+func (p Preference) Field() string {
+	if kind, field, _ := strings.Cut(string(p), ":"); kind == most || kind == least {
+		return field
+	}
+	return ""
+}
+
+// Ranking returns the path of the list of preferred sources; empty if there is none.
+func (p Preference) Ranking() string {
+	if kind, path, _ := strings.Cut(string(p), ":"); kind == rank {
+		return path
+	}
+	return ""
+}
+
+// Check returns an error that says what a Preference must be, or nil.
+func (p Preference) Check() error {
+	if p.Field() != "" || p.Ranking() != "" || slices.Contains([]Preference{First, Last, Longest, Shortest}, p) {
+		return nil
+	}
+	return errors.New("must be first, last, longest, shortest, max:FIELD, min:FIELD or rank:FILE")
+}
+
+// Standing says how preferred a document is: of two documents the one with the smaller standing comes first, and of two
+// with the same standing the first in document order.
+type Standing uint64
+
+const (
+	// Reference is the standing of all documents of the reference. No other document has it.
+	Reference Standing = 0
+	// Unranked is the standing of a document to which the preference gives no place. No other document comes after it.
+	Unranked Standing = math.MaxUint64
+
+	leading Standing = 1 // the smallest standing of a document that is not of the reference
+
+	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
+	// sketch is kept, so [Standing.At] says what this comes to. No finite value has it.
+	byPlace Standing = math.MaxUint64 - 1
+)
+
+// At returns what the standing of a document comes to, given the place of the document.
+func (s Standing) At(ref docref.Ref) Standing {
+	if s == byPlace {
+		return max(^Standing(ref), leading+1) - 1
+	}
+	return s
+}
+
+// Document is what the standing of a document of the input depends on.
+type Document struct {
+	// Length is the length of the text in bytes, below 2^32, or the number of the features.
+	Length int64
+	// Value is the value of the field, nil if there is none; see [Preference.Field].
+	Value []byte
+	// Source is the source of the document, for a list of preferred sources; see [Ranks].
+	Source string
+}
+
+// Order returns the standing of a document of the input. [Standing.At] makes of it what is compared. It may be called by
+// several goroutines.
+type Order func(d *Document) Standing
+
+// NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
+// there is one.
+func NewOrder(p Preference, ranks *Ranks) (Order, error) {
+	switch kind, _, _ := strings.Cut(string(p), ":"); {
+	case p == First || p == "":
+		return func(*Document) Standing { return leading }, nil
+	case p == Last:
+		return func(*Document) Standing { return byPlace }, nil
+	case p == Longest:
+		return func(d *Document) Standing { return leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32)) }, nil
+	case p == Shortest:
+		return func(d *Document) Standing { return leading + Standing(d.Length) }, nil
+	case kind == most:
+		return func(d *Document) Standing { return byValue(d.Value, -1) }, nil
+	case kind == least:
+		return func(d *Document) Standing { return byValue(d.Value, 1) }, nil
+	case kind == rank:
+		if ranks == nil {
+			return nil, fmt.Errorf("preference %s: there is no list of sources", p)
+		}
+		return func(d *Document) Standing { return ranks.standing(d.Source) }, nil
+	}
+	return nil, fmt.Errorf("preference %s: %w", p, p.Check())
+}
+
+// byValue returns the standing of a document by its value times a sign.
+func byValue(value []byte, sign float64) Standing {
+	number, ok := numberOf(value)
+	if !ok {
+		return Unranked
+	}
+	// The bits of a positive number ascend with it, and the bits of a negative one descend. Adding 0 turns -0 into 0. The
+	// smallest and the largest results are of no finite number.
+	bits := math.Float64bits(sign*number + 0)
+	if bits>>63 == 0 {
+		return Standing(bits | 1<<63)
+	}
+	return Standing(^bits)
+}
+
+// Ranked is a document with its standing.
+type Ranked struct {
+	Ref      docref.Ref
+	Standing Standing
+}
+
+// Compare returns a negative number if r is preferred to other, a positive one if other is preferred to r, and 0 if they
+// are the same document.
+func (r Ranked) Compare(other Ranked) int {
+	return cmp.Or(cmp.Compare(r.Standing, other.Standing), cmp.Compare(r.Ref, other.Ref))
+}

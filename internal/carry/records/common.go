@@ -1,0 +1,101 @@
+package records
+
+import (
+	"encoding/binary"
+	"math"
+
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// Seen says that a document has a shingle.
+type Seen struct {
+	// Shingle is its hash of 48 bits, and Digest the lower 48 bits of the digest of the document.
+	Shingle, Digest uint64
+}
+
+// seenHeader is the size of what comes before the shingles of a record: the digest and their number.
+const seenHeader = sketchblock.HashSize + 2
+
+// WriteSeen writes that the document of a digest has these shingles, which ascend, by ranges of hashes.
+func WriteSeen(run *runfile.Writer, shards int, digest uint64, shingles []uint64) error {
+	for len(shingles) > 0 {
+		shard, n := ShardOf(shingles[0]<<16, shards), 1
+		for n < len(shingles) && n < math.MaxUint16 && ShardOf(shingles[n]<<16, shards) == shard {
+			n++
+		}
+		b, err := run.Record(SeenSets, shard, seenHeader+n*sketchblock.HashSize)
+		if err != nil {
+			return err
+		}
+		put48(b, digest)
+		binary.LittleEndian.PutUint16(b[sketchblock.HashSize:], uint16(n))
+		for i, shingle := range shingles[:n] {
+			put48(b[seenHeader+i*sketchblock.HashSize:], shingle)
+		}
+		shingles = shingles[n:]
+	}
+	return nil
+}
+
+// EachSeen visits what records say, in their order.
+func EachSeen(packed []byte, visit func(Seen)) {
+	for len(packed) > 0 {
+		digest, n := get48(packed), int(binary.LittleEndian.Uint16(packed[sketchblock.HashSize:]))
+		for packed = packed[seenHeader:]; n > 0; n-- {
+			visit(Seen{get48(packed), digest})
+			packed = packed[sketchblock.HashSize:]
+		}
+	}
+}
+
+func put48(b []byte, hash uint64) {
+	binary.LittleEndian.PutUint32(b, uint32(hash))
+	binary.LittleEndian.PutUint16(b[4:], uint16(hash>>32))
+}
+
+func get48(b []byte) uint64 {
+	return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[4:]))<<32
+}
+
+// Frequent is a shingle, with the number of distinct documents that have it.
+type Frequent struct {
+	Shingle   uint64
+	Documents int64
+}
+
+const frequentSize = 16
+
+// WriteFrequent writes a frequent shingle.
+func WriteFrequent(run *runfile.Writer, f Frequent) error {
+	b, err := run.Record(FrequentShingles, 0, frequentSize)
+	if err == nil {
+		AppendPackedFrequent(b[:0], f)
+	}
+	return err
+}
+
+// AppendPackedFrequent packs a frequent shingle.
+func AppendPackedFrequent(b []byte, f Frequent) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, f.Shingle), uint64(f.Documents))
+}
+
+// AppendFrequent reads records.
+func AppendFrequent(all []Frequent, packed []byte) []Frequent {
+	for ; len(packed) > 0; packed = packed[frequentSize:] {
+		all = append(all, Frequent{binary.LittleEndian.Uint64(packed), int64(binary.LittleEndian.Uint64(packed[8:]))})
+	}
+	return all
+}
+
+// AppendCommonPart appends the common shingles of a document: their number, then the hashes.
+func AppendCommonPart(b []byte, shared []uint64) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(shared)))
+	return sketchblock.AppendPacked(b, shared)
+}
+
+// NextCommonPart reads the common shingles of a document, packed, and returns the bytes of the next ones.
+func NextCommonPart(b []byte) (packed, rest []byte) {
+	end := 4 + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b))
+	return b[4:end:end], b[end:]
+}

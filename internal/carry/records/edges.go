@@ -1,0 +1,235 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// Edge is a verified edge between two documents. N is how it names them: by node of a part, then by number in an output
+// shard.
+type Edge[N graphs.Node | Number] struct {
+	A, B N
+	Score
+}
+
+// Score says how alike the documents of an edge are.
+type Score struct {
+	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
+	// of the union instead. Total has marks.
+	Shared, Total uint32
+	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are 0 where
+	// all shingles count.
+	WholeShared, WholeTotal uint32
+}
+
+const (
+	estimateMark = 1 << 31
+	// hammingMark says that the score counts bits: those that agree, and all.
+	hammingMark = 1 << 30
+	// HeapMark says that the edge joins a document of a heap to a leader.
+	HeapMark = 1 << 29
+
+	marks = estimateMark | hammingMark | HeapMark
+)
+
+// HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
+func HammingScore(distance, bits int) Score {
+	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
+}
+
+// NewScore returns the score of two sets, given the number of their shared shingles and of the shingles in their union.
+func NewScore(shared, union int, isEstimate bool) Score {
+	s := Score{Shared: uint32(shared), Total: uint32(union)}
+	if isEstimate {
+		s.Total |= estimateMark
+	}
+	return s
+}
+
+// Union returns the number of shingles that are in either document.
+func (s Score) Union() uint32 { return s.Total &^ marks }
+
+// Estimate reports whether the similarity is an estimate.
+func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
+
+// Hamming returns the Hamming distance of the fingerprints, if the score rests on it.
+func (s Score) Hamming() (distance uint32, is bool) {
+	return s.Union() - s.Shared, s.Total&hammingMark != 0
+}
+
+// Similarity returns the Jaccard similarity of the sets, or the share of the bits that agree. It is from 0 to 1.
+func (s Score) Similarity() float64 { return float64(s.Shared) / float64(s.Union()) }
+
+// Whole returns the similarity by all shingles, those that do not count included.
+func (s Score) Whole() float64 {
+	if s.WholeTotal == 0 {
+		return s.Similarity()
+	}
+	return float64(s.WholeShared) / float64(s.WholeTotal)
+}
+
+// Identical reports whether the documents are identical under the measure, and in what does not count.
+func (s Score) Identical() bool {
+	return s.Shared == s.Total&^(hammingMark|HeapMark) && s.WholeShared == s.WholeTotal
+}
+
+// Heap reports whether the edge joins a document of a heap to a leader.
+func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
+
+// wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks leave no room
+// for so large a Total.
+const wholeMark = 1 << 31
+
+// sizeOf returns the size of the record of an edge with that score.
+func sizeOf(s Score) int {
+	if s.WholeTotal == 0 {
+		return EdgeSize
+	}
+	return EdgeSize + 8
+}
+
+// WriteEdge writes an edge, as a record of a kind.
+func WriteEdge[N graphs.Node | Number](run *runfile.Writer, kind runfile.Kind, shard int, e Edge[N]) error {
+	b, err := run.Record(kind, shard, sizeOf(e.Score))
+	if err == nil {
+		PutEdge(b, e)
+	}
+	return err
+}
+
+// PutEdge packs an edge, into EdgeSize bytes unless it has figures of all shingles.
+func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
+	binary.LittleEndian.PutUint32(b, uint32(e.A))
+	binary.LittleEndian.PutUint32(b[4:], uint32(e.B))
+	binary.LittleEndian.PutUint32(b[8:], e.Shared)
+	binary.LittleEndian.PutUint32(b[12:], e.Total)
+	if e.WholeTotal != 0 {
+		binary.LittleEndian.PutUint32(b[8:], e.Shared|wholeMark)
+		binary.LittleEndian.PutUint32(b[16:], e.WholeShared)
+		binary.LittleEndian.PutUint32(b[20:], e.WholeTotal)
+	}
+}
+
+// GetEdge reads an edge.
+func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
+	shared := binary.LittleEndian.Uint32(b[8:])
+	e := Edge[N]{
+		A: N(binary.LittleEndian.Uint32(b)), B: N(binary.LittleEndian.Uint32(b[4:])),
+		Score: Score{Shared: shared &^ wholeMark, Total: binary.LittleEndian.Uint32(b[12:])},
+	}
+	if shared&wholeMark != 0 {
+		e.WholeShared, e.WholeTotal = binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint32(b[20:])
+	}
+	return e
+}
+
+// NextEdge reads an edge, and returns the bytes of the next ones.
+func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
+	e = GetEdge[N](b)
+	return e, b[sizeOf(e.Score):]
+}
+
+const (
+	// heldBytes is how many bytes of packed edges of a shard are held so that they are read once. More are read twice.
+	heldBytes = 16 << 20
+	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
+	bucketBits = 12
+)
+
+// ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
+// scored in several groups, and in a heap.
+//
+// The largest cluster has millions of edges. So they are dealt out to buckets in place, and each bucket is sorted by itself.
+func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
+	each, err := eachEdge(reader, pieces)
+	if err != nil {
+		return nil, err
+	}
+	var ends []int // of each bucket
+	err = each(func(e Edge[Number]) {
+		bucket := int(e.A >> bucketBits)
+		if bucket >= len(ends) {
+			ends = append(ends, make([]int, bucket+1-len(ends))...)
+		}
+		ends[bucket]++
+	})
+	if err != nil {
+		return nil, err
+	}
+	total, most := 0, 0
+	for bucket, n := range ends {
+		ends[bucket] = total // where the bucket begins, and then where its next edge belongs
+		total, most = total+n, max(most, n)
+	}
+	edges := make([]Edge[Number], total)
+	err = each(func(e Edge[Number]) {
+		end := &ends[e.A>>bucketBits]
+		edges[*end] = e
+		*end++
+	})
+	if err != nil {
+		return nil, err
+	}
+	scratch, start := make([]Edge[Number], most), 0
+	for _, end := range ends {
+		bucket := edges[start:end]
+		sorted := graphs.RadixSort(bucket, scratch, func(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
+		copy(bucket, sorted)
+		start = end
+	}
+	return compactEdges(edges), nil
+}
+
+// eachEdge returns a function that visits the edges of an output shard, in the order of the pieces.
+func eachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
+	var buffer []byte
+	visitAll := func(packed []byte, visit func(Edge[Number])) {
+		for len(packed) > 0 {
+			var e Edge[Number]
+			e, packed = NextEdge[Number](packed)
+			visit(e)
+		}
+	}
+	size := int64(0)
+	for _, piece := range pieces {
+		if piece.Kind == ShardEdges {
+			size += piece.Length
+		}
+	}
+	if size <= heldBytes {
+		buffer, err = reader.ReadKind(nil, pieces, ShardEdges)
+		return func(visit func(Edge[Number])) error {
+			visitAll(buffer, visit)
+			return nil
+		}, err
+	}
+	return func(visit func(Edge[Number])) error {
+		for _, piece := range pieces {
+			if piece.Kind != ShardEdges {
+				continue
+			}
+			var err error
+			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+				return err
+			}
+			visitAll(buffer, visit)
+		}
+		return nil
+	}, nil
+}
+
+// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
+func compactEdges(edges []Edge[Number]) []Edge[Number] {
+	n := 0
+	for _, e := range edges {
+		if n > 0 && edges[n-1].A == e.A && edges[n-1].B == e.B {
+			edges[n-1].Total |= e.Total & HeapMark
+			continue
+		}
+		edges[n] = e
+		n++
+	}
+	return edges[:n]
+}

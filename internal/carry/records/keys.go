@@ -1,0 +1,140 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+)
+
+// The sizes of records, in bytes.
+const (
+	KeySize      = 40 // of a key record; to it come 4 for each previous key
+	IDSize       = 16
+	RefSize      = 8
+	NodePairSize = 8
+	NodeSize     = 16
+	LocationSize = 16
+	EdgeSize     = 16 // of an edge; to it come 8 if common shingles do not count
+)
+
+// FirstKey, a bit of a key record's position, says that the record holds the document's first key.
+const FirstKey = 1 << 30
+
+// hasSide, a bit of a key record's position, says that the side of the document follows the previous keys.
+const hasSide = 1 << 31
+
+// hasBitmap, a bit of a key record's position, says that a bitmap follows the previous keys.
+const hasBitmap = 1 << 29
+
+// bitmapSize is the size of a bitmap.
+const bitmapSize = 16
+
+// sideSize is the size of the side of a document.
+const sideSize = 8
+
+// LengthOfKey returns the size of a key record.
+func LengthOfKey(r *candidates.Record) int {
+	size := KeySize + 4*r.Words()
+	if r.Side != 0 {
+		size += sideSize
+	}
+	return size
+}
+
+// AfterKey returns the bytes after a packed key record.
+func AfterKey(b []byte) []byte {
+	size := KeySize + 4*candidates.KnownOf(binary.LittleEndian.Uint64(b))
+	flags := binary.LittleEndian.Uint32(b[36:])
+	if flags&hasBitmap != 0 {
+		size += bitmapSize
+	}
+	if flags&hasSide != 0 {
+		size += sideSize
+	}
+	return b[size:]
+}
+
+// KeyPosition returns the position of a packed key record.
+func KeyPosition(b []byte) uint32 {
+	return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide | hasBitmap)
+}
+
+// PutKey packs a key record.
+func PutKey(b []byte, r candidates.Record) {
+	binary.LittleEndian.PutUint64(b, r.Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
+	r.Digest.Put(b[16:])
+	binary.LittleEndian.PutUint32(b[32:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= FirstKey
+	}
+	if r.HasBitmap {
+		position |= hasBitmap
+	}
+	for i, word := range r.Previous[:r.Words()] {
+		binary.LittleEndian.PutUint32(b[KeySize+4*i:], word)
+	}
+	if r.Side != 0 {
+		position |= hasSide
+		binary.LittleEndian.PutUint64(b[KeySize+4*r.Words():], r.Side)
+	}
+	binary.LittleEndian.PutUint32(b[36:], position)
+}
+
+// GetKey reads a record and returns the bytes after it.
+func GetKey(b []byte, r *candidates.Record) []byte {
+	*r = candidates.Record{
+		Key:    binary.LittleEndian.Uint64(b),
+		Ref:    docref.Ref(binary.LittleEndian.Uint64(b[8:])),
+		Digest: digest.Get(b[16:]),
+		Size:   binary.LittleEndian.Uint32(b[32:]),
+	}
+	position := binary.LittleEndian.Uint32(b[36:])
+	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSide|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
+	b = b[KeySize:]
+	words := r.Words()
+	for i := range words {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	b = b[4*words:]
+	if position&hasSide != 0 {
+		r.Side = binary.LittleEndian.Uint64(b)
+		b = b[sideSize:]
+	}
+	return b
+}
+
+// PutRef packs a ref.
+func PutRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
+
+// GetRef reads a ref.
+func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
+
+// PreviousKey returns the previous key of the document of a packed record, in the form that
+// [candidates.Buckets.CountLink] asks for. Exact keys have a previous key of two words.
+func PreviousKey(b []byte, isExact bool) uint64 {
+	known := candidates.KnownOf(binary.LittleEndian.Uint64(b))
+	if known == 0 || binary.LittleEndian.Uint32(b[36:])&FirstKey != 0 {
+		return candidates.Unmet
+	}
+	latest := binary.LittleEndian.Uint32(b[KeySize:])
+	if isExact {
+		return candidates.PreviousShingle(latest, binary.LittleEndian.Uint32(b[KeySize+4:]))
+	}
+	return uint64(latest)
+}
+
+// PutNodePair packs a candidate pair.
+func PutNodePair(b []byte, x, y graphs.Node) {
+	binary.LittleEndian.PutUint32(b, uint32(x))
+	binary.LittleEndian.PutUint32(b[4:], uint32(y))
+}
+
+// GetNodePair reads a candidate pair.
+func GetNodePair(b []byte) (x, y graphs.Node) {
+	return graphs.Node(binary.LittleEndian.Uint32(b)), graphs.Node(binary.LittleEndian.Uint32(b[4:]))
+}

@@ -1,0 +1,196 @@
+package records
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/sources"
+)
+
+// The sizes of records, in bytes.
+const (
+	PositionSize     = 8
+	NodePositionSize = 4 + PositionSize
+	MemberSize       = RefSize + 2*PositionSize
+)
+
+// Number is the number of a document in its output shard, from 0. These are ordered by cluster, then by ref.
+type Number uint32
+
+// OutputShard is the number of an output shard, from 0.
+type OutputShard uint32
+
+// Nowhere is the shard of a document that is not in the output.
+const Nowhere = ^OutputShard(0)
+
+// Position is where a document stands in the output.
+type Position struct {
+	Shard  OutputShard
+	Number Number
+}
+
+// Put packs a position.
+func (p Position) Put(b []byte) {
+	binary.LittleEndian.PutUint32(b, uint32(p.Shard))
+	binary.LittleEndian.PutUint32(b[4:], uint32(p.Number))
+}
+
+// GetPosition reads a position.
+func GetPosition(b []byte) Position {
+	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
+}
+
+// PutNodePosition packs the position of a node.
+func PutNodePosition(b []byte, node graphs.Node, p Position) {
+	binary.LittleEndian.PutUint32(b, uint32(node))
+	p.Put(b[4:])
+}
+
+// GetNodePosition reads the position of a node.
+func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
+
+// MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
+// standing, size, flags, length of the id.
+const MemberHeader = 36
+
+// The flags of a member; see [Member].
+const (
+	repeatedFlag = 1 << iota
+	uncheckedFlag
+	sidedFlag
+	// DigestFlag says that the digest of the document follows.
+	DigestFlag
+	// PartlyListedFlag says that the document has pairs which are not listed.
+	PartlyListedFlag
+
+	// sourceShift is the place of the member's source in its flags.
+	sourceShift = 8
+)
+
+// FlagsOf returns the flags of a member, and its source beside them.
+func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
+	flags = uint32(source) << sourceShift
+	if repeated {
+		flags |= repeatedFlag
+	}
+	if unchecked {
+		flags |= uncheckedFlag
+	}
+	return flags
+}
+
+// WriteMember writes the record of document i of the block for its output shard.
+func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
+	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
+	id, side := block.ID(i), block.Side(i)
+	size := MemberHeader + len(id)
+	if side != 0 {
+		size += sideSize
+		flags |= sidedFlag
+	}
+	if flags&DigestFlag != 0 {
+		size += digest.Size
+	}
+	b, err := run.Record(ShardMembers, int(at.Shard), size)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(b, uint32(at.Number))
+	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
+	PutRef(b[8:], block.Ref(i))
+	binary.LittleEndian.PutUint64(b[16:], uint64(block.Standing(i)))
+	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
+	binary.LittleEndian.PutUint32(b[28:], flags)
+	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
+	copy(b[MemberHeader:], id)
+	if side != 0 {
+		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
+	}
+	if flags&DigestFlag != 0 {
+		block.Digest(i).Put(b[size-digest.Size:])
+	}
+	return nil
+}
+
+// Member is a document of a cluster at its output shard.
+type Member struct {
+	First     Number // the first document of the cluster
+	Size      uint32 // distinct shingles
+	Ref       docref.Ref
+	Digest    digest.Digest // of its set, 0 if it was not asked for
+	Standing  preference.Standing
+	Side      uint64 // documents of one side, if not 0, are no pairs
+	Source    sources.Number
+	Repeated  bool // another document has the same id
+	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
+	PartlyListed bool
+	Id           string
+}
+
+// memberSize returns the size of the first packed member.
+func memberSize(b []byte) int {
+	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:]))
+	if b[28]&sidedFlag != 0 {
+		size += sideSize
+	}
+	if b[28]&DigestFlag != 0 {
+		size += digest.Size
+	}
+	return size
+}
+
+// ReadMembers returns the documents of an output shard by number.
+func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, error) {
+	packed, err := reader.ReadKind(nil, pieces, ShardMembers)
+	if err != nil {
+		return nil, err
+	}
+	n, idBytes := 0, 0
+	for b := packed; len(b) > 0; b = b[memberSize(b):] {
+		n++
+		idBytes += int(binary.LittleEndian.Uint32(b[32:]))
+	}
+	members := make([]Member, n)
+	// The ids are cut from one string, so that the records need not stay in memory.
+	var ids strings.Builder
+	ids.Grow(idBytes)
+	for b := packed; len(b) > 0; {
+		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
+		ids.Write(b[MemberHeader:end])
+		var side uint64
+		var equal digest.Digest
+		if b[28]&sidedFlag != 0 {
+			side = binary.LittleEndian.Uint64(b[end:])
+		}
+		if b[28]&DigestFlag != 0 {
+			equal = digest.Get(b[size-digest.Size:])
+		}
+		members[binary.LittleEndian.Uint32(b)] = Member{
+			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: equal,
+			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
+			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: ids.String()[ids.Len()-int(end-MemberHeader):],
+		}
+		b = b[size:]
+	}
+	return members, nil
+}
+
+// ReadRefs returns a set of documents.
+func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
+	packed, err := reader.ReadKind(nil, pieces, kind)
+	if err != nil {
+		return nil, err
+	}
+	refs := make(map[docref.Ref]bool, len(packed)/RefSize)
+	for ; len(packed) > 0; packed = packed[RefSize:] {
+		refs[GetRef(packed)] = true
+	}
+	return refs, nil
+}

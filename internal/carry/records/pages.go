@@ -1,0 +1,166 @@
+package records
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// Page is a document as a page of a site.
+type Page struct {
+	// Site and Path are hashes of the site's name and of the path on it.
+	Site, Path uint64
+	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
+	Original uint64
+	// Login says that the page asks for a password, and Start that it is the first page of its site.
+	Login, Start bool
+	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
+	// known.
+	Language [3]byte
+	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
+	Markup []byte
+	// Address is the address as it stands in the document, shorter than 64 KiB.
+	Address []byte
+}
+
+// SplitPage is a page in the order of documents.
+type SplitPage struct {
+	Ref docref.Ref
+	Page
+}
+
+// ShardPage is a page at its output shard.
+type ShardPage struct {
+	Number Number
+	// Size is the number of distinct shingles of the document.
+	Size uint32
+	Page
+}
+
+// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language. The
+// other site stands behind it.
+const pageHeader = 8 + 8 + 2 + 2 + 3
+
+// MarkupSize is the size of a sketch of markup.
+const MarkupSize = 32
+
+// The marks of a page.
+const (
+	loginMark  = 1 << iota
+	markupMark // its sketch stands before its address
+	startMark
+	originalMark // another site stands before the sketch
+)
+
+// size returns the size of a packed page.
+func (p *Page) size() int {
+	size := pageHeader + len(p.Markup) + len(p.Address)
+	if p.Original != 0 {
+		size += 8
+	}
+	return size
+}
+
+// put packs a page.
+func (p *Page) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, p.Site)
+	binary.LittleEndian.PutUint64(b[8:], p.Path)
+	marks := uint16(0)
+	if p.Login {
+		marks |= loginMark
+	}
+	if p.Markup != nil {
+		marks |= markupMark
+	}
+	if p.Start {
+		marks |= startMark
+	}
+	if p.Original != 0 {
+		marks |= originalMark
+	}
+	binary.LittleEndian.PutUint16(b[16:], marks)
+	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
+	copy(b[20:], p.Language[:])
+	b = b[pageHeader:]
+	if p.Original != 0 {
+		binary.LittleEndian.PutUint64(b, p.Original)
+		b = b[8:]
+	}
+	copy(b, p.Markup)
+	copy(b[len(p.Markup):], p.Address)
+}
+
+// nextPage reads the first page and returns the bytes behind it.
+func nextPage(b []byte) (Page, []byte) {
+	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0}
+	p.Language = [3]byte(b[20:])
+	b = b[pageHeader:]
+	if marks&originalMark != 0 {
+		p.Original, b = binary.LittleEndian.Uint64(b), b[8:]
+	}
+	if marks&markupMark != 0 {
+		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
+	}
+	p.Address = b[:length:length]
+	return p, b[length:]
+}
+
+// AppendSplitPage appends the record of a page.
+func AppendSplitPage(b []byte, p SplitPage) []byte {
+	n := len(b)
+	b = append(b, make([]byte, RefSize+p.size())...)
+	PutRef(b[n:], p.Ref)
+	p.put(b[n+RefSize:])
+	return b
+}
+
+// NextSplitPage reads the first page and returns the bytes of the others.
+func NextSplitPage(packed []byte) (p SplitPage, rest []byte) {
+	p.Ref = GetRef(packed)
+	p.Page, rest = nextPage(packed[RefSize:])
+	return p, rest
+}
+
+// WriteShardPage writes the record of a page to its output shard.
+func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
+	b, err := run.Record(ShardPages, int(shard), 8+p.size())
+	if err == nil {
+		p.append(b[:0])
+	}
+	return err
+}
+
+// append packs the page.
+func (p *ShardPage) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.Number))
+	b = binary.LittleEndian.AppendUint32(b, p.Size)
+	n, size := len(b), p.size()
+	b = slices.Grow(b, size)[:n+size]
+	p.put(b[n:])
+	return b
+}
+
+// nextShardPage reads the first page and returns the bytes behind it.
+func nextShardPage(b []byte) (p ShardPage, rest []byte) {
+	p.Number, p.Size = Number(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
+	p.Page, rest = nextPage(b[8:])
+	return p, rest
+}
+
+// ReadShardPages returns the pages of an output shard, in no order.
+func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage, error) {
+	packed, err := reader.ReadKind(nil, pieces, ShardPages)
+	if err != nil {
+		return nil, err
+	}
+	var pages []ShardPage
+	for len(packed) > 0 {
+		var p ShardPage
+		p, packed = nextShardPage(packed)
+		pages = append(pages, p)
+	}
+	return pages, nil
+}

@@ -1,0 +1,353 @@
+// Package sketchblock lays out sketch blocks: what a job keeps of a run of
+// documents after it has read them, so that no text is read twice.
+//
+// A block is two stretches of bytes. Its documents come column by column, so
+// that a stage that wants keys or ids does not pass over the sets:
+//
+//	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
+//	         c has a bit for each of scopes, sides and sources that there are
+//	refs     8 n    docref, ascending
+//	digests  16 n   hash of the set, or of the bytes of a document without tokens
+//	keys     8 n k  band keys
+//	simhash  8 n s  SimHash fingerprints
+//	sizes    4 n    distinct shingles of the document
+//	stored   4 n    how many hashes the sets hold of it: all, the smallest, or the room of as many
+//	standing 8 n    how preferred the document is
+//	scopes   8 n    hash of what the document shares with those that it is compared with
+//	sides    8 n    hash of that in which it differs from them
+//	sources  8 n    hash of what makes it part of a source
+//	id ends  4 n    where the document's id ends in ids; an empty id is none
+//	ids
+//
+// The sets follow each other in the order of the documents: shingle hashes of
+// 48 bits, 6 bytes each, ascending, or sequences of shingles with their places; see
+// [AppendSequence]. All integers are little-endian.
+package sketchblock
+
+import (
+	"encoding/binary"
+	"errors"
+	"iter"
+	"math/bits"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+)
+
+const (
+	// Layout is the number of this layout. It changes with the layout.
+	Layout = 5
+
+	// HeaderSize is the size of the header of a block in bytes, DocumentSize the size of a document in it without keys, SimHash,
+	// id, set and the columns that a block may lack.
+	HeaderSize   = 24
+	DocumentSize = 44
+	// HashSize is the size of a stored shingle hash in bytes.
+	HashSize = 6
+)
+
+// The columns that a block may lack.
+const (
+	withScopes = 1 << iota
+	withSides
+	withSources
+)
+
+// Document is one document as a block takes it in.
+type Document struct {
+	Ref    docref.Ref
+	Digest digest.Digest
+	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
+	// all are to be stored, the smallest of them.
+	Set []uint64
+	// Sequence is what is stored in place of Set, as [AppendSequence] wrote it; nil
+	// where Set is.
+	Sequence []byte
+	// Size is the number of distinct shingles, at least len(Set).
+	Size int
+	// Standing says how preferred the document is.
+	Standing preference.Standing
+	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
+	Scope uint64
+	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
+	// with all.
+	Side uint64
+	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
+	Source uint64
+	// Keys are the band keys, as many as the builder was made for.
+	Keys []uint64
+	// SimHash is the SimHash fingerprint, of as many words as the builder was
+	// made for.
+	SimHash []uint64
+	// ID is the user's id; empty if there is none.
+	ID []byte
+}
+
+// Builder collects the documents of one block. Not for concurrent use.
+type Builder struct {
+	keys    int
+	simhash int
+	columns uint32 // those that a document needs
+	refs    []byte
+	digests []byte
+	keyed   []byte
+	simmed  []byte
+	sizes   []byte
+	stored  []byte
+	ranked  []byte
+	scopes  []byte
+	sides   []byte
+	sources []byte
+	idEnds  []byte
+	ids     []byte
+	sets    []byte
+	n       int
+}
+
+// NewBuilder returns a builder of blocks with that many keys and words of SimHash
+// a document.
+func NewBuilder(keys, simhash int) *Builder { return &Builder{keys: keys, simhash: simhash} }
+
+// Len returns the number of documents collected.
+func (b *Builder) Len() int { return b.n }
+
+// Add takes in a document; refs must ascend.
+func (b *Builder) Add(d Document) {
+	b.n++
+	b.refs = binary.LittleEndian.AppendUint64(b.refs, uint64(d.Ref))
+	b.digests = d.Digest.Append(b.digests)
+	for _, key := range d.Keys {
+		b.keyed = binary.LittleEndian.AppendUint64(b.keyed, key)
+	}
+	for _, word := range d.SimHash {
+		b.simmed = binary.LittleEndian.AppendUint64(b.simmed, word)
+	}
+	b.sizes = binary.LittleEndian.AppendUint32(b.sizes, uint32(d.Size))
+	before := len(b.sets)
+	if d.Sequence != nil {
+		b.sets = append(b.sets, d.Sequence...)
+	} else {
+		b.sets = AppendPacked(b.sets, d.Set)
+	}
+	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
+	b.ranked = binary.LittleEndian.AppendUint64(b.ranked, uint64(d.Standing))
+	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
+	b.sides = b.appendColumn(b.sides, d.Side, withSides)
+	b.sources = b.appendColumn(b.sources, d.Source, withSources)
+	b.ids = append(b.ids, d.ID...)
+	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
+}
+
+// appendColumn appends the hash of a document to a column, and notes whether a document needs it.
+func (b *Builder) appendColumn(column []byte, hash uint64, with uint32) []byte {
+	if hash != 0 {
+		b.columns |= with
+	}
+	return binary.LittleEndian.AppendUint64(column, hash)
+}
+
+// column returns a column if a document needs it.
+func (b *Builder) column(column []byte, with uint32) []byte {
+	if b.columns&with == 0 {
+		return nil
+	}
+	return column
+}
+
+// Documents returns the documents' bytes in parts; valid until the next Reset.
+func (b *Builder) Documents() [][]byte {
+	header := make([]byte, 0, HeaderSize)
+	header = binary.LittleEndian.AppendUint32(header, Layout)
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
+	header = binary.LittleEndian.AppendUint32(header, b.columns)
+	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
+	return [][]byte{
+		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked,
+		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.idEnds, b.ids,
+	}
+}
+
+// Sets returns the bytes of the sets; valid until the next Reset.
+func (b *Builder) Sets() []byte { return b.sets }
+
+// keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
+const keepBytes = 8 << 20
+
+// Reset empties the builder and keeps its memory.
+func (b *Builder) Reset() {
+	if cap(b.sets) > keepBytes {
+		b.sets = nil
+	}
+	*b = Builder{
+		keys: b.keys, simhash: b.simhash,
+		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+	}
+}
+
+// Block reads the documents of one block in place.
+type Block struct {
+	n, keys, simhash                                    int
+	refs, digests, keyed, simmed, sizes, stored, ranked []byte
+	scopes, sides, sources                              []byte
+	ends, id                                            []byte
+	moved                                               docref.Ref // what is added to each ref
+}
+
+// Parse reads the header of a block's documents. The block aliases them.
+func Parse(documents []byte) (Block, error) {
+	damaged := errors.New("sketch block is damaged")
+	if len(documents) < HeaderSize {
+		return Block{}, damaged
+	}
+	if f := binary.LittleEndian.Uint32(documents); f != Layout {
+		return Block{}, errors.New("sketch block has another format: written by another version of this program")
+	}
+	n := int(binary.LittleEndian.Uint32(documents[4:]))
+	keys := int(binary.LittleEndian.Uint32(documents[8:]))
+	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
+	columns := binary.LittleEndian.Uint32(documents[16:])
+	ids := int(binary.LittleEndian.Uint32(documents[20:]))
+	if columns >= 2*withSources || len(documents) != HeaderSize+n*(DocumentSize+8*keys+8*simhash+8*bits.OnesCount32(columns))+ids {
+		return Block{}, damaged
+	}
+	b := Block{n: n, keys: keys, simhash: simhash}
+	rest := documents[HeaderSize:]
+	take := func(size int) []byte {
+		column := rest[:size:size]
+		rest = rest[size:]
+		return column
+	}
+	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
+	b.sizes, b.stored, b.ranked = take(4*n), take(4*n), take(8*n)
+	for _, column := range []struct {
+		hashes *[]byte
+		with   uint32
+	}{{&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}} {
+		if columns&column.with != 0 {
+			*column.hashes = take(8 * n)
+		}
+	}
+	b.ends, b.id = take(4*n), rest
+	return b, nil
+}
+
+// Len returns the number of documents.
+func (b *Block) Len() int { return b.n }
+
+// Keys returns the number of keys a document has.
+func (b *Block) Keys() int { return b.keys }
+
+// Ref returns the ref of document i.
+func (b *Block) Ref(i int) docref.Ref {
+	return docref.Ref(binary.LittleEndian.Uint64(b.refs[8*i:])) + b.moved
+}
+
+// MoveTo gives all documents of the block the number of another file. They must have been written with the number 0.
+func (b *Block) MoveTo(file int) error {
+	first, err := docref.New(file, 0)
+	b.moved = first
+	return err
+}
+
+// Digest returns the digest of document i.
+func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
+
+// Key returns key k of document i.
+func (b *Block) Key(i, k int) uint64 {
+	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
+}
+
+// SimHash appends the SimHash fingerprint of document i to words.
+func (b *Block) SimHash(words []uint64, i int) []uint64 {
+	for w := range b.simhash {
+		words = append(words, binary.LittleEndian.Uint64(b.simmed[8*(i*b.simhash+w):]))
+	}
+	return words
+}
+
+// Size returns the number of distinct shingles of document i.
+func (b *Block) Size(i int) int { return int(binary.LittleEndian.Uint32(b.sizes[4*i:])) }
+
+// Stored returns how many shingle hashes of document i the block holds, or the
+// size of its sequence in hashes.
+func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stored[4*i:])) }
+
+// Standing says how preferred document i is.
+func (b *Block) Standing(i int) preference.Standing {
+	return preference.Standing(binary.LittleEndian.Uint64(b.ranked[8*i:])).At(b.Ref(i))
+}
+
+// Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
+func (b *Block) Scope(i int) uint64 { return hashAt(b.scopes, i) }
+
+// Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
+// all.
+func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
+
+// Source returns the hash of the value that makes document i part of a source, 0 if no value does.
+func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
+
+// hashAt returns the hash of a document in a column that may be missing.
+func hashAt(column []byte, i int) uint64 {
+	if len(column) == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(column[8*i:])
+}
+
+// ID returns the id of document i, empty if it has none.
+func (b *Block) ID(i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(b.ends[4*(i-1):])
+	}
+	return b.id[start:binary.LittleEndian.Uint32(b.ends[4*i:])]
+}
+
+// Sets goes through the sets that belong to the block, all in sets one behind the other. It
+// gives the number of each document and the bytes of its set or sequence.
+func (b *Block) Sets(sets []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for i := range b.n {
+			size := HashSize * b.Stored(i)
+			if !yield(i, sets[:size:size]) {
+				return
+			}
+			sets = sets[size:]
+		}
+	}
+}
+
+// AppendPacked appends hashes to b, 6 bytes each; see [AppendSet].
+func AppendPacked(b []byte, set []uint64) []byte {
+	n := len(b)
+	need := n + HashSize*len(set)
+	if need+2 > cap(b) {
+		b = append(make([]byte, 0, 2*cap(b)+need+2), b...)
+	}
+	// Eight bytes are stored for every hash; the next one overwrites the two
+	// that are too many.
+	room := b[:need+2]
+	for _, hash := range set {
+		binary.LittleEndian.PutUint64(room[n:], hash)
+		n += HashSize
+	}
+	return b[:need]
+}
+
+// AppendSet appends the hashes stored in the bytes of a set to set.
+func AppendSet(set []uint64, b []byte) []uint64 {
+	const mask = 1<<(8*HashSize) - 1
+	for len(b) >= 8 {
+		set = append(set, binary.LittleEndian.Uint64(b)&mask)
+		b = b[HashSize:]
+	}
+	if len(b) >= HashSize {
+		set = append(set, uint64(binary.LittleEndian.Uint32(b))|uint64(binary.LittleEndian.Uint16(b[4:]))<<32)
+	}
+	return set
+}

@@ -1,0 +1,151 @@
+package work
+
+import (
+	"context"
+	"slices"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// Memory holds the buffers of a task. It goes from one task of a stage to the next: if the collector freed it, the next
+// task would map new memory, page by page.
+type Memory struct {
+	stage   Stage
+	Figures Figures // figures of the current task
+	Run     runfile.Writer
+	Buffers [3][]byte
+	Keys    []candidates.Record
+	Nodes   graphs.Numbering[graphs.Node]
+	Hashes  []uint64
+	Pairs   []uint64
+}
+
+// Desk is what a task has before it: its pieces, the run to write, and its memory.
+type Desk struct {
+	*Memory
+	Runs    Runs
+	Reader  runfile.Reader
+	Pieces  []runfile.Piece
+	Outcome *Outcome
+	// Hold keeps a value that tasks share until all tasks of the bundle have ended.
+	Hold func(shared any)
+
+	beginLarge func() error // nil: the task need not wait
+	isLarge    bool
+}
+
+// Read returns all pieces of a kind, one behind the other, in one of the
+// memory's buffers.
+func (w *Desk) Read(buffer int, kind runfile.Kind) ([]byte, error) {
+	b, err := w.Reader.ReadKind(w.Buffers[buffer][:0], w.Pieces, kind)
+	w.Buffers[buffer] = b
+	return b, err
+}
+
+// Has reports whether the task has a piece of a kind.
+func (w *Desk) Has(kind runfile.Kind) bool {
+	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
+}
+
+// ReadPiece returns one piece in one of the memory's buffers. A task mostly holds what it reads twice: as it is stored, and
+// as it is worked on.
+func (w *Desk) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+	if err := w.Expect(2 * piece.Length); err != nil {
+		return nil, err
+	}
+	b, err := w.Reader.Read(w.Buffers[buffer][:0], piece)
+	w.Buffers[buffer] = b
+	return b, err
+}
+
+// EachBlock visits the sketch blocks of a split in order. Visit also gets the piece that holds the sets of the block.
+// The block lies in the first buffer.
+func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
+	var documents, sets []runfile.Piece
+	for _, piece := range w.Pieces {
+		switch piece.Kind {
+		case records.Documents:
+			documents = append(documents, piece)
+		case records.Sets:
+			sets = append(sets, piece)
+		}
+	}
+	for i, piece := range documents {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		buffer, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		block, err := ParseBlock(buffer, piece)
+		if err != nil {
+			return err
+		}
+		var setsPiece runfile.Piece
+		if i < len(sets) {
+			setsPiece = sets[i]
+		}
+		if err := visit(&block, setsPiece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ParseBlock reads the header of the documents of a sketch block, given their bytes and their piece. Blocks that a state
+// keeps do not know the number of their file. A link to them has it as its mark.
+func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error) {
+	block, err := sketchblock.Parse(documents)
+	if err == nil && piece.Mark != 0 {
+		err = block.MoveTo(int(piece.Mark))
+	}
+	return block, err
+}
+
+// EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
+// in it, and the bytes of its set or sequence. The block lies in the first buffer, its sets in the second.
+func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
+		sets, err := w.ReadPiece(1, piece)
+		if err != nil {
+			return err
+		}
+		for i, set := range block.Sets(sets) {
+			if err := visit(block, i, set); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Do does a task: it finds the task's pieces, and afterwards closes its run.
+func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
+	w.beginLarge = func() error { return BeginLarge(ctx) }
+	defer w.endLarge()
+	defer func() {
+		w.Reader.Close()
+		w.Figures.Pieces, w.Figures.Read = w.Reader.Pieces, w.Reader.Bytes
+	}()
+	if t.Catalog != "" {
+		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
+			return err
+		}
+	}
+	w.Runs.Begin(&w.Run)
+	defer w.Run.Abort()
+	// A task that does not look at the context ends as soon as it reads or writes.
+	w.Run.Stopped, w.Reader.Stopped = ctx.Err, ctx.Err
+	defer func() { w.Run.Stopped, w.Reader.Stopped = nil, nil }()
+	if err := do(ctx, t, w); err != nil {
+		return err
+	}
+	w.Outcome.Run, err = w.Run.Close()
+	w.Figures.Written = w.Run.Written()
+	return err
+}

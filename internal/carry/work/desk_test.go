@@ -1,0 +1,87 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// TestEachSet goes through the documents of the blocks of two runs, each with its own set.
+func TestEachSet(t *testing.T) {
+	sets := [][]uint64{{1, 2, 3}, {}, {1 << 47}, {4, 5}, {}, {6}}
+	dir := t.TempDir()
+	desk := &Desk{Memory: &Memory{}}
+	defer desk.Reader.Close()
+	for first := 0; first < len(sets); first += 3 {
+		builder := sketchblock.NewBuilder(0, 0)
+		for i := first; i < first+3; i++ {
+			builder.Add(sketchblock.Document{Ref: docref.Ref(i), Set: sets[i], Size: 10})
+		}
+		run := runfile.NewWriter(dir, 1<<20)
+		if err := errors.Join(run.Section(records.Documents, 0, builder.Documents()...), run.Section(records.Sets, 0, builder.Sets())); err != nil {
+			t.Fatal(err)
+		}
+		path, err := run.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, err := runfile.Pieces(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		desk.Pieces = append(desk.Pieces, pieces...)
+	}
+	n := 0
+	err := desk.EachSet(t.Context(), func(block *sketchblock.Block, i int, set []byte) error {
+		if got := sketchblock.AppendSet([]uint64{}, set); block.Ref(i) != docref.Ref(n) || !slices.Equal(got, sets[n]) {
+			t.Errorf("document %d is %d with the set %v, want %v", n, block.Ref(i), got, sets[n])
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != len(sets) {
+		t.Errorf("%d documents (%v), want %d", n, err, len(sets))
+	}
+	stop := errors.New("stop")
+	n = 0
+	err = desk.EachSet(t.Context(), func(*sketchblock.Block, int, []byte) error {
+		if n++; n == 2 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || n != 2 {
+		t.Errorf("stopped after %d documents (%v)", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := desk.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestStopsWhoWrites: a task that does not look at its context ends when it writes after the context has.
+func TestStopsWhoWrites(t *testing.T) {
+	desk := &Desk{Memory: &Memory{}, Runs: Runs{Folder: Path(t.TempDir()), Held: 1 << 20}, Outcome: new(Outcome)}
+	ctx, cancel := context.WithCancel(t.Context())
+	written := 0
+	err := desk.Do(ctx, Task{}, func(_ context.Context, _ Task, w *Desk) error {
+		for {
+			if written++; written == 5_000 {
+				cancel()
+			}
+			if _, err := w.Run.Record(records.Edges, 0, 16); err != nil {
+				return err
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) || written > 6_000 {
+		t.Errorf("%d records and %v", written, err)
+	}
+}

@@ -1,0 +1,74 @@
+package graphs
+
+import "math/bits"
+
+// Numbering numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes 16 to
+// 24 bytes a key. The zero Set is empty.
+type Numbering[N ~uint8 | ~uint16 | ~uint32] struct {
+	// Keys holds the keys by number.
+	Keys []uint64
+
+	slots []uint32 // open addressing: the number of a key plus 1, or 0
+	shift int
+}
+
+// Reset empties the set and keeps its memory.
+func (s *Numbering[N]) Reset() {
+	clear(s.slots)
+	s.Keys = s.Keys[:0]
+}
+
+// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if there is no number for a new
+// key.
+func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
+	if 3*len(s.Keys) >= 2*len(s.slots) {
+		s.grow()
+	}
+	at, found := s.find(key)
+	if found {
+		return N(s.slots[at] - 1), false
+	}
+	number = Next[N](len(s.Keys))
+	s.Keys = append(s.Keys, key)
+	s.slots[at] = uint32(len(s.Keys))
+	return number, true
+}
+
+// Find returns the number of a key, if it has one.
+func (s *Numbering[N]) Find(key uint64) (number N, found bool) {
+	if len(s.slots) == 0 {
+		return 0, false
+	}
+	at, found := s.find(key)
+	return N(s.slots[at] - 1), found
+}
+
+// find returns the slot of the key. If the key is new, it returns the empty slot where the key belongs.
+func (s *Numbering[N]) find(key uint64) (at int, found bool) {
+	for at = s.start(key); ; at = (at + 1) & (len(s.slots) - 1) {
+		n := s.slots[at]
+		if n == 0 || s.Keys[n-1] == key {
+			return at, n != 0
+		}
+	}
+}
+
+// start returns the slot at which the search for a key starts.
+func (s *Numbering[N]) start(key uint64) int {
+	key ^= key >> 32
+	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
+}
+
+// grow doubles the number of slots.
+func (s *Numbering[N]) grow() {
+	size := max(2*len(s.slots), 1<<10)
+	s.slots = make([]uint32, size)
+	s.shift = 64 - bits.TrailingZeros(uint(size))
+	for i, key := range s.Keys {
+		at := s.start(key)
+		for s.slots[at] != 0 {
+			at = (at + 1) & (size - 1)
+		}
+		s.slots[at] = uint32(i + 1)
+	}
+}

@@ -1,0 +1,126 @@
+package bucket
+
+import (
+	"context"
+	"hash/crc32"
+	"io"
+)
+
+// Service is what a service of objects can do, by one request a call. It tries nothing again: [Store] does. Any number
+// of goroutines may use a Service.
+type Service interface {
+	// List returns a page of the objects whose names begin with prefix.Name, in any order, and the mark of the next
+	// page, which is empty after the last one. The first page has an empty mark.
+	List(ctx context.Context, prefix Key, mark string) (objects []Object, next string, err error)
+
+	// Stat describes an object.
+	Stat(ctx context.Context, key Key) (Object, error)
+
+	// Read returns bytes of an object as they are stored. It fails if the service knows that the generation is another
+	// one; the Store looks again. The context ends the body as well.
+	Read(ctx context.Context, span Span) (Body, error)
+
+	// Put makes an object of the content of put, and returns its generation.
+	Put(ctx context.Context, put Put, content []byte) (generation string, err error)
+
+	// Begin begins an object that is sent in parts. The object of put is not seen before Finish.
+	Begin(ctx context.Context, put Put) (Upload, error)
+
+	// Copy begins a copy of an object of this generation within the service. It makes no request. The copy has the
+	// token of the object or, if that has none, the one of to, or none.
+	Copy(from Key, object Object, to Put) Copying
+
+	// Remove removes an object or, if the generation is not empty, that generation of it.
+	Remove(ctx context.Context, key Key, generation string) error
+
+	// Judge says what an error of this Service means. It is never called with nil.
+	Judge(err error) Verdict
+}
+
+// Key is the place of an object.
+type Key struct{ Bucket, Name string }
+
+// Object describes an object.
+type Object struct {
+	// Name is the name in the bucket, Size the length in bytes.
+	Name string
+	Size int64
+	// Generation is another one after each change of the content.
+	Generation string
+	// CRC32C is the sum of the content (Castagnoli) if Summed.
+	CRC32C uint32
+	Summed bool
+	// Token is what the writer gave as Put.Token. Lists may leave it out.
+	Token string
+}
+
+// Span is a stretch of an object.
+type Span struct {
+	Key
+	// Generation is the one to read. If it is empty any will do.
+	Generation string
+	// Offset is where the stretch begins, Length its bytes, at least 1. The stretch lies within the object.
+	Offset, Length int64
+}
+
+// Body is the answer to a read.
+type Body struct {
+	io.ReadCloser
+	// Generation is the one that is read, and Offset where the answer begins.
+	Generation string
+	Offset     int64
+	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer does not tell.
+	Length, Size int64
+	// Encoding is the coding that the answer says it has, such as gzip, or empty. What is stored may have it, and somebody
+	// on the way may have applied it.
+	Encoding string
+}
+
+// Put says which object a content becomes.
+type Put struct {
+	Key
+	// IfAbsent makes it fail with the status 412 if there is an object of this name.
+	IfAbsent bool
+	// IfGeneration, if not empty, makes it fail with the status 412 unless the object has this generation.
+	IfGeneration string
+	// Token is kept with the object. It tells whose object it is after an answer was lost.
+	Token string
+	// CRC32C is the sum of the content. Begin does not know it.
+	CRC32C uint32
+}
+
+// Upload is an object that is sent in parts. It belongs to one goroutine.
+type Upload interface {
+	// PartBytes is the length of the next part. Only the last one may have another length.
+	PartBytes() int
+	// Part sends the next part, and is done with the content when it returns. After an error that Judge calls worth
+	// another try it may be called again with the same content.
+	Part(ctx context.Context, content []byte) error
+	// Finish makes the object. The sum is over the whole content.
+	Finish(ctx context.Context, crc32c uint32) error
+	// Abort drops the parts. It is called after a failed Finish, too.
+	Abort(ctx context.Context)
+}
+
+// Copying is a copy in one or more steps. It belongs to one goroutine.
+type Copying interface {
+	// Step goes one step on. After an error that Judge calls worth another try it may be called again.
+	Step(ctx context.Context) (done bool, err error)
+	// Abort drops what an unfinished copy has left.
+	Abort(ctx context.Context)
+}
+
+// Verdict is the meaning of an error.
+type Verdict struct {
+	// Status is the HTTP status of the answer, 0 if there was none.
+	Status int
+	// Again says that the fault may pass: the request is worth another try.
+	Again bool
+	// Text is the error in few words.
+	Text string
+	// Advice, if not empty, says what a user can do about it.
+	Advice string
+}
+
+// CRC32C returns the sum of a content.
+func CRC32C(content []byte) uint32 { return crc32.Checksum(content, castagnoli) }

@@ -1,0 +1,236 @@
+// Package gcs keeps files in Google Cloud Storage, under names such as gs://bucket/folder/file.
+//
+// Everything is chosen by the environment, so that the workers of a cluster need no flags:
+//
+//   - Credentials are Application Default Credentials: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, or the
+//     machine. Where there are none, requests are anonymous, which public buckets allow.
+//   - GOOGLE_CLOUD_QUOTA_PROJECT is the project that pays for requests to buckets whose requester pays.
+//   - STORAGE_EMULATOR_HOST is the address of another server, for tests.
+package gcs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"cloud.google.com/go/auth/credentials"
+	"cloud.google.com/go/auth/httptransport"
+	gcs "cloud.google.com/go/storage"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/iterator"
+	"google.golang.org/api/option"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+)
+
+// Register makes it the storage of gs://. Nothing is connected before the first use.
+func Register() { storage.Register("gs", New(bucket.Usual())) }
+
+// New returns the storage of gs://.
+func New(limits bucket.Limits) *bucket.Store {
+	return bucket.New("gs", &service{limits: limits}, limits)
+}
+
+// service makes the requests.
+type service struct {
+	limits bucket.Limits
+
+	mutex     sync.Mutex
+	client    *gcs.Client // nil until the first use
+	anonymous bool
+	payer     string // the project that pays, may be empty
+}
+
+// tokenKey is the name of a writer's token among the metadata of an object.
+const tokenKey = "mirrorbeam-writer"
+
+// connect returns the client of the process.
+func (s *service) connect() (*gcs.Client, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.client != nil {
+		return s.client, nil
+	}
+	connections := &httptransport.Options{BaseRoundTripper: newTransport(), DisableAuthentication: true}
+	options := []option.ClientOption{option.WithoutAuthentication()}
+	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
+		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{gcs.ScopeReadWrite}})
+		switch {
+		case err == nil:
+			connections.Credentials, connections.DisableAuthentication = found, false
+			options[0] = option.WithAuthCredentials(found)
+		case hasCredentials():
+			return nil, err
+		default:
+			s.anonymous = true
+		}
+	}
+	authorized, err := httptransport.NewClient(connections)
+	if err != nil {
+		return nil, err
+	}
+	client, err := gcs.NewClient(context.Background(), append(options, option.WithHTTPClient(authorized))...)
+	if err != nil {
+		return nil, err
+	}
+	client.SetRetry(gcs.WithPolicy(gcs.RetryNever)) // bucket.Store tries again
+	s.client, s.payer = client, os.Getenv("GOOGLE_CLOUD_QUOTA_PROJECT")
+	return client, nil
+}
+
+// hasCredentials reports whether a user has named credentials, or made them with gcloud. If these cannot be used that
+// is an error, and no reason to go without them.
+func hasCredentials() bool {
+	if os.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != "" {
+		return true
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(home, ".config", "gcloud", "application_default_credentials.json"))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// bucket returns a bucket for requests.
+func (s *service) bucket(name string) (*gcs.BucketHandle, error) {
+	client, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	handle := client.Bucket(name)
+	if s.payer != "" {
+		handle = handle.UserProject(s.payer)
+	}
+	return handle, nil
+}
+
+// object returns an object for requests, of one generation if that is not empty.
+func (s *service) object(key bucket.Key, generation string) (*gcs.ObjectHandle, error) {
+	handle, err := s.bucket(key.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	object := handle.Object(key.Name)
+	if generation != "" {
+		number, err := parse(generation)
+		if err != nil {
+			return nil, err
+		}
+		object = object.Generation(number)
+	}
+	return object, nil
+}
+
+func parse(generation string) (int64, error) {
+	number, err := strconv.ParseInt(generation, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("generation %q is no number", generation)
+	}
+	return number, nil
+}
+
+func format(generation int64) string { return strconv.FormatInt(generation, 10) }
+
+func describe(attributes *gcs.ObjectAttrs) bucket.Object {
+	return bucket.Object{
+		Name: attributes.Name, Size: attributes.Size, Generation: format(attributes.Generation),
+		CRC32C: attributes.CRC32C, Summed: true, Token: attributes.Metadata[tokenKey],
+	}
+}
+
+// List asks for a page of 1,000 objects, with no more than is needed of each.
+func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
+	handle, err := s.bucket(prefix.Bucket)
+	if err != nil {
+		return nil, "", err
+	}
+	query := &gcs.Query{Prefix: prefix.Name, Projection: gcs.ProjectionNoACL}
+	if err := query.SetAttrSelection([]string{"Name", "Size", "Generation"}); err != nil {
+		return nil, "", err
+	}
+	const page = 1000 // the most that the service gives
+	var listed []*gcs.ObjectAttrs
+	next, err := iterator.NewPager(handle.Objects(ctx, query), page, mark).NextPage(&listed)
+	if err != nil {
+		return nil, "", err
+	}
+	objects := make([]bucket.Object, len(listed))
+	for i, attributes := range listed {
+		objects[i] = describe(attributes)
+	}
+	return objects, next, nil
+}
+
+// Stat asks for the attributes of an object.
+func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
+	object, err := s.object(key, "")
+	if err != nil {
+		return bucket.Object{}, err
+	}
+	attributes, err := object.Attrs(ctx)
+	if err != nil {
+		return bucket.Object{}, err
+	}
+	return describe(attributes), nil
+}
+
+// Read reads bytes as they are stored: an object whose Content-Encoding is gzip is not inflated on its way.
+func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
+	object, err := s.object(span.Key, span.Generation)
+	if err != nil {
+		return bucket.Body{}, err
+	}
+	reader, err := object.ReadCompressed(true).NewRangeReader(ctx, span.Offset, span.Length)
+	if err != nil {
+		return bucket.Body{}, err
+	}
+	attributes := reader.Attrs
+	return bucket.Body{
+		ReadCloser: reader, Generation: format(attributes.Generation), Offset: attributes.StartOffset,
+		Length: reader.Remain(), Size: attributes.Size, Encoding: attributes.ContentEncoding,
+	}, nil
+}
+
+// Remove removes an object.
+func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
+	object, err := s.object(key, "")
+	if err != nil {
+		return err
+	}
+	if generation != "" {
+		number, err := parse(generation)
+		if err != nil {
+			return err
+		}
+		object = object.If(gcs.Conditions{GenerationMatch: number})
+	}
+	return object.Delete(ctx)
+}
+
+// Judge knows the errors of the service and of connections.
+func (s *service) Judge(err error) bucket.Verdict {
+	verdict := bucket.Verdict{Again: gcs.ShouldRetry(err)}
+	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) {
+		verdict.Status = http.StatusNotFound
+	}
+	if answer, is := errors.AsType[*googleapi.Error](err); is {
+		verdict.Status, verdict.Text = answer.Code, answer.Message
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch {
+	case s.client == nil:
+		verdict.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and GOOGLE_APPLICATION_CREDENTIALS"
+	case s.anonymous && (verdict.Status == http.StatusUnauthorized || verdict.Status == http.StatusForbidden):
+		verdict.Advice = "no credentials were found, so the request was anonymous: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
+	}
+	return verdict
+}

@@ -1,0 +1,200 @@
+package storage
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
+type Local struct{}
+
+// List yields the regular files below a folder. It follows no symbolic links.
+func (Local) List(folder string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // it went away, or never existed
+			case err != nil:
+				return err
+			case !entry.Type().IsRegular() || isUnfinished(path) || path == folder:
+				return nil
+			}
+			info, err := entry.Info()
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case !yield(infoOf(path, info), nil):
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield(Info{}, err)
+		}
+	}
+}
+
+// Stat describes the file to which a path leads.
+func (Local) Stat(path string) (Info, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = CheckRegular(path, info)
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOf(path, info), nil
+}
+
+// infoOf returns the system's information about a file. Its time is only as fine as the clock of the file
+// system. So a file that is written twice within a few milliseconds may keep its generation.
+func infoOf(path string, info fs.FileInfo) Info {
+	return Info{
+		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
+	}
+}
+
+// LocalTime returns when a file of the local disk was written, given its generation. Known is false for the generation of
+// another storage.
+func LocalTime(generation string) (written time.Time, known bool) {
+	nanoseconds, err := strconv.ParseInt(generation, 10, 64)
+	return time.Unix(0, nanoseconds), err == nil
+}
+
+// IdentityOf returns the identity of a file or folder of the local disk.
+func IdentityOf(info fs.FileInfo) Identity {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Ino == 0 {
+		return Identity{}
+	}
+	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
+}
+
+// Open opens a regular file.
+func (Local) Open(path string) (File, error) {
+	file, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	return localFile{file}, nil
+}
+
+// localFile is an open file of the local disk.
+type localFile struct{ *os.File }
+
+// ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.
+func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i, r := range ranges {
+			_, err := f.ReadAt(r.Bytes, r.Offset)
+			if errors.Is(err, io.EOF) {
+				err = &fs.PathError{Op: "read", Path: f.Name(), Err: io.ErrUnexpectedEOF}
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// From returns a stream with an offset of its own.
+func (f localFile) From(offset int64) io.ReadCloser {
+	return io.NopCloser(io.NewSectionReader(f.File, offset, math.MaxInt64-offset))
+}
+
+// Stat asks the system again: an open file of the local disk may be written to.
+func (f localFile) Stat() (Info, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOf(f.Name(), info), nil
+}
+
+// Copy copies a file by the system's own means, if there are any.
+func (s Local) Copy(from, to string) error {
+	source, err := OpenRegular(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	w, err := s.create(to, Options{})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := io.Copy(w.file, source); err != nil {
+		return &fs.PathError{Op: "copy", Path: to, Err: err}
+	}
+	return w.Commit()
+}
+
+// Remove removes a file.
+func (Local) Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Release punches holes into a file.
+func (Local) Release(path string, stretches []Stretch) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	for _, s := range stretches {
+		punchHole(file, s.Offset, s.Length)
+	}
+}
+
+// Map maps a file into memory.
+func (Local) Map(path string) (Mapping, error) {
+	file, err := OpenRegular(path)
+	if err != nil {
+		return Mapping{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Mapping{}, err
+	}
+	if info.Size() == 0 {
+		return Mapping{}, errEmpty
+	}
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return Mapping{}, &fs.PathError{Op: "map into memory", Path: path, Err: err}
+	}
+	return NewMapping(mapped, syscall.Munmap), nil
+}
+
+// Used returns the space that the files of a folder take on the disk. A hole takes none. Files in subfolders
+// do not count.
+func (Local) Used(folder string) int64 {
+	const blockBytes = 512 // the unit of the system, whatever the block size of the file system
+	used := int64(0)
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			used += blockBytes * stat.Blocks
+		}
+	}
+	return used
+}

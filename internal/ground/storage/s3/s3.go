@@ -1,0 +1,225 @@
+// Package s3 keeps files in Amazon S3 and in services that are like it, under names such as s3://bucket/folder/file.
+//
+// Everything is chosen by the environment, so that the workers of a cluster need no flags:
+//
+//   - Credentials and the region are as in all AWS programs: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+//     AWS_PROFILE, AWS_REGION, or the machine's own. Where there are no credentials, requests are anonymous, which
+//     public buckets allow. A bucket in another region is found.
+//   - AWS_REQUEST_PAYER=requester agrees to pay for requests to buckets whose requester pays.
+//   - AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is the address of another service. The name of the bucket is then a part
+//     of the path.
+//   - AWS_REQUEST_CHECKSUM_CALCULATION=when_required leaves out check sums, which older services do not know.
+package s3
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+)
+
+// Register makes it the storage of s3://. Nothing is connected before the first use.
+func Register() { storage.Register("s3", New(bucket.Usual())) }
+
+// New returns the storage of s3://.
+func New(limits bucket.Limits) *bucket.Store {
+	return bucket.New("s3", &service{sizes: usualSizes}, limits)
+}
+
+// service makes the requests.
+type service struct {
+	sizes sizes
+
+	mutex     sync.Mutex
+	client    *s3.Client // nil until the first use
+	anonymous bool
+	summed    bool               // check sums are sent
+	payer     types.RequestPayer // empty unless this side pays
+
+	regions sync.Map // of buckets that are in another region than the client's
+}
+
+// tokenKey is the name of a writer's token among the metadata of an object.
+const tokenKey = "mirrorbeam-writer"
+
+// connect returns the client of the process.
+func (s *service) connect(ctx context.Context) (*s3.Client, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.client != nil {
+		return s.client, nil
+	}
+	const connections = 100 // of one host that are kept
+	transport := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = connections
+	})
+	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport), config.WithDefaultRegion("us-east-1"),
+		config.WithLogger(logging.Nop{})) // it would tell of connections that are cut, which is our matter
+	if err != nil {
+		return nil, err
+	}
+	if aws.IsCredentialsProvider(settings.Credentials, (*ec2rolecreds.Provider)(nil)) {
+		// Nothing names credentials: the machine's own serve, or none.
+		if _, err := settings.Credentials.Retrieve(ctx); err != nil {
+			s.anonymous, settings.Credentials = true, aws.AnonymousCredentials{}
+		}
+	}
+	s.summed = settings.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
+	if strings.EqualFold(os.Getenv("AWS_REQUEST_PAYER"), "requester") {
+		s.payer = types.RequestPayerRequester
+	}
+	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
+		o.HTTPClient = bounding{o.HTTPClient}
+		o.UsePathStyle = o.BaseEndpoint != nil
+		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
+		// Sums are made and compared here: sums of parts say nothing of a stretch.
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
+	return s.client, nil
+}
+
+// bounding bounds all answers but the content of objects.
+type bounding struct{ s3.HTTPClient }
+
+// Do sends a request.
+func (b bounding) Do(request *http.Request) (*http.Response, error) {
+	answer, err := b.HTTPClient.Do(request)
+	isContent := request.Method == http.MethodGet && !request.URL.Query().Has("list-type")
+	if err != nil || isContent && answer.StatusCode < http.StatusMultipleChoices {
+		return answer, err
+	}
+	return bucket.Bound(answer), nil
+}
+
+// in makes a request go to the region of a bucket, if that is known to be another one.
+func (s *service) in(name string) func(*s3.Options) {
+	return func(o *s3.Options) {
+		if region, known := s.regions.Load(name); known {
+			o.Region = region.(string)
+		}
+	}
+}
+
+// List asks for a page of 1,000 objects.
+func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	input := &s3.ListObjectsV2Input{
+		Bucket: &prefix.Bucket, Prefix: &prefix.Name, RequestPayer: s.payer,
+		EncodingType: types.EncodingTypeUrl, // XML has no way to write some characters
+	}
+	if mark != "" {
+		input.ContinuationToken = &mark
+	}
+	page, err := client.ListObjectsV2(ctx, input, s.in(prefix.Bucket))
+	if err != nil {
+		return nil, "", s.elsewhere(prefix.Bucket, err)
+	}
+	objects := make([]bucket.Object, len(page.Contents))
+	for i, item := range page.Contents {
+		name, err := decode(aws.ToString(item.Key), page.EncodingType)
+		if err != nil {
+			return nil, "", err
+		}
+		objects[i] = bucket.Object{Name: name, Size: aws.ToInt64(item.Size), Generation: generation(item.ETag)}
+	}
+	return objects, aws.ToString(page.NextContinuationToken), nil
+}
+
+// Stat asks for the head of an object.
+func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return bucket.Object{}, err
+	}
+	head, err := client.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer, ChecksumMode: types.ChecksumModeEnabled,
+	}, s.in(key.Bucket))
+	if err != nil {
+		return bucket.Object{}, s.elsewhere(key.Bucket, err)
+	}
+	if head.ContentLength == nil {
+		return bucket.Object{}, errors.New("the service does not tell the size")
+	}
+	object := bucket.Object{
+		Name: key.Name, Size: aws.ToInt64(head.ContentLength), Generation: generation(head.ETag), Token: head.Metadata[tokenKey],
+	}
+	if head.ChecksumType != types.ChecksumTypeComposite { // which is a sum of the sums of parts
+		object.CRC32C, object.Summed = decodeSum(head.ChecksumCRC32C)
+	}
+	return object, nil
+}
+
+// Read reads bytes of an object.
+func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return bucket.Body{}, err
+	}
+	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: s.payer}
+	input.Range = aws.String(rangeOf(span.Offset, span.Length))
+	if span.Generation != "" {
+		input.IfMatch = &span.Generation
+	}
+	answer, err := client.GetObject(ctx, input, s.in(span.Bucket))
+	if err != nil {
+		return bucket.Body{}, s.elsewhere(span.Bucket, err)
+	}
+	body := bucket.Body{ReadCloser: answer.Body, Generation: generation(answer.ETag), Length: -1, Encoding: aws.ToString(answer.ContentEncoding)}
+	if answer.ContentLength != nil {
+		body.Length = *answer.ContentLength
+	}
+	if body.Offset, body.Size, err = place(answer.ContentRange, body.Length); err != nil {
+		answer.Body.Close()
+		return bucket.Body{}, err
+	}
+	return body, nil
+}
+
+// Remove removes an object. A service that does not know the condition removes any generation.
+func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	input := &s3.DeleteObjectInput{Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer}
+	if generation != "" {
+		input.IfMatch = &generation
+	}
+	_, err = client.DeleteObject(ctx, input, s.in(key.Bucket))
+	return s.elsewhere(key.Bucket, err)
+}
+
+// generation is the etag of an object. Some services leave out its quotes in lists.
+func generation(etag *string) string { return `"` + strings.Trim(aws.ToString(etag), `"`) + `"` }
+
+// encodeSum writes a sum as the service does, and decodeSum reads it.
+func encodeSum(sum uint32) *string {
+	return aws.String(base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)))
+}
+
+func decodeSum(text *string) (sum uint32, ok bool) {
+	b, err := base64.StdEncoding.DecodeString(aws.ToString(text))
+	if err != nil || len(b) != 4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(b), true
+}

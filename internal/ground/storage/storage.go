@@ -1,0 +1,229 @@
+// Package storage is the seam between the job and the place where its files are.
+// Inputs, run files, results and indexes go through it. Behind it are the local disk
+// and, by the packages gcs and s3, buckets.
+//
+// # Names
+//
+// A file has a name, which is a string everywhere: a path on the local disk, or a scheme and what follows it,
+// such as gs://bucket/folder/file. [Of] picks the storage by the scheme. [Join] puts a folder and a name
+// together. It takes the place of filepath.Join, which would make one slash of two. A folder is a part of
+// names and need not exist by itself. Only the local disk has folders. Whoever needs one there makes it.
+//
+// # How to add a storage
+//
+// An implementation provides [Storage], and [Register] makes it the storage of its scheme. The comment of
+// each operation says what it must promise. Most of all:
+//
+//   - A file is visible under its name only when it is complete. Until [Writer.Commit] has
+//     finished a file, the file is neither listed nor opened, whatever has failed, and even
+//     if the process dies.
+//   - An open file does not become another one. A storage with generations pins the
+//     generation that was opened. A read that meets another generation fails. The local
+//     disk cannot pin. There [File.Stat] tells what the file is now.
+//   - A read returns the bytes that were written, or an error. A storage behind a network
+//     checks sums. If a fault may pass, it also tries again, with growing pauses.
+//   - An operation ends. It takes no context: the implementation bounds its time. A caller
+//     cuts long work short between operations: it leaves a listing or aborts a file.
+//   - Errors name the operation and the file. A failure of the storage is a *fs.PathError
+//     or an *os.LinkError, or wraps one. errors.Is finds fs.ErrNotExist, fs.ErrExist and
+//     fs.ErrPermission in it. If something other than a file has the name of one, the
+//     error is a *storage.IrregularError.
+//   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
+//     a stream of a File, belong to one goroutine.
+//
+// [Releaser], [Mapper], [Meter] and [Reopener] are optional. A storage implements those that it is good at.
+// Callers use [Release], [Map], [Used] and [Reopen], which work with every storage.
+//
+// The package storagetest has the test that every implementation has to pass. It also has a storage in memory
+// that fails wherever a test wants.
+//
+// # What stays local
+//
+// Publishing on the local disk is more than Commit. Package workspace exchanges whole folders and keeps a
+// journal, and its folders have marks and owners. All that works only on the local disk. A bucket is
+// published by copies, then the manifest, and the mark of success last with IfAbsent, all under a Lease. The
+// walk over a tree of folders and links, in package corpus, is for the local disk too.
+package storage
+
+import (
+	"errors"
+	"io"
+	"iter"
+)
+
+// Storage keeps whole files under names.
+type Storage interface {
+	// List yields the files in a folder and below it, in any order. A missing folder holds none. List may yield or omit
+	// files that come or go meanwhile. An error comes last, with a zero Info.
+	List(folder string) iter.Seq2[Info, error]
+
+	// Stat describes a file.
+	Stat(name string) (Info, error)
+
+	// Open opens a file for reading. It does not wait: anything but a file, such as a pipe, is an error.
+	Open(name string) (File, error)
+
+	// Create begins a file, which nobody sees before it is committed.
+	Create(name string, options Options) (Writer, error)
+
+	// Copy makes a second file of the same content, as by Create and Commit. Both names are of this storage, so a
+	// bucket copies without a download. A file with the name to is replaced.
+	Copy(from, to string) error
+
+	// Remove removes a file. A missing file is no error.
+	Remove(name string) error
+
+	// Lease takes the lease of a name. If somebody else holds it, it fails at once with a *HeldError. The
+	// storage makes a file of that name for the lease. Holder is a line of text that tells others who holds
+	// the lease. A lease ends by itself when its process dies: at once or, in a bucket, some time later.
+	Lease(name, holder string) (Lease, error)
+}
+
+// Info describes a file.
+type Info struct {
+	// Name is the whole name, as Open takes it.
+	Name string
+	// Size is the length in bytes.
+	Size int64
+	// Generation changes with the content. Generations can only be compared. It is empty if it is unknown.
+	Generation string
+	// Identity is the same for all names of a file. It is zero for a file that can have only one name.
+	Identity Identity
+}
+
+// Identity is common to all names of one file or folder. The zero Identity is unknown: it equals no other.
+type Identity struct {
+	// Device is the number of the file system, Inode the number of the file on it.
+	Device, Inode uint64
+}
+
+// Options are the choices of Create. The zero Options serve most files.
+type Options struct {
+	// IfAbsent makes Commit fail with fs.ErrExist if a file has the name by then. Of several writers at most
+	// one succeeds. Without IfAbsent, Commit replaces the file in one step.
+	IfAbsent bool
+	// Durable makes Commit wait until the content survives a loss of power. Storage behind a network does so anyway.
+	Durable bool
+}
+
+// File is a file that is open for reading.
+type File interface {
+	// ReadAt reads a range, as io.ReaderAt says. If all bytes are there, it returns no io.EOF.
+	io.ReaderAt
+
+	// ReadRanges reads several ranges. It yields the number of each range when it is read, in any order. A
+	// storage behind a network combines ranges that lie close together into one request, and makes several
+	// requests side by side. A range that reaches beyond the end of the file is io.ErrUnexpectedEOF. An error
+	// comes last. A caller that leaves early must use only ranges that were yielded.
+	ReadRanges(ranges []Range) iter.Seq2[int, error]
+
+	// From returns the bytes from an offset to the end. Each stream has its own offset, and is closed before the file.
+	From(offset int64) io.ReadCloser
+
+	// Stat describes the file as it is now. A storage that has pinned a generation describes that generation.
+	Stat() (Info, error)
+
+	Close() error
+}
+
+// Range is a stretch of a file that is to be read.
+type Range struct {
+	// Offset is where it begins in the file.
+	Offset int64
+	// Bytes is filled from the file.
+	Bytes []byte
+}
+
+// Writer writes one file.
+type Writer interface {
+	// Write appends to the file. After an error the file can only be aborted.
+	io.Writer
+
+	// Commit gives the file its name. After an error, no partial file has the name. But the complete file may
+	// have it, if a storage behind a network has only lost the answer. Either way the Writer is done.
+	Commit() error
+
+	// Abort drops the file. After Commit it does nothing, so it can be deferred.
+	Abort()
+}
+
+// Lease is a name that one holder has to itself.
+type Lease interface {
+	// Check returns an error if the lease is lost, or may be. A holder checks before it does what others must not see.
+	Check() error
+
+	// Release gives the lease back.
+	Release() error
+}
+
+// HeldError says that somebody else holds a lease.
+type HeldError struct {
+	// Name is the name of the lease. Holder is the text with which the other holder took it, perhaps empty.
+	Name, Holder string
+}
+
+// Error names the lease and its holder.
+func (e *HeldError) Error() string {
+	if e.Holder == "" {
+		return e.Name + " is held by somebody else"
+	}
+	return e.Name + " is held by " + e.Holder
+}
+
+// Releaser is a Storage that can give back the space of a part of a file.
+type Releaser interface {
+	// Release gives up the content of stretches of a file. Afterwards only the length of the file matters,
+	// which stays the same. Nothing happens if the storage cannot do it.
+	Release(name string, stretches []Stretch)
+}
+
+// Stretch is a part of a file.
+type Stretch struct{ Offset, Length int64 }
+
+// Mapper is a Storage that can map files into memory, without reading them.
+type Mapper interface {
+	// Map maps a file that is not empty. Nobody may write to the bytes.
+	Map(name string) (Mapping, error)
+}
+
+// Mapping is the content of a file in memory.
+type Mapping struct {
+	// Bytes are valid until Close.
+	Bytes []byte
+
+	unmap func([]byte) error
+}
+
+// NewMapping returns a mapping. Close gives it back by calling unmap, unless that is nil.
+func NewMapping(content []byte, unmap func([]byte) error) Mapping { return Mapping{content, unmap} }
+
+// Close gives the memory back.
+func (m Mapping) Close() error {
+	if m.unmap == nil {
+		return nil
+	}
+	return m.unmap(m.Bytes)
+}
+
+// Meter is a Storage that knows the space that files take, if that is not the sum of their sizes.
+type Meter interface {
+	// Used returns the bytes that the files of a folder take, including files that are being written.
+	Used(folder string) int64
+}
+
+// Reopener is a Storage that can open a file which is already described without asking for it. In a bucket that saves a
+// request for each file.
+type Reopener interface {
+	// Reopen opens the file that info describes. Reads fail with ErrChanged if it has another generation by now. If the
+	// generation of info is empty, the first read finds it. A missing file is found by the first read.
+	Reopen(info Info) (File, error)
+}
+
+// ErrChanged is the cause of a read that fails because the file is another one than when it was opened or described.
+var ErrChanged = errors.New("the file was replaced or removed after it was opened")
+
+// ErrDamaged is the cause of a read that fails because of a check sum.
+var ErrDamaged = errors.New("the bytes that arrived are not those that were written")
+
+// errEmpty says that there is nothing to map.
+var errEmpty = errors.New("the file is empty")

@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/look/sample"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/formats"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
+	"mirrorbeam/job"
+)
+
+// corpusRead is a corpus as a survey has read it.
+type corpusRead struct {
+	inputs documents.Inputs
+	sizing job.Sizing // sizing of a job on it
+	counts work.Counts
+}
+
+// readCorpus reads the corpus of a configuration. It passes newVisitor the approximate size of the corpus.
+func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
+	stopWords, err := config.ReadStopWords()
+	if err != nil {
+		return c, failure.New(failure.Usage, err)
+	}
+	inputs, size, err := listing.Inputs(ctx, config)
+	if ctx.Err() != nil {
+		return c, ctx.Err()
+	} else if err != nil {
+		return c, failure.Explain(&config, failure.Input, err)
+	}
+	inputs.StopWords = stopWords
+	c.inputs, c.sizing = inputs, config.Sizing(size)
+	sketching := config.Sketching(c.sizing.WindowBytes)
+	c.counts, err = documents.Survey(ctx, sketching, &inputs, newVisitor(size))
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = failure.Explain(&config, failure.Input, err)
+	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
+		err = failure.New(failure.Input, setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs)))
+	case c.counts.Documents == 0 && c.counts.Rejected > 0:
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(inputs.Files[0].Name) {
+			hint = corpus.FormatHint
+		}
+		err = failure.New(failure.Input, setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
+	case c.counts.Documents == 0:
+		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
+	}
+	return c, err
+}
+
+// firstUnreadable reads the input once more, up to the first record that cannot be read. It returns its name and why.
+// The survey cannot keep the first record, since it reads files side by side.
+func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs documents.Inputs) string {
+	sketcher, err := documents.NewSketcher(sketching, inputs.StopWords)
+	if err != nil {
+		return err.Error()
+	}
+	for number := range inputs.Files {
+		file := &inputs.Files[number]
+		for batch, err := range formats.Batches(*file, number, sketching.LineLimits(), sketching.Wanted()) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err.Error()
+			}
+			if fault := firstUnread(file, batch, sketcher); fault != "" {
+				return "the first is at " + fault
+			}
+		}
+	}
+	return "the input has changed since"
+}
+
+// firstUnread returns the first record of a batch that cannot be read, and why, or "" if all can be.
+func firstUnread(file *corpus.File, batch corpus.Batch, sketcher *documents.Sketcher) string {
+	p := documents.Portion{File: file, Batch: batch}
+	for range p.Sketch(sketcher) {
+		if p.Rejected > 0 {
+			break
+		}
+	}
+	return p.FirstReject
+}
+
+// census collects the properties of the documents of a corpus that do not depend on keys.
+type census struct {
+	documents *sample.Documents
+	// copies are the documents without words. Their digests serve as their sets, as each is only like documents of the
+	// same bytes.
+	copies *sample.Documents
+
+	// Sums over the sampled documents.
+	sampled, shingles, wordless, bytes atomic.Int64
+	withID, idBytes                    atomic.Int64
+	blocks                             atomic.Int64 // sketch blocks of all documents
+
+	mutex   sync.Mutex
+	lengths []length // lengths of the first documents that were read; all of a small corpus
+}
+
+// length is the length of a document.
+type length struct {
+	length      int64
+	isReference bool
+}
+
+// sampledWordless bounds the distinct documents without words that are kept to count their copies.
+const sampledWordless = 1 << 18
+
+// A plan fingerprints only a part of a large corpus, so it costs little. It reads all of it, which takes a tenth of a
+// job.
+const (
+	wholeBytes   = 2 << 20  // bytes of text that are always fingerprinted
+	mostBytes    = 40 << 20 // the most bytes that are fingerprinted
+	sampledShare = 1. / 6   // share in between
+)
+
+// halvings returns how often a corpus of size bytes of text is halved for a sample.
+func halvings(size int64) uint32 {
+	wanted := min(max(float64(size)*sampledShare, wholeBytes), mostBytes)
+	n := uint32(0)
+	for float64(size) > wanted {
+		size /= 2
+		n++
+	}
+	return n
+}
+
+// newCensus returns the census of a corpus of about size bytes of text. It keeps documents with the given number of
+// shingles together.
+func newCensus(shingles int, size int64) *census {
+	n := halvings(size)
+	return &census{documents: sample.NewDocuments(shingles, n), copies: sample.NewDocuments(sampledWordless, n)}
+}
+
+// visitor returns a visitor that shows the sampled documents of its part to add.
+func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
+	var lengths []length
+	return documents.Visitor{
+		Wants: func(seen *documents.Seen) bool {
+			lengths = append(lengths, length{seen.Length, seen.Reference})
+			return c.documents.Wants(seen.Hash) || c.copies.Wants(seen.Hash)
+		},
+		Visit: func(d *documents.Surveyed) {
+			if d == nil {
+				if len(lengths) > 0 {
+					c.blocks.Add(1)
+				}
+				c.addLengths(lengths)
+				lengths = lengths[:0]
+				return
+			}
+			if c.hasWords(d) && c.documents.Wants(d.Hash) {
+				add(d)
+			}
+		},
+	}
+}
+
+// mostLengths is the largest number of documents for which a plan weighs all pairs.
+const mostLengths = 4 * methods.SmallCorpus
+
+// addLengths adds the lengths of documents.
+func (c *census) addLengths(lengths []length) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.lengths = append(c.lengths, lengths[:min(len(lengths), mostLengths-len(c.lengths))]...)
+}
+
+// hasWords counts a document and reports whether it has words. A document without words needs nothing more.
+func (c *census) hasWords(d *documents.Surveyed) bool {
+	c.sampled.Add(1)
+	c.bytes.Add(int64(d.Bytes))
+	c.shingles.Add(int64(len(d.Set)))
+	if len(d.ID) > 0 {
+		c.withID.Add(1)
+		c.idBytes.Add(int64(len(d.ID)))
+	}
+	if len(d.Set) > 0 {
+		return true
+	}
+	c.wordless.Add(1)
+	c.copies.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: []uint64{d.Digest}})
+	return false
+}
+
+// ids says what the ids of the documents of a corpus take.
+type ids struct{ number, bytes float64 }
+
+// ids returns about how many documents have an id.
+func (c *census) ids(counts work.Counts) ids {
+	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
+	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}
+}
+
+// cut returns into how many parts the job is cut.
+func (c *census) cut(corpus *corpusRead) Cut {
+	sizing := corpus.sizing
+	return Cut{
+		Splits: float64(len(corpus.inputs.Splits)), Blocks: float64(c.blocks.Load()),
+		Shards: float64(sizing.Shards), Outputs: float64(work.OutputShards(corpus.counts)),
+		Lanes: float64(min(sizing.Lanes, work.Cores())), RunBytes: float64(sizing.RunBytes), PlaceBytes: float64(sizing.PlaceBytes),
+	}
+}
+
+// facts returns what the census knows of the corpus.
+func (c *census) facts(counts work.Counts) Facts {
+	facts := Facts{
+		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
+		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
+		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),
+	}
+	all := float64(facts.Documents + facts.ReferenceDocuments)
+	perSampled := all / float64(max(facts.SampledDocuments, 1))
+	if facts.SampledDocuments == facts.Documents+facts.ReferenceDocuments {
+		facts.Shingles = float64(c.shingles.Load()) / all
+	} else if facts.SampledBytes > 0 {
+		// Long documents in the sample make up for a small number of them.
+		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
+	}
+	facts.Wordless = int64(math.Round(float64(c.wordless.Load()) * perSampled))
+	for _, sampled := range []*sample.Documents{c.documents, c.copies} {
+		documents, share := sampled.List()
+		facts.Identical += sample.Identical(documents, share)
+		facts.Overlong += float64(sampled.Overlong()) / share
+		facts.DocumentShare = min(facts.DocumentShare, share)
+	}
+	return facts
+}

@@ -1,0 +1,142 @@
+package plan
+
+import "mirrorbeam/internal/match/methods"
+
+// Work is the work of a job, as a plan counts or estimates it.
+type Work struct {
+	// Documents, their Bytes, and the sum of their distinct Shingles.
+	Documents float64 `json:"documents"`
+	Bytes     float64 `json:"bytes"`
+	Shingles  float64 `json:"shingles"`
+	// IDs is the number of documents that have an id. The ids take IDBytes together.
+	IDs     float64 `json:"ids"`
+	IDBytes float64 `json:"id_bytes"`
+	// Rejected is the number of records that are no documents.
+	Rejected float64 `json:"rejected"`
+	// Signature is the number of components of MinHash signatures, summed over all shingles.
+	Signature float64 `json:"signature"`
+	// Weighed is the number of bits of SimHash fingerprints, summed over all shingles.
+	Weighed float64 `json:"weighed"`
+	// Records is the number of key records, which take RecordBytes together.
+	Records     float64 `json:"records"`
+	RecordBytes float64 `json:"record_bytes"`
+	// Gathered is the number of documents with a candidate, GatheredShingles the number of shingles in their sets.
+	Gathered         float64 `json:"gathered"`
+	GatheredShingles float64 `json:"gathered_shingles"`
+	// Reread is the number of shingles in sets that are read again, with the sets of other blocks, to compare all pairs.
+	Reread float64 `json:"reread"`
+	// Listed is the number of pairs with a common key. These are written and sorted, unless all pairs are compared.
+	Listed float64 `json:"listed"`
+	// Candidates is the number of pairs that are scored. Scoring looks at Scanned elements of sets.
+	Candidates float64 `json:"candidates"`
+	Scanned    float64 `json:"scanned"`
+	// Edges counts the candidates that reach the threshold, and the documents joined to a heap or to an equal document.
+	Edges float64 `json:"edges"`
+	// Identical counts the documents that are equal to an earlier one.
+	Identical float64 `json:"identical"`
+	// Probed counts the shingles that an audit looks at, SetAside those that are kept apart for it; 0 without an audit.
+	// Drawn is the number of documents in its sample.
+	Probed   float64 `json:"probed"`
+	SetAside float64 `json:"set_aside"`
+	Drawn    float64 `json:"drawn"`
+	// Ordered counts the shingles that are spread over ranges and counted, to find the rarest.
+	Ordered float64 `json:"ordered"`
+	// Kept is the number of bytes that the keys of a document take in its sketch block.
+	Kept float64 `json:"kept"`
+	Cut
+}
+
+// scanned returns the number of set elements that comparing pairs looks at, if the share alike of them is alike.
+// Comparing gives up a pair as soon as too many elements have no partner.
+func scanned(elements, alike, threshold float64) float64 {
+	return elements * (alike + (1-alike)*(1-threshold)/(1+threshold))
+}
+
+// Needs is the cost of a job.
+type Needs struct {
+	CPUSeconds  float64 `json:"cpu_seconds"`
+	MemoryBytes float64 `json:"memory_bytes"`
+	TempBytes   float64 `json:"temp_bytes"`
+	// AuditSeconds is the part of CPUSeconds that the audit takes.
+	AuditSeconds float64 `json:"audit_cpu_seconds"`
+	// Stages say what each stage reads and writes of the temporary files.
+	Stages []Stage `json:"stages,omitempty"`
+	// Requests are those of the temporary files if they are in a bucket.
+	Requests Requests `json:"requests,omitzero"`
+}
+
+// Needs returns the cost of the work, with keys of that name.
+func (w *Work) Needs(keys methods.Name) Needs {
+	t := w.traffic(keys)
+	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: t.disk(), Stages: t.stages, Requests: w.Requests(keys)}
+	if w.Probed > 0 {
+		unaudited := *w
+		unaudited.Probed, unaudited.SetAside = 0, 0
+		n.AuditSeconds = n.CPUSeconds - unaudited.seconds()
+	}
+	return n
+}
+
+// CPU seconds of a job's steps, on a core of an AMD EPYC (Zen 5) that others share. They are fitted to the jobs in
+// docs/plan.md by non-negative least squares of relative errors; the seconds of signatures and fingerprints were timed
+// alone. scripts/plancosts measures the jobs again and fits them.
+const (
+	startSeconds     = 46e-3
+	byteSeconds      = 6.4e-9 // to read, to find words, to hash and to store shingles
+	documentSeconds  = 0.3e-6
+	signatureSeconds = 15e-12
+	weighSeconds     = 0.15e-9
+	orderSeconds     = 12e-9
+	recordSeconds    = 0.3e-6
+	gatherSeconds    = 12e-9 // for a shingle
+	listSeconds      = 0.3e-6
+	candidateSeconds = 48e-9
+	scanSeconds      = 0.25e-9
+	edgeSeconds      = 50e-9
+	auditSeconds     = 20e-3
+	probeSeconds     = 3.3e-9
+)
+
+func (w *Work) seconds() float64 {
+	seconds := startSeconds + w.Bytes*byteSeconds + w.Documents*documentSeconds +
+		w.Signature*signatureSeconds + w.Weighed*weighSeconds + w.Ordered*orderSeconds + w.Records*recordSeconds +
+		w.GatheredShingles*gatherSeconds + w.Listed*listSeconds + w.comparing() + w.Edges*edgeSeconds
+	if w.Probed > 0 {
+		seconds += auditSeconds + w.Probed*probeSeconds
+	}
+	return seconds
+}
+
+// comparing is the part of the seconds that comparing candidates takes.
+func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
+
+// Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
+const (
+	processMemory   = 76e6 // most of it is the program
+	textMemory      = 3.5  // for a byte of text, up to textAtATime bytes
+	textAtATime     = 20e6
+	splitMemory     = 250  // for a document of the current splits
+	orderedMemory   = 0.17 // for a shingle of them that is counted
+	shardMemory     = 39   // for a key record of the current shards
+	gatheredMemory  = 1.8  // for a shingle that is compared, up to gatheredAtATime shingles
+	gatheredAtATime = 16e6
+	edgeMemory      = 72
+	auditMemory     = 5.8 // for a shingle that an audit looks at, up to auditAtATime shingles
+	auditAtATime    = 2e6
+)
+
+// memory returns about the largest resident size of a process that works on all tasks.
+func (w *Work) memory() float64 {
+	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
+	return processMemory + min(w.Bytes, textAtATime)*textMemory +
+		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
+		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
+		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
+		min(w.Probed, auditAtATime)*auditMemory
+}
+
+// bands adds the cost of MinHash keys.
+func (w *Work) bands(components, bands int) {
+	w.Signature = w.Shingles * float64(components)
+	w.Kept = 8 * float64(bands)
+}

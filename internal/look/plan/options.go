@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
+)
+
+// keying is a way to make keys.
+type keying struct {
+	keys   methods.Name
+	scheme lshbands.Scheme // scheme of MinHash, zero for others
+	// blocks are the blocks of the tables for SimHash fingerprints within distance, as --blocks takes them.
+	blocks   string
+	distance int
+}
+
+// method returns the method that makes the keys.
+func (k keying) method() *methods.Method {
+	m, _ := methods.Of(k.keys)
+	return m
+}
+
+// keyBytes returns the size of the given number of key records of a document, in bytes.
+func (k keying) keyBytes(keys float64) float64 {
+	return k.method().KeyBytes(k.parameters(0), keys)
+}
+
+// parameters returns the parameters of the method in a job with these keys.
+func (k keying) parameters(threshold float64) *methods.Parameters {
+	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
+}
+
+// withScheme returns MinHash keys.
+func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
+
+// option is a keying to plan for, and the flags that stand for it.
+type option struct {
+	keying
+	flags string
+}
+
+// options are the keyings to choose from.
+type options struct {
+	all    []option
+	chosen keying
+	// base holds the bands of the configuration, or those that it would have if it asked for MinHash.
+	base lshbands.Scheme
+	// steps are the options among which the next cheaper and safer ones are looked for. Other options differ in ways
+	// that nobody asks for.
+	steps []keying
+}
+
+// recalls are the steps of recall by which a plan goes to a cheaper or a safer choice.
+var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
+
+// fewerRows and moreRows say how many rows fewer and more than the configuration's are worth a look: fewer rows give
+// many more candidates, more rows many more keys.
+const fewerRows, moreRows = 1, 2
+
+// listOptions lists the options of a configuration: the two exact ways; bands of about as many rows that find a pair at
+// the threshold as surely as it asks for; and bands a step of recall below and above its own.
+func listOptions(config *job.Config) (*options, error) {
+	o := &options{chosen: keying{keys: config.Method()}}
+	recall, given := job.UsualRecall, lshbands.Scheme{}
+	if config.Method() == methods.MinHash {
+		recall, given = config.PromisedRecall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
+	}
+	var err error
+	if o.base, err = lshbands.Plan(config.Threshold, recall, given); err != nil {
+		return nil, err
+	}
+	if config.Method() == methods.MinHash {
+		o.chosen.scheme = o.base
+	}
+	exact := keying{keys: methods.Exact}
+	o.steps = append(o.steps, exact)
+	o.add(config, exact, "--keys exact")
+	o.add(config, keying{keys: methods.All}, "--keys all")
+	o.step(config, o.base, recall)
+	for _, s := range lshbands.Schemes(config.Threshold, recall) {
+		if s.Rows >= o.base.Rows-fewerRows && s.Rows <= o.base.Rows+moreRows {
+			o.add(config, withScheme(s), bandFlags(s))
+		}
+	}
+	var below, above lshbands.Scheme
+	var recallBelow, recallAbove float64
+	for _, recall := range recalls {
+		// The same number of rows: a step along the same curve.
+		s, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{Rows: o.base.Rows})
+		switch {
+		case err != nil:
+		case s.Bands < o.base.Bands:
+			below, recallBelow = s, recall
+		case s.Bands > o.base.Bands && above.Bands == 0:
+			above, recallAbove = s, recall
+		}
+	}
+	o.step(config, below, recallBelow)
+	o.step(config, above, recallAbove)
+	o.add(config, o.chosen, "") // if it is none of these
+	return o, nil
+}
+
+// step adds bands that are a step of recall, if there are any.
+func (o *options) step(config *job.Config, s lshbands.Scheme, recall float64) {
+	if s.Bands == 0 {
+		return
+	}
+	flags := bandFlags(s)
+	if usual, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{}); err == nil && usual == s {
+		flags = fmt.Sprintf("--recall %g", recall)
+	}
+	keying := withScheme(s)
+	o.steps = append(o.steps, keying)
+	o.add(config, keying, flags)
+}
+
+// settle sets the choice of the configuration for a corpus of that many documents.
+func (o *options) settle(config *job.Config, documents int64) {
+	if documents > config.AllPairsUpTo() {
+		return
+	}
+	o.chosen = keying{keys: methods.All}
+	for i := range o.all {
+		switch o.all[i].keys {
+		case methods.All:
+			o.all[i].flags = ""
+		case methods.Exact:
+			o.all[i].flags = "--keys exact"
+		}
+	}
+}
+
+// add adds an option unless it is there.
+func (o *options) add(config *job.Config, k keying, flags string) {
+	if slices.ContainsFunc(o.all, func(other option) bool { return other.keying == k }) {
+		return
+	}
+	switch {
+	case k == o.chosen:
+		flags = ""
+	case k.keys == methods.MinHash && config.Keys == methods.Exact:
+		flags = "--keys minhash " + flags
+	}
+	o.all = append(o.all, option{k, flags})
+}
+
+// bandFlags are the flags for bands and rows.
+func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }

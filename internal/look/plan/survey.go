@@ -1,0 +1,342 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/look/sample"
+	"mirrorbeam/internal/match/gathering"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
+)
+
+// sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
+const sampledShingles = 8 << 20
+
+// survey is what was measured on a corpus.
+type survey struct {
+	facts     Facts
+	corpus    corpusRead
+	cut       Cut
+	ids       ids
+	reread    float64 // see [Work]
+	estimates map[keying]sample.Estimate
+	base      lshbands.Scheme
+	threshold float64
+	// auditSample is the number of documents that the audit of the job samples, 0 without an audit.
+	auditSample int
+}
+
+// takeSurvey reads the corpus and estimates the candidates of each option.
+func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
+	m := &survey{base: options.base, threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
+	c, err := m.read(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	m.facts, m.cut, m.ids = c.facts(m.corpus.counts), c.cut(&m.corpus), c.ids(m.corpus.counts)
+	firstInput, err := m.corpus.inputs.FirstInput()
+	if err != nil {
+		return nil, failure.Explain(&config, failure.Input, err)
+	}
+	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
+		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)
+	}
+	if err := m.estimate(ctx, config, c, firstInput, options); err != nil {
+		return nil, err
+	}
+	exact := m.estimates[keying{keys: methods.Exact}]
+	for _, similarity := range exact.Similar {
+		if similarity >= config.Threshold {
+			m.facts.Pairs += exact.Weight
+		}
+	}
+	return m, nil
+}
+
+// leastSampled is the least number of sampled documents of a larger corpus: fewer are no sample.
+const leastSampled = 4
+
+// read reads the corpus. If a corpus of few documents has too few in the sample, it reads it once more and fully.
+func (m *survey) read(ctx context.Context, config job.Config) (c *census, err error) {
+	take := func(limit int64) error {
+		m.corpus, err = readCorpus(ctx, config, func(size int64) func() documents.Visitor {
+			c = newCensus(sampledShingles, min(size, limit))
+			return func() documents.Visitor {
+				return c.visitor(func(d *documents.Surveyed) {
+					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: d.Set})
+				})
+			}
+		})
+		return err
+	}
+	if err := take(math.MaxInt64); err != nil || c.sampled.Load() >= leastSampled {
+		return c, err
+	}
+	return c, take(0)
+}
+
+// allPairs counts the pairs that a comparison of all pairs scores: those whose sizes allow the threshold.
+func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
+	lengths, perUnit, distinct := c.lengths, 1., 1.
+	if documents, share := c.documents.List(); share == 1 {
+		lengths = lengths[:0]
+		for i := range documents {
+			lengths = append(lengths, length{int64(len(documents[i].Set)), documents[i].Ref < firstInput})
+		}
+	} else {
+		// The sizes of documents are roughly proportional to the lengths of their texts.
+		total := int64(0)
+		for _, l := range lengths {
+			total += l.length
+		}
+		all := float64(len(lengths))
+		perUnit = m.facts.Shingles * all / float64(max(total, 1))
+		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
+	}
+	estimate := pairsOf(lengths, m.threshold)
+	m.reread = reread(lengths, perUnit*distinct, m.threshold, m.corpus.sizing.PlaceBytes)
+	estimate.Keys = 1 // the key by which equal documents meet
+	estimate.Documents *= distinct
+	estimate.DocumentElements *= distinct * perUnit
+	estimate.Candidates *= distinct * distinct
+	estimate.Elements *= distinct * distinct * perUnit
+	return estimate
+}
+
+// pairsOf counts the pairs of distinct documents of these lengths, without pairs within the reference.
+func pairsOf(all []length, threshold float64) sample.Estimate {
+	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
+	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
+	// Number and total length of the documents from the first that is long enough on, of the input and of the
+	// reference.
+	var counts, lengths [2]float64
+	from := 0
+	for _, longer := range all {
+		for ; float64(all[from].length) < threshold*float64(longer.length)*(1-1e-9); from++ {
+			side := sideOf(all[from])
+			counts[side]--
+			lengths[side] -= float64(all[from].length)
+		}
+		own := sideOf(longer)
+		for side := range counts {
+			if own == 0 || side == 0 {
+				estimate.Candidates += counts[side]
+				estimate.Elements += lengths[side] + counts[side]*float64(longer.length)
+			}
+		}
+		counts[own]++
+		lengths[own] += float64(longer.length)
+		estimate.DocumentElements += float64(longer.length)
+	}
+	return estimate
+}
+
+// reread returns how many shingles of the documents of these lengths, ordered, are read again to compare all pairs: each
+// block is compared with those before it, until the sizes do not allow the threshold. PerUnit is the number of shingles for
+// a unit of length.
+func reread(lengths []length, perUnit, threshold float64, placeBytes int64) float64 {
+	documents := make([]graphs.Sized, len(lengths))
+	for i, l := range lengths {
+		documents[i].Size = uint32(float64(l.length)*perUnit + 0.5)
+	}
+	type block struct{ least, most, all float64 }
+	var blocks []block
+	for i, number := range graphs.Blocks(documents, gathering.BlockShingles(placeBytes)) {
+		size := float64(documents[i].Size)
+		if int(number) == len(blocks) {
+			blocks = append(blocks, block{least: size})
+		}
+		b := &blocks[number]
+		b.most, b.all = size, b.all+size
+	}
+	again := 0.
+	for i := range blocks {
+		for earlier := i - 1; earlier >= 0; earlier-- {
+			again += blocks[earlier].all
+			if blocks[earlier].most < threshold*blocks[i].least {
+				break
+			}
+		}
+	}
+	return again
+}
+
+func sideOf(l length) int {
+	if l.isReference {
+		return 1
+	}
+	return 0
+}
+
+// estimate estimates the candidates of all options, side by side.
+func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
+	documents, share := c.documents.List()
+	bounds := groups.UsualBounds()
+	estimator := sample.Estimator{
+		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(bounds.Group),
+		PlaceElements: float64(m.corpus.sizing.PlaceBytes) / 8,
+		Compare: func(a, b *sample.Document) float64 {
+			shared := asmkernels.Intersect(a.Set, b.Set, 0)
+			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
+		},
+		LargestCompared: func(pairs []float64) float64 {
+			crowds := make([]int64, len(pairs))
+			for i := range pairs {
+				crowds[i] = int64(pairs[i])
+			}
+			return float64(bounds.Limit(crowds, m.facts.Documents+m.facts.ReferenceDocuments))
+		},
+		Leaders: func(documents int) *graphs.Leaders {
+			return graphs.NewLeaders(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+		},
+	}
+	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
+		e := estimator
+		e.MostRecords = min(max(int(m.facts.Bytes/bytesPerRecord), leastRecords), mostRecords)
+		if option.method().Ordered {
+			return m.estimateOrdered(e, option.keying, documents, share, memory)
+		}
+		if option.keying != options.chosen {
+			e.MostRecords /= fewerRecords
+		}
+		return option.withKeys(e, nil).Estimate(documents, share, memory)
+	})
+}
+
+// Bounds on the records that an estimate looks at: one for some bytes of text, so that a plan costs little of a job,
+// and fewer for options that the configuration does not ask for.
+const (
+	bytesPerRecord = 512
+	leastRecords   = 1 << 15
+	mostRecords    = 1 << 19
+	fewerRecords   = 4
+)
+
+// estimateAll makes the estimates of all options but all pairs, side by side.
+func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
+	todo := make(chan *option, len(options.all))
+	for i := range options.all {
+		if options.all[i].keys != methods.All {
+			todo <- &options.all[i]
+		}
+	}
+	close(todo)
+	group, ctx := errgroup.WithContext(ctx)
+	var mutex sync.Mutex
+	for range min(work.Cores(), mostEstimates) {
+		group.Go(func() error {
+			var memory sample.Memory
+			for option := range todo {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				found := estimate(option, &memory)
+				mutex.Lock()
+				m.estimates[option.keying] = found
+				mutex.Unlock()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// mostEstimates is the number of estimates that are made at a time: one takes some 50 MiB.
+const mostEstimates = 4
+
+// mostCopies is the largest number of identical documents that are counted: the shingles of more are not rare.
+const mostCopies = 16
+
+// count counts the shingles of documents, in a counter made for that many.
+func count(documents []sample.Document, shingles int) *lshbands.Counters {
+	order := lshbands.NewCounters(shingles)
+	for i := range documents {
+		for range min(documents[i].Copies, mostCopies) {
+			order.Add(documents[i].Set)
+		}
+	}
+	return order
+}
+
+// missed returns about how many pairs at or above the threshold share no key of
+// the scheme.
+func (m *survey) missed(scheme lshbands.Scheme) float64 {
+	exact := m.estimates[keying{keys: methods.Exact}]
+	n := 0.
+	for _, similarity := range exact.Similar {
+		if similarity >= m.threshold {
+			n += exact.Weight * (1 - scheme.Probability(similarity))
+		}
+	}
+	return n
+}
+
+// work returns the work of a job with these keys.
+func (m *survey) work(k keying) Work {
+	facts, estimate := &m.facts, m.estimates[k]
+	documents := float64(facts.Documents + facts.ReferenceDocuments)
+	w := Work{
+		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
+		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
+		IDs: m.ids.number, IDBytes: m.ids.bytes, Rejected: float64(facts.Rejected), Identical: facts.Identical,
+		Candidates: estimate.Candidates, Cut: m.cut,
+	}
+	w.Records, w.RecordBytes = documents*estimate.Keys, documents*k.keyBytes(estimate.Keys)
+	alike := 0.
+	switch {
+	case k.scheme.Bands > 0:
+		w.bands(k.scheme.Components(), k.scheme.Bands)
+	case k.method().Ordered:
+		w.Ordered = w.Shingles
+	case k.keys == methods.All:
+		alike, w.Reread = facts.Pairs, m.reread
+	}
+	alike = max(alike, estimate.Alike)
+	w.Edges = alike + estimate.HeapDocuments + facts.Identical
+	w.Scanned = scanned(estimate.Elements, min(alike/max(estimate.Candidates, 1), 1), m.threshold)
+	if k.keys != methods.All {
+		w.Listed = estimate.Candidates - estimate.HeapCandidates
+	}
+	m.audit(k, &w)
+	return w
+}
+
+// audit adds the work of the audit of a job with these keys.
+func (m *survey) audit(k keying, w *Work) {
+	sample := m.auditSample
+	if sample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
+		sample = audit.UsualSample
+	}
+	if sample > 0 {
+		w.setAside(sample, m.corpus.inputs.TextBytes())
+	}
+}
+
+// leastHeap is the least number of documents of a group that is named.
+const leastHeap = 100
+
+// heaps names the largest groups of an estimate.
+func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
+	var heaps []Heap
+	for _, group := range estimate.Groups {
+		if group.Documents >= leastHeap {
+			heaps = append(heaps, Heap{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
+		}
+	}
+	return heaps
+}

@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"math"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
+)
+
+// Cut says into how many parts a job is cut.
+type Cut struct {
+	// Splits is the number of parts of the input, Blocks the number of sketch blocks in them.
+	Splits float64 `json:"splits"`
+	Blocks float64 `json:"blocks"`
+	// Shards is the number of shards of keys, Outputs the number of shards of an output.
+	Shards  float64 `json:"shards"`
+	Outputs float64 `json:"outputs"`
+	// Lanes is the number of tasks that run at a time.
+	Lanes float64 `json:"lanes"`
+	// RunBytes is how many bytes of its run file a task holds back; 0: all. PlaceBytes bounds the sets that come to one
+	// place, at 8 bytes a shingle.
+	RunBytes   float64 `json:"run_bytes"`
+	PlaceBytes float64 `json:"place_bytes"`
+}
+
+// Stage says what the tasks of a stage read and write of the temporary files, as summary.json counts it.
+type Stage struct {
+	Name work.Stage `json:"name"`
+	// Tasks counts the tasks that read or write, not the steps that plan them.
+	Tasks        float64 `json:"tasks"`
+	Pieces       float64 `json:"pieces"`
+	ReadBytes    float64 `json:"read_bytes"`
+	WrittenBytes float64 `json:"written_bytes"`
+}
+
+// Stages returns what each stage of a job with keys of that name reads and writes. It takes documents that belong
+// together to be anywhere in the corpus.
+func (w *Work) Stages(keys methods.Name) []Stage { return w.traffic(keys).stages }
+
+// traffic adds up the temporary files of a job, stage by stage.
+type traffic struct {
+	*Work
+	keys   methods.Name
+	stages []Stage
+
+	documents, sets float64 // bytes of the sketch blocks
+	alike           float64 // edges between documents that are not identical
+	// Sections of run files that later stages read.
+	shingles, frequencies, keyed, ids float64
+	placedPairs, placedSets           float64
+	// Parts of the similarity graph: those that group makes, of so many edges, and those that score makes.
+	starParts, stars, scoredParts float64
+	memberTasks, clustered        float64
+	// planned is what the steps between stages write.
+	planned float64
+}
+
+func (w *Work) traffic(keys methods.Name) *traffic {
+	t := &traffic{Work: w, keys: keys, alike: max(w.Edges-w.Identical, 0)}
+	t.documents = w.Blocks*sketchblock.HeaderSize + w.Documents*(sketchblock.DocumentSize+w.Kept) + w.IDBytes
+	t.sets = w.Shingles * sketchblock.HashSize
+	t.fingerprint()
+	if w.Ordered > 0 {
+		t.spread()
+		t.count()
+	}
+	t.key()
+	t.group()
+	if keys != methods.SimHash {
+		t.gather()
+		t.score()
+	}
+	if w.Drawn > 0 {
+		t.audit()
+	}
+	t.cluster()
+	t.write()
+	return t
+}
+
+func (t *traffic) add(s Stage) { t.stages = append(t.stages, s) }
+
+// occupied returns how many of the places get one of the things that fall on them by chance.
+func occupied(things, places float64) float64 {
+	if places <= 1 {
+		return min(things, places)
+	}
+	return places * (1 - math.Exp(things*math.Log1p(-1/places)))
+}
+
+// sections returns how many sections the tasks of a stage write of records that go to so many shards by chance. Together
+// they write the given bytes.
+func (t *traffic) sections(tasks, bytes, records, shards float64) float64 {
+	times := max(tasks, 1) * t.emptied(bytes/max(tasks, 1))
+	return times * occupied(records/times, shards)
+}
+
+// emptied returns how often a task that writes so many bytes writes all that it holds back.
+func (c *Cut) emptied(bytes float64) float64 {
+	if c.RunBytes == 0 {
+		return 1
+	}
+	return math.Floor(bytes/c.RunBytes) + 1
+}
+
+func (t *traffic) fingerprint() {
+	aside := t.SetAside*sketchblock.HashSize + t.SetAside/max(t.Shingles, 1)*t.Documents*records.SetAsideHeader
+	t.add(Stage{Name: work.Fingerprint, Tasks: t.Splits, WrittenBytes: t.documents + t.sets + aside + t.Rejected*rejectRow})
+}
+
+// stretches returns the number of records of shingles by range, and of their frequencies.
+func (t *traffic) stretches() float64 {
+	return t.Splits * methods.Stretches(t.Ordered/max(t.Splits, 1), int64(t.Ordered))
+}
+
+func (t *traffic) spread() {
+	written := t.Ordered*records.CountedSize + t.stretches()*records.StretchHeader
+	t.shingles = t.sections(t.Splits, written, t.stretches(), float64(methods.CountTasks(int64(t.Ordered))))
+	t.add(Stage{work.Spread, t.Splits, t.Blocks, t.sets, written})
+}
+
+func (t *traffic) count() {
+	tasks := float64(methods.CountTasks(int64(t.Ordered)))
+	written := t.Ordered + t.stretches()*records.StretchHeader
+	t.frequencies = t.sections(tasks, written, t.stretches(), t.Splits)
+	t.add(Stage{work.Count, tasks, t.shingles, t.written(work.Spread), written})
+}
+
+func (t *traffic) key() {
+	s := Stage{work.Key, t.Splits, t.Blocks, t.documents, t.RecordBytes + t.IDs*records.IDSize}
+	if t.Ordered > 0 {
+		s.Pieces += t.Blocks + t.frequencies
+		s.ReadBytes += t.sets + t.written(work.Count)
+	}
+	t.keyed = t.sections(t.Splits, s.WrittenBytes, t.Records, t.Shards)
+	t.ids = t.sections(t.Splits, s.WrittenBytes, t.IDs, t.Shards)
+	t.add(s)
+}
+
+// group reads the key records of a large shard twice, to sort them by buckets. Fingerprints it reads once.
+func (t *traffic) group() {
+	times := 1.
+	if t.keys != methods.SimHash && t.RecordBytes/max(t.Shards, 1) > groups.HeldBytes {
+		times = 2
+	}
+	s := Stage{
+		work.Group, occupied(t.Records+t.IDs, t.Shards), times*t.keyed + t.ids, times*t.RecordBytes + t.IDs*records.IDSize,
+		t.Listed*records.NodePairSize + t.nodes()*records.NodeSize + t.Identical*(records.EdgeSize+2*records.NodeSize),
+	}
+	t.stars = t.Identical
+	switch t.keys {
+	case methods.All:
+		s.WrittenBytes += t.Gathered * records.NodeSize // the distinct documents
+	case methods.SimHash:
+		s.WrittenBytes += t.alike * (records.EdgeSize + 2*records.NodeSize)
+		t.stars = t.Edges
+	}
+	t.starParts = occupied(t.stars, t.Shards)
+	t.add(s)
+}
+
+// nodes returns how many nodes the parts of the candidate graph have. A document is a node in each shard in which it has a
+// pair.
+func (t *traffic) nodes() float64 {
+	if t.Gathered == 0 {
+		return 0
+	}
+	return t.Gathered * occupied(2*t.Listed/t.Gathered, t.Shards)
+}
+
+func (t *traffic) gather() {
+	s := Stage{Name: work.Gather}
+	parts := occupied(t.Listed, t.Shards)
+	listed := t.Listed * records.NodePairSize
+	t.planned += t.nodes()*records.LocationSize + t.Gathered*records.WantedSize
+	if parts > 0 {
+		s.Pieces = parts * (2 + t.emptied(listed/parts))
+		s.ReadBytes = t.nodes()*(records.NodeSize+records.LocationSize) + listed
+		s.WrittenBytes = t.Listed * records.PairSize
+		t.placedPairs = t.sections(parts, s.WrittenBytes, t.Listed, t.places())
+	}
+	// A task reads all documents of a split that has a wanted one, and the sets of the blocks with a wanted one.
+	splits, blocks := occupied(t.Gathered, t.Splits), occupied(t.Gathered, t.Blocks)
+	share := splits / max(t.Splits, 1)
+	s.Tasks = parts + splits
+	s.Pieces += splits + share*t.Blocks + blocks
+	s.ReadBytes += t.Gathered*records.WantedSize + share*t.documents + blocks/max(t.Blocks, 1)*t.sets
+	t.placedSets = t.sections(splits, t.placed(), t.Gathered, t.places())
+	s.WrittenBytes += t.placed()
+	t.add(s)
+}
+
+// placed returns the bytes of the sets that come to places.
+func (t *traffic) placed() float64 {
+	return t.Gathered*records.SetHeader + t.GatheredShingles*sketchblock.HashSize
+}
+
+// places returns the number of places where sets are compared.
+func (t *traffic) places() float64 {
+	bytes := t.GatheredShingles * 8
+	if t.keys == methods.All {
+		bytes *= 2 // a task holds two blocks
+	}
+	return math.Ceil(bytes / max(t.PlaceBytes, 1))
+}
+
+func (t *traffic) score() {
+	places := t.places()
+	t.scoredParts = min(places, t.alike)
+	again := t.Reread / max(t.GatheredShingles, 1) // of all sets
+	t.add(Stage{
+		work.Score, places, t.placedPairs + t.placedSets*(1+again), t.Listed*records.PairSize + t.placed()*(1+again),
+		t.alike*records.EdgeSize + min(2*t.alike, t.Gathered)*records.NodeSize,
+	})
+}
+
+// audit reads all documents of a small corpus, else those that are set aside. Each document of the sample is a partner
+// of its own class.
+func (t *traffic) audit() {
+	s := Stage{
+		Name: work.Audit, Tasks: t.Splits, Pieces: 2 * t.Blocks, ReadBytes: t.documents + t.sets,
+		WrittenBytes: t.Drawn * (records.SampledSize + records.ClassHeader + 4),
+	}
+	if t.Probed < t.Shingles {
+		s.ReadBytes = t.SetAside*sketchblock.HashSize + t.SetAside/max(t.Shingles, 1)*t.Documents*records.SetAsideHeader
+	}
+	t.planned += t.Drawn * (records.SetAsideHeader + t.Shingles/max(t.Documents, 1)*sketchblock.HashSize)
+	t.add(s)
+}
+
+// cluster sends the edges of each part, and the clustered documents of each split, to the shards of the output.
+func (t *traffic) cluster() {
+	t.clustered = min(min(2*t.alike, max(t.Gathered, t.alike))+2*t.Identical, t.Documents)
+	t.memberTasks = occupied(t.clustered, t.Splits)
+	share := t.memberTasks / max(t.Splits, 1)
+	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
+	parts := t.starParts + t.scoredParts
+	t.add(Stage{
+		work.Cluster, parts + t.memberTasks, 2*parts + t.memberTasks + share*t.Blocks,
+		t.clustered*(records.NodePositionSize+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,
+		t.Edges*records.EdgeSize + t.clustered*(records.MemberHeader+t.IDBytes/max(t.Documents, 1)),
+	})
+}
+
+// write reads the members and edges of each output shard. The shards have the order of the first documents of clusters.
+// So the first documents of a split, and the scored edges of a place, go to few of them, and all else to any.
+func (t *traffic) write() {
+	pieces := t.sections(t.starParts, 0, t.stars, t.Outputs) + t.sections(t.memberTasks, 0, t.clustered/2, t.Outputs)
+	if t.memberTasks > 0 && t.Outputs > 1 {
+		pieces += t.memberTasks + t.Outputs // the first documents
+	}
+	if t.scoredParts > 0 {
+		pieces += t.scoredParts + t.Outputs - 1
+	}
+	pieces += occupied(t.Rejected, t.Blocks)
+	t.add(Stage{Name: work.Write, Tasks: t.Outputs, Pieces: pieces, ReadBytes: t.written(work.Cluster) + t.Rejected*rejectRow})
+}
+
+// written returns what a stage writes, 0 if the job has no such stage.
+func (t *traffic) written(name work.Stage) float64 {
+	for i := range t.stages {
+		if t.stages[i].Name == name {
+			return t.stages[i].WrittenBytes
+		}
+	}
+	return 0
+}
+
+// disk returns the most space that the temporary files take: when shingles have been counted, when keys have been
+// grouped, when pairs have been scored, or at the end. What nobody reads any more has gone then.
+func (t *traffic) disk() float64 {
+	blocks := t.written(work.Fingerprint) + t.written(work.Count)
+	counted := blocks + t.written(work.Spread)
+	grouped := blocks + t.written(work.Key) + t.written(work.Group)
+	edges := blocks + t.written(work.Group) + t.written(work.Score) + t.written(work.Audit) + t.planned
+	if method, _ := methods.Of(t.keys); method.Crowds == methods.NeverWait {
+		edges += t.written(work.Key) // no step sees that they have been grouped
+	}
+	scored, clustered := edges+t.written(work.Gather), edges-t.sets+t.written(work.Cluster)
+	return max(counted, grouped, scored, clustered)
+}

@@ -1,0 +1,203 @@
+// Package query finds the documents of an index that are like others. A job leaves the index in its output folder.
+package query
+
+import (
+	"errors"
+	"fmt"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/index"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/workspace"
+	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Index is the index of a job, open for queries by any number of goroutines. Its files are mapped into memory if their
+// storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write to the
+// files meanwhile.
+type Index struct {
+	config job.Config // config of the job
+	files  []indexFile
+}
+
+// indexFile is one file of an index.
+type indexFile struct {
+	path     string
+	remedy   string // what to do if it is damaged
+	mapped   storage.Mapping
+	header   index.Header
+	segments []segment
+
+	// tables are how fingerprints are permuted, nil in an index of sets.
+	tables *lshbands.Permuted
+}
+
+// segment is a part of the documents, with its keys.
+type segment struct {
+	*index.Segment
+	keys *lshbands.Table
+
+	// In an index of fingerprints, digests holds the digests of documents without shingles, which serve as their keys.
+	// Each table has its permuted fingerprints, or the numbers of fingerprints by their prefixes.
+	digests  *lshbands.Table
+	permuted []*lshbands.Table
+}
+
+// Open opens the index in the output folder of a job. It reads all of it once, except the sets. The error is of the
+// kind [failure.Input] if there is no index, if the job did not succeed, if another version of this program made it, or
+// if it is damaged. Damaged sets are found by the queries that read them.
+func Open(folder string) (*Index, error) {
+	x, err := openIndex(folder)
+	if err != nil {
+		return nil, failure.New(failure.Input, fmt.Errorf("open index: %w", err))
+	}
+	return x, nil
+}
+
+func openIndex(folder string) (*Index, error) {
+	published, err := finished.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := published.Need(output.Index); err != nil {
+		return nil, err
+	}
+	x := &Index{config: published.Summary.Config}
+	if err := x.openFiles(published.Paths(output.Index), mapIndex); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// mapper maps a file of an index into memory. Remedy says what to do if the file is damaged.
+type mapper func(path string) (mapped storage.Mapping, remedy string, err error)
+
+// openFiles opens the files of an index. If it returns an error, none is open.
+func (x *Index) openFiles(paths []string, mapFile mapper) error {
+	for _, path := range paths {
+		file, err := openIndexFile(path, mapFile)
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
+		}
+		x.files = append(x.files, file)
+		if !isMadeBy(&file.header, &x.config) {
+			return errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
+		}
+	}
+	return nil
+}
+
+// isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
+// change sketches, and the threshold or distance.
+func isMadeBy(header *index.Header, config *job.Config) bool {
+	if header.Config != config.IndexHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
+		return false
+	}
+	if config.Scoring() == methods.Hamming {
+		return header.Bits == config.Bits && header.Distance == config.Hamming
+	}
+	return header.Bits == 0 && header.Threshold == config.Threshold
+}
+
+func openIndexFile(path string, mapFile mapper) (indexFile, error) {
+	mapped, remedy, err := mapFile(path)
+	if err != nil {
+		return indexFile{}, err
+	}
+	f := indexFile{path: path, remedy: remedy, mapped: mapped}
+	if err := f.open(); err != nil {
+		return indexFile{}, errors.Join(err, mapped.Close())
+	}
+	return f, nil
+}
+
+// open reads the content of the file.
+func (f *indexFile) open() error {
+	header, segments, err := index.Open(f.mapped.Bytes)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, f.remedy)
+	}
+	if header.Sketch != sketch.Version || header.Unicode != sketch.UnicodeVersion {
+		return fmt.Errorf("the index was made with version %d of the hashes and Unicode %s, and this program has %d and %s: run the job again with it",
+			header.Sketch, header.Unicode, sketch.Version, sketch.UnicodeVersion)
+	}
+	f.header = header
+	if header.Bits > 0 {
+		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
+			return fmt.Errorf("%w: %s", err, f.remedy)
+		}
+	}
+	for _, s := range segments {
+		opened, err := f.openSegment(s)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, f.remedy)
+		}
+		f.segments = append(f.segments, opened)
+	}
+	for _, s := range segments {
+		for document := range s.Documents {
+			if _, _, known := header.Place(s.Ref(document)); !known {
+				return fmt.Errorf("document %d is of a file that is not in the header: %s", document, f.remedy)
+			}
+		}
+	}
+	return nil
+}
+
+// openSegment opens the tables of a segment.
+func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
+	opened := segment{Segment: s}
+	var tables []*lshbands.Table
+	for _, table := range append([][]byte{s.Keys()}, s.Tables()...) {
+		t, err := lshbands.OpenTable(table)
+		if err != nil {
+			return segment{}, err
+		}
+		tables = append(tables, t)
+	}
+	opened.keys = tables[0]
+	if f.tables == nil {
+		if keys, postings := opened.keys.Len(), s.Postings(); keys != postings {
+			return segment{}, fmt.Errorf("there are %d keys for %d postings", keys, postings)
+		}
+		return opened, nil
+	}
+	if len(tables) != 2+f.tables.Tables() {
+		return segment{}, fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.tables.Tables())
+	}
+	opened.digests, opened.permuted = tables[1], tables[2:]
+	fingerprints := opened.keys.Len()
+	if f.header.IsNumbered() {
+		fingerprints = s.Fingerprints((f.header.Bits + 63) / 64)
+	}
+	if keys := fingerprints + opened.digests.Len(); keys != s.Sets {
+		return segment{}, fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
+	}
+	return opened, nil
+}
+
+// tables returns how fingerprints are permuted; nil if the index is one of sets.
+func (x *Index) tables() (*lshbands.Permuted, error) {
+	if x.config.Scoring() != methods.Hamming {
+		return nil, nil
+	}
+	return lshbands.PlanTables(x.config.Bits, x.config.Hamming, x.config.Blocks...)
+}
+
+// Close gives the files back. No query may be running.
+func (x *Index) Close() error {
+	var faults []error
+	for _, f := range x.files {
+		if err := f.mapped.Close(); err != nil {
+			faults = append(faults, fmt.Errorf("close index %s: %w", f.path, err))
+		}
+	}
+	x.files = nil
+	return errors.Join(faults...)
+}

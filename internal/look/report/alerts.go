@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"mirrorbeam/internal/look/warnings"
+)
+
+// The kinds of alerts that the figures give rise to. Other kinds are those of summary.json.
+const (
+	alertSuspect   = "suspect"
+	alertGuard     = "guard"
+	alertCrowded   = "crowded"
+	alertSkipped   = "skipped"
+	alertRecall    = "recall"
+	alertWideAudit = "wide_audit"
+	alertRejects   = "rejects"
+)
+
+// places has the part of the page that tells more about an alert.
+var places = map[string]string{
+	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
+	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
+	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
+	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
+	alertSuspect: "suspects",
+	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
+}
+
+// hiddenTexts are the warnings of summary.json without the names in them.
+var hiddenTexts = map[warnings.Kind]string{
+	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
+	warnings.SourceLoss:       "A source loses more than nine tenths of its documents",
+	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
+	warnings.OnePair:          "A large cluster is held together by one pair",
+	warnings.Removal:          "More of a source is removed than --guard allows",
+	warnings.LargeCluster:     "A cluster has a large part of all documents",
+	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
+	warnings.NoText:           "Records are rejected since their text is null or missing",
+	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
+	warnings.ShortRecords:     "Most records are short: a word more at an end makes a near-duplicate",
+	warnings.ProtectedMissing: "No site is on the list of protected ones, so nobody is found who copies one",
+	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
+}
+
+// addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
+func (b *builder) addAlerts() {
+	f := &b.figures
+	b.accuse()
+	for _, guard := range b.summary.GuardsMet {
+		b.add(Alert{Kind: alertGuard, Text: fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard), Urgent: true})
+	}
+	for _, w := range b.summary.Warnings {
+		text := w.Text
+		if w.Kind != warnings.SourceLoss { // that begins with a name
+			text = capital(text)
+		}
+		if b.options.HideIDs {
+			text = hiddenTexts[w.Kind]
+		}
+		if w.More > 0 {
+			text = fmt.Sprintf("%s (and %s more of the kind)", text, count(w.More))
+		}
+		help := ""
+		if w.Flag != "" {
+			help = "See " + w.Flag
+		}
+		b.alert(string(w.Kind), text, help)
+	}
+	if c := f.Crowding; c != nil && c.isCrowded(f.Run.Threshold) {
+		b.alert(alertCrowded, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
+			percent(c.Above, c.Of), c.Width), "Look at the pairs with the lowest similarity, and choose a threshold where there are few")
+	}
+	if f.Skipped.Pairs > 0 {
+		b.alert(alertSkipped, fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs), count(f.Skipped.Groups)),
+			"Their documents were compared with the leaders of the group. Texts of one template make such groups")
+	}
+	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
+		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
+			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
+		}
+		if a.Wide {
+			b.alert(alertWideAudit, "The audit saw too few pairs to say much about the recall", "See --audit")
+		}
+	}
+	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
+		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, beside %s documents", count(n), count(b.summary.Counts.Documents)), "")
+	}
+}
+
+// alert adds an alert.
+func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
+
+// add adds an alert, and the place that its kind has.
+func (b *builder) add(a Alert) {
+	a.Place = places[a.Kind]
+	b.figures.Alerts = append(b.figures.Alerts, a)
+}
+
+// capital returns a sentence with a capital at its beginning.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,170 @@
+// Package report makes a page of a finished run: what it found, what to look at twice, and what it cost.
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/start/workspace"
+)
+
+// Options are the choices of a report.
+type Options struct {
+	// HideIDs replaces the names of documents, sources and files, and leaves texts out, so that the page can be shared.
+	HideIDs bool
+	// Texts says whether the input is read again for the texts of some pairs.
+	Texts TextUse
+}
+
+// summary is the part of summary.json that a report shows.
+type summary struct {
+	Version    string             `json:"version"`
+	ConfigHash string             `json:"config_hash"`
+	Counts     work.Counts        `json:"counts"`
+	Skipped    work.Skipped       `json:"skipped"`
+	PassedOver map[string]int64   `json:"passed_over"`
+	Warnings   []warnings.Warning `json:"warnings"`
+	// GuardsMet are the guards that do not hold, such as "removes:50".
+	GuardsMet []string      `json:"guards_met"`
+	Sources   []sources.Row `json:"sources"`
+	// Mirrors is nil if the job was not about sites. State is nil if it has none; its rows are still to come.
+	Mirrors *work.MirrorFindings `json:"mirrors"`
+	State   *Changes             `json:"state"`
+	Plan    Plan                 `json:"plan"`
+	Audit   *audit.Result        `json:"audit"`
+	Stages  []Stage              `json:"stages"`
+	Totals
+}
+
+// builder makes the figures of a run.
+type builder struct {
+	folder  *finished.Folder
+	options Options
+	summary summary
+	figures Figures
+}
+
+// Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more of
+// them than the page shows, and a number for each of some million documents.
+func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, error) {
+	b := builder{folder: f, options: options}
+	if err := f.ReadJSON(workspace.SummaryName, &b.summary); err != nil {
+		return nil, err
+	}
+	b.begin()
+	for _, step := range []func(context.Context) error{b.addRows, b.addSites, b.addChanges, b.addRejects, b.addTexts} {
+		if err := step(ctx); err != nil {
+			return nil, fmt.Errorf("report on %s: %w", f.Path, err)
+		}
+	}
+	b.addAlerts()
+	if b.figures.cut(); options.HideIDs {
+		b.figures.hide()
+	}
+	return &b.figures, nil
+}
+
+// begin takes over what stands in the summary.
+func (b *builder) begin() {
+	s, config := &b.summary, &b.folder.Summary.Config
+	b.figures = Figures{
+		Run: Run{
+			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
+			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
+			Passages: config.Similarity == methods.Containment, Partial: !config.CommonLaw().IsOff() && config.Scoring() != methods.Hamming,
+		},
+		Counts:     s.Counts,
+		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
+		Method:     Method{Plan: s.Plan, Audit: s.Audit, Curve: curve(s.Plan, config.Threshold)},
+		Sources:    s.Sources,
+		PassedOver: s.PassedOver,
+		Stages:     slices.DeleteFunc(s.Stages, func(stage Stage) bool { return stage.Tasks == 0 }),
+		Totals:     s.Totals,
+		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
+	}
+	if config.Scoring() == methods.Hamming {
+		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
+	}
+	if s.Skipped.Example != nil {
+		b.figures.Skipped.Documents = s.Skipped.Example.Documents
+	}
+}
+
+// addRows goes through clusters and pairs.
+func (b *builder) addRows(ctx context.Context) error {
+	f, counts := &b.figures, &b.summary.Counts
+	documents := counts.Clustered
+	if f.Run.Passages {
+		documents = min(2*counts.Pairs, counts.Documents+counts.ReferenceDocuments)
+	}
+	removed := newTally(f.Run.Unit, f.Run.Distance)
+	members := newMemberPass(newSampler(documents), removed, b.folder.Has(finished.Pairs) && f.Run.Split == "star")
+	if b.folder.Has(finished.Clusters) {
+		if err := members.read(ctx, b.folder); err != nil {
+			return err
+		}
+		f.Sizes, f.Clusters = members.sizes, members.clusters()
+		b.noteClusters(len(f.Clusters))
+	}
+	if !b.folder.Has(finished.Pairs) {
+		b.note("The run has written no pairs. They tell more: run it with --emit clusters,pairs.")
+		if f.Sizes != nil && f.Run.Unit == Similarity {
+			f.Nearest = &Histogram{Of: finished.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
+			f.Nearest.Valley = valley(f.Nearest.Bins)
+		}
+		return nil
+	}
+	pairs := newPairPass(&f.Run, members, f.Clusters)
+	if err := pairs.read(ctx, b.folder); err != nil {
+		return err
+	}
+	b.addPairs(pairs, members)
+	return nil
+}
+
+// addPairs takes over what the rows of pairs tell.
+func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
+	f := &b.figures
+	for i := range f.Clusters {
+		f.Clusters[i].Edges = imply(pairs.edges[i], len(f.Clusters[i].Documents), f.Run.Unit)
+	}
+	from := f.Run.Threshold
+	if f.Run.Passages {
+		from = 0
+	}
+	f.Nearest = &Histogram{Of: finished.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
+	if f.Run.Unit == Similarity {
+		f.Nearest.Valley = valley(f.Nearest.Bins)
+		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
+		f.Containment = pairs.containment
+	}
+	if !members.sampler.isAll() {
+		b.note(fmt.Sprintf("The histogram is of a sample: one document in %.0f.", 1/members.sampler.share))
+	}
+	if members.cluster != nil {
+		f.Crossing = &Crossing{pairs.crossings, pairs.crossing.items}
+	} else if f.Run.Split == "star" && !f.Run.Passages {
+		b.note(fmt.Sprintf("Pairs between clusters are not listed: that takes clusters among the outputs, and at most %s documents in them.", count(mostTracked)))
+	}
+	f.Pairs = pairs.examples()
+	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
+		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and some drawn by lot.", count(shown), count(of)))
+	}
+}
+
+// noteClusters notes how many clusters are listed.
+func (b *builder) noteClusters(listed int) {
+	if of := b.summary.Counts.Clusters; int64(listed) < of {
+		b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(int64(listed)), count(of)))
+	}
+}
+
+// note adds a note.
+func (b *builder) note(text string) { b.figures.Notes = append(b.figures.Notes, text) }

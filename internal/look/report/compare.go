@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"mirrorbeam/internal/look/finished"
+)
+
+// Comparison is what a page shows of two runs. The page holds it as JSON, in the element with the id "figures".
+type Comparison struct {
+	A, B *Figures `json:"-"`
+	// Runs are the two runs.
+	Runs [2]Run `json:"runs"`
+	// Settings are the settings that differ.
+	Settings []Difference `json:"settings"`
+	Rows     []Row        `json:"rows"`
+	// Agreement is nil unless both runs have written clusters.
+	Agreement *Agreement `json:"agreement,omitempty"`
+	Stages    []Row      `json:"stages"`
+	Notes     []string   `json:"notes"`
+}
+
+// Difference is a setting with its values, which are empty where the setting is not there.
+type Difference struct {
+	Name string `json:"name"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// Row is a figure of both runs.
+type Row struct {
+	Name string  `json:"name"`
+	A    float64 `json:"a"`
+	B    float64 `json:"b"`
+	// Unit says how the figure is written.
+	Unit RowUnit `json:"unit,omitempty"`
+}
+
+// RowUnit is the unit of a figure. The zero value is a number.
+type RowUnit string
+
+// The units of figures.
+const (
+	Bytes   RowUnit = "bytes"
+	Seconds RowUnit = "seconds"
+	Share   RowUnit = "share"
+)
+
+// Compare compares the results of two runs.
+func Compare(ctx context.Context, a, b *finished.Folder, options Options) (*Comparison, error) {
+	hide := options.HideIDs
+	options.Texts, options.HideIDs = NoTexts, false
+	c := &Comparison{Settings: []Difference{}, Notes: []string{}}
+	for _, side := range []struct {
+		folder  *finished.Folder
+		figures **Figures
+	}{{a, &c.A}, {b, &c.B}} {
+		figures, err := Build(ctx, side.folder, options)
+		if err != nil {
+			return nil, err
+		}
+		*side.figures = figures
+	}
+	c.Settings = differences(a, b, hide)
+	c.Rows = c.rows()
+	c.Stages = c.stages()
+	if !a.Has(finished.Clusters) || !b.Has(finished.Clusters) {
+		c.Notes = append(c.Notes, "Clusters are not compared: both runs have to write them.")
+	} else if err := c.agree(ctx, a, b); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a.Path, b.Path, err)
+	}
+	if hide {
+		c.hide()
+	}
+	c.Runs = [2]Run{c.A.Run, c.B.Run}
+	return c, nil
+}
+
+// hide replaces the names of documents, and leaves out those of folders.
+func (c *Comparison) hide() {
+	documents := aliases{"document", map[string]string{}}
+	for _, f := range []*Figures{c.A, c.B} {
+		f.Run.hide()
+		f.Run.Command = ""
+	}
+	if c.Agreement == nil {
+		return
+	}
+	for _, list := range [][]Member{c.Agreement.RemovedOnlyInA, c.Agreement.RemovedOnlyInB} {
+		for i := range list {
+			list[i].ID = documents.of(list[i].ID)
+		}
+	}
+}
+
+// differences returns the settings that differ. Where the results lie is no difference.
+func differences(a, b *finished.Folder, hide bool) []Difference {
+	of, others := settings(a.Summary.Config), settings(b.Summary.Config)
+	all := maps.Clone(of)
+	maps.Copy(all, others)
+	found := []Difference{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if bytes.Equal(of[name], others[name]) || name == "output" || name == "temp" || name == "overwrite" {
+			continue
+		}
+		d := Difference{Name: name, A: string(of[name]), B: string(others[name])}
+		if _, isPath := placeholders[name]; hide && (isPath || name == "keep") {
+			d.A, d.B = "hidden", "hidden"
+		}
+		found = append(found, d)
+	}
+	return found
+}
+
+// rows returns the figures of both runs.
+func (c *Comparison) rows() []Row {
+	all := []Row{}
+	for _, figure := range []struct {
+		name string
+		unit RowUnit
+		of   func(*Figures) float64
+	}{
+		{"documents", "", func(f *Figures) float64 { return float64(f.Counts.Documents) }},
+		{"documents of a reference", "", func(f *Figures) float64 { return float64(f.Counts.ReferenceDocuments) }},
+		{"read", Bytes, func(f *Figures) float64 { return float64(f.Counts.Bytes) }},
+		{"rejects", "", func(f *Figures) float64 { return float64(f.Counts.Rejected) }},
+		{"candidates compared", "", func(f *Figures) float64 { return float64(f.Counts.Candidates) }},
+		{"pairs", "", func(f *Figures) float64 { return float64(f.Counts.Pairs) }},
+		{"pairs of identical documents", "", func(f *Figures) float64 { return float64(f.Counts.Identical) }},
+		{"clusters", "", func(f *Figures) float64 { return float64(f.Counts.Clusters) }},
+		{"documents in clusters", "", func(f *Figures) float64 { return float64(f.Counts.Clustered) }},
+		{"removed", "", func(f *Figures) float64 { return float64(f.Counts.Removed) }},
+		{"kept", "", func(f *Figures) float64 { return float64(f.Counts.Kept) }},
+		{"expected recall at the threshold", Share, func(f *Figures) float64 { return f.Method.ExpectedRecall }},
+		{"pairs listed, as measured", Share, func(f *Figures) float64 {
+			if f.Method.Audit == nil {
+				return 0
+			}
+			return f.Method.Audit.Listed
+		}},
+		{"sites", "", ofSites(func(s *SiteFindings) int64 { return s.Sites })},
+		{"pairs of mirrors", "", ofSites(func(s *SiteFindings) int64 { return s.Pairs })},
+		{"groups of mirrors", "", ofSites(func(s *SiteFindings) int64 { return s.Groups })},
+		{"suspects", "", ofSites(func(s *SiteFindings) int64 { return s.Suspicious })},
+		{"time", Seconds, func(f *Figures) float64 { return f.Totals.Seconds }},
+		{"CPU time", Seconds, func(f *Figures) float64 { return f.Totals.CPUSeconds }},
+		{"memory", Bytes, func(f *Figures) float64 { return float64(f.Totals.PeakMemoryBytes) }},
+		{"temporary files", Bytes, func(f *Figures) float64 { return float64(f.Totals.TempBytes) }},
+	} {
+		if row := (Row{figure.name, figure.of(c.A), figure.of(c.B), figure.unit}); row.A != 0 || row.B != 0 {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// ofSites returns a figure about sites, 0 if there is none.
+func ofSites(figure func(*SiteFindings) int64) func(*Figures) float64 {
+	return func(f *Figures) float64 {
+		if f.Sites == nil {
+			return 0
+		}
+		return float64(figure(f.Sites))
+	}
+}
+
+// stages returns the times of the stages of both runs.
+func (c *Comparison) stages() []Row {
+	all := []Row{}
+	at := map[string]int{}
+	for side, f := range []*Figures{c.A, c.B} {
+		for _, stage := range f.Stages {
+			i, known := at[stage.Name]
+			if !known {
+				i = len(all)
+				at[stage.Name] = i
+				all = append(all, Row{Name: stage.Name, Unit: Seconds})
+			}
+			if side == 0 {
+				all[i].A = stage.Seconds
+			} else {
+				all[i].B = stage.Seconds
+			}
+		}
+	}
+	return all
+}
+
+// WriteComparison writes the page of two runs.
+func WriteComparison(w io.Writer, c *Comparison) error {
+	frame, err := newFrame(c)
+	if err == nil {
+		err = fill(w, "compare.html", comparisonView{c, frame, histograms(c)})
+	}
+	if err != nil {
+		return fmt.Errorf("write a comparison: %w", err)
+	}
+	return nil
+}
+
+// comparisonView is what the template shows.
+type comparisonView struct {
+	*Comparison
+	frame
+	Histograms []labelledChart
+}
+
+// labelledChart is a histogram of one of two runs.
+type labelledChart struct {
+	Label string
+	*Chart
+}
+
+// histograms draws the histograms of both runs, nil if they have no common axis.
+func histograms(c *Comparison) []labelledChart {
+	if c.A.Nearest == nil || c.B.Nearest == nil || c.A.Run.Unit != c.B.Run.Unit || c.A.Nearest.Of != c.B.Nearest.Of {
+		return nil
+	}
+	a, b := &view{Figures: c.A}, &view{Figures: c.B}
+	a.drawNearest()
+	b.drawNearest()
+	if a.Chart == nil || b.Chart == nil || a.Chart.First != b.Chart.First {
+		return nil
+	}
+	return []labelledChart{{"A", a.Chart}, {"B", b.Chart}}
+}

@@ -1,0 +1,254 @@
+package report
+
+import (
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/difference"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/read/sources"
+)
+
+// Figures are all that a page shows of a run. The page holds them as JSON, in the element with the id "figures".
+type Figures struct {
+	Run    Run     `json:"run"`
+	Alerts []Alert `json:"alerts"`
+	// Counts are those of summary.json.
+	Counts  work.Counts `json:"counts"`
+	Skipped Skipped     `json:"skipped"`
+	// Sites says what was found of sites. It is nil if the job was not about sites.
+	Sites *SiteFindings `json:"sites,omitempty"`
+	// Changes says what is different from the last run. It is nil if the job keeps no state.
+	Changes *Changes `json:"changes,omitempty"`
+	// Sizes has the clusters by their size, the smallest first. It is nil without clusters.
+	Sizes []SizeClass `json:"sizes,omitempty"`
+	// Nearest has, for documents in clusters, the similarity to the most similar other document. It is nil if neither
+	// clusters nor pairs tell it.
+	Nearest *Histogram `json:"nearest,omitempty"`
+	// Crowding says how many pairs are close to the threshold. It is nil without pairs, and for distances.
+	Crowding *Crowding `json:"crowding,omitempty"`
+	Method   Method    `json:"method"`
+	// Clusters are the largest ones and the loosest ones.
+	Clusters []Cluster `json:"clusters,omitempty"`
+	// Crossing has pairs whose documents are in different clusters, or of which one is in none.
+	Crossing *Crossing `json:"crossing,omitempty"`
+	// Pairs are examples of all pairs.
+	Pairs []Pair `json:"pairs,omitempty"`
+	// Containment says how much of each document of a pair is in the other one. It is nil without pairs, and for distances.
+	Containment *Containment     `json:"containment,omitempty"`
+	Sources     []sources.Row    `json:"sources"`
+	Rejects     []Reason         `json:"rejects"`
+	PassedOver  map[string]int64 `json:"passed_over,omitempty"`
+	Stages      []Stage          `json:"stages"`
+	Totals      Totals           `json:"totals"`
+	// Notes say what is left out of the page, and why.
+	Notes []string `json:"notes"`
+}
+
+// Run says which run a page is about.
+type Run struct {
+	// Folder is where its results are, empty if names are hidden.
+	Folder     string `json:"folder,omitempty"`
+	Version    string `json:"version"`
+	ConfigHash string `json:"config_hash"`
+	// Threshold is the least similarity of a pair. Unit is what pairs are scored by.
+	Threshold float64 `json:"threshold"`
+	Unit      Unit    `json:"unit"`
+	// Distance is the largest distance of a pair, if Unit is Bits.
+	Distance int    `json:"distance,omitempty"`
+	Split    string `json:"split"`
+	Keep     string `json:"keep"`
+	// Command repeats the run.
+	Command string `json:"command"`
+	// Hidden says that names of documents, sources and files are replaced.
+	Hidden bool `json:"hidden"`
+	// Passages says that the job looked for copied passages, which make no clusters.
+	Passages bool `json:"passages,omitempty"`
+	// Partial says that common shingles do not count for similarities.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// Unit is what pairs are scored by.
+type Unit string
+
+// The units.
+const (
+	Similarity Unit = "similarity"
+	Bits       Unit = "bits"
+)
+
+// Alert is a reason to look twice at the results.
+type Alert struct {
+	// Kind is the kind of a warning of summary.json, or one of the kinds of alerts.go.
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	// Help says what to do about it. It may be empty.
+	Help string `json:"help,omitempty"`
+	// Place is the part of the page that tells more.
+	Place string `json:"place"`
+	// Urgent says that it cannot wait.
+	Urgent bool `json:"urgent,omitempty"`
+}
+
+// Skipped says what was not compared.
+type Skipped struct {
+	Pairs     int64 `json:"pairs"`
+	Groups    int64 `json:"groups"`
+	Kept      int64 `json:"kept"`
+	Documents int64 `json:"documents,omitempty"` // of the largest group
+}
+
+// SizeClass counts the clusters of From to To documents.
+type SizeClass struct {
+	From      int   `json:"from"`
+	To        int   `json:"to"`
+	Clusters  int64 `json:"clusters"`
+	Documents int64 `json:"documents"`
+}
+
+// Histogram counts documents by their highest similarity, or by their least distance.
+type Histogram struct {
+	// Of names the rows that the similarities come from: pairs or clusters.
+	Of string `json:"of"`
+	// Sampled is the share of the documents that were looked at, above 0 and at most 1.
+	Sampled float64 `json:"sampled"`
+	Bins    []Bin   `json:"bins"`
+	// Valley is a similarity that separates two crowds of documents, nil if none does.
+	Valley *float64 `json:"valley,omitempty"`
+}
+
+// Bin counts values from From to below To; the last bin of a histogram of similarities has those that are 1.
+type Bin struct {
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Count int64   `json:"count"`
+}
+
+// Crowding counts the pairs within Width of a similarity, on both sides.
+type Crowding struct {
+	// At is the suggested threshold, or without one the threshold of the run.
+	At    float64 `json:"at"`
+	Width float64 `json:"width"`
+	Pairs int64   `json:"pairs"`
+	// Of is the number of all pairs that are not identical.
+	Of int64 `json:"of"`
+	// Above counts the pairs from the threshold of the run up to Width above it.
+	Above int64 `json:"above"`
+}
+
+// Method says how pairs were found, and what share of them.
+type Method struct {
+	Plan
+	// Curve has the probability, from 0 to 1, that a pair is compared, by its similarity. It is nil where that is not known
+	// beforehand.
+	Curve []Point       `json:"curve,omitempty"`
+	Audit *audit.Result `json:"audit,omitempty"`
+}
+
+// Plan is the plan of summary.json.
+type Plan struct {
+	Keys           string  `json:"keys"`
+	Bands          int     `json:"bands,omitempty"`
+	Rows           int     `json:"rows,omitempty"`
+	Tables         int     `json:"tables,omitempty"`
+	Bits           int     `json:"bits,omitempty"`
+	Distance       int     `json:"distance,omitempty"`
+	ExpectedRecall float64 `json:"expected_recall"`
+	Words          int     `json:"words,omitempty"`
+}
+
+// Point is a point of a curve.
+type Point struct {
+	Similarity  float64 `json:"similarity"`
+	Probability float64 `json:"probability"`
+}
+
+// Cluster is a cluster with some of its documents.
+type Cluster struct {
+	finished.Cluster
+	Documents []Member `json:"documents,omitempty"`
+	// Edges are the pairs among Documents.
+	Edges []Edge `json:"edges,omitempty"`
+}
+
+// Member is a document of a cluster, with those fields of its row that a page shows.
+type Member struct {
+	ID         string  `json:"id"`
+	Kept       bool    `json:"kept"`
+	Similarity float64 `json:"similarity"`
+	Reference  bool    `json:"reference,omitempty"`
+}
+
+// Edge is a pair of documents of a cluster, by their places in Documents, A before B.
+type Edge struct {
+	A     int     `json:"a"`
+	B     int     `json:"b"`
+	Score float64 `json:"score"`
+	// Estimate says that the score is not exact. Implied says that the pair follows from identical documents and has no row.
+	Estimate bool `json:"estimate,omitempty"`
+	Implied  bool `json:"implied,omitempty"`
+
+	identical bool
+}
+
+// Crossing counts pairs that lead out of a cluster.
+type Crossing struct {
+	Pairs    int64  `json:"pairs"`
+	Examples []Pair `json:"examples,omitempty"`
+}
+
+// Pair is a pair of documents.
+type Pair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Score is the similarity, or the distance in bits.
+	Score        float64 `json:"score"`
+	ContainmentA float64 `json:"containment_a"`
+	ContainmentB float64 `json:"containment_b"`
+	// Whole is the similarity by all shingles, 0 unless common ones are left out.
+	Whole     float64 `json:"jaccard_whole,omitempty"`
+	Estimate  bool    `json:"estimate,omitempty"`
+	Identical bool    `json:"identical,omitempty"`
+	// Why says why the pair is shown.
+	Why string `json:"why,omitempty"`
+	// Texts are the two texts, nil where they are not shown.
+	Texts *difference.Texts `json:"-"`
+}
+
+// Containment counts the pairs that are not identical by the two shares.
+type Containment struct {
+	// From is the lower end of both axes, and 1 the upper one. Each axis has ten steps.
+	From float64 `json:"from"`
+	// Pairs counts by the step of ContainmentA, then by that of ContainmentB.
+	Pairs [][]int64 `json:"pairs"`
+	// OneSided counts the pairs of which one document is nearly whole in the other, which has much more. Of counts all.
+	OneSided int64 `json:"one_sided"`
+	Of       int64 `json:"of"`
+}
+
+// Reason counts rejects.
+type Reason struct {
+	Error    string `json:"error"`
+	Records  int64  `json:"records"`
+	File     string `json:"file,omitempty"` // of the first one
+	Position int64  `json:"position,omitempty"`
+}
+
+// Stage is a stage of summary.json.
+type Stage struct {
+	Name            string  `json:"name"`
+	Seconds         float64 `json:"seconds"`
+	CPUSeconds      float64 `json:"cpu_seconds"`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
+	Tasks           int64   `json:"tasks"`
+	Records         int64   `json:"records"`
+	Bytes           int64   `json:"bytes"`
+	WrittenBytes    int64   `json:"written_bytes"`
+}
+
+// Totals are the cost of the whole job, as summary.json has it.
+type Totals struct {
+	Seconds         float64 `json:"seconds"`
+	CPUSeconds      float64 `json:"cpu_seconds"`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
+	TempBytes       int64   `json:"temp_bytes"`
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"context"
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/look/finished"
+)
+
+const (
+	// gridSteps is the number of steps of each axis of [Containment].
+	gridSteps = 10
+	// A pair is one-sided if one share is at least mostOf and the other one at most partOf.
+	mostOf, partOf = 0.95, 0.85
+)
+
+// The reasons why a pair is an example, with the number of such examples in the table, and of those with their texts.
+const (
+	whyLow, mostLow, textsLow             = "least alike", 60, 5
+	whyOneSided, mostOneSided, textsSided = "one-sided", 40, 3
+	whySample, mostSampled, textsSampled  = "drawn by lot", 100, 4
+)
+
+// place is where a document stands in the maps of clusters.
+type place struct{ cluster, document int }
+
+// pairPass is what one pass over the rows of pairs finds out.
+type pairPass struct {
+	run     *Run
+	sampler sampler
+	cluster map[uint64]uint64 // of documents, nil if it is not known
+	places  map[string]place
+	edges   [][]Edge // by cluster
+
+	scores      *tally             // of pairs that are not identical
+	nearest     map[uint64]float64 // the best score of chosen documents
+	containment *Containment
+
+	low, oneSided, sampled, crossing *best[Pair]
+	crossings                        int64
+}
+
+// newPairPass begins a pass. The edges of the given clusters are collected.
+func newPairPass(run *Run, members *memberPass, clusters []Cluster) *pairPass {
+	p := &pairPass{
+		run: run, sampler: members.sampler, cluster: members.cluster, places: map[string]place{}, edges: make([][]Edge, len(clusters)),
+		scores: newTally(run.Unit, run.Distance), nearest: map[uint64]float64{},
+		low: newBest[Pair](mostLow), oneSided: newBest[Pair](mostOneSided), sampled: newBest[Pair](mostSampled), crossing: newBest[Pair](mostLow),
+	}
+	for i := range clusters {
+		for j, document := range clusters[i].Documents {
+			p.places[document.ID] = place{i, j}
+		}
+	}
+	if run.Unit == Similarity {
+		p.containment = &Containment{Pairs: make([][]int64, gridSteps)}
+		if !run.Passages {
+			p.containment.From = math.Floor(run.Threshold*10+1e-6) / 10
+		}
+		if p.containment.From == 1 {
+			p.containment.From = 0.9
+		}
+		for i := range p.containment.Pairs {
+			p.containment.Pairs[i] = make([]int64, gridSteps)
+		}
+	}
+	return p
+}
+
+// read goes through the rows.
+func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
+	for row, err := range f.Pairs(ctx) {
+		if err != nil {
+			return err
+		}
+		p.see(&row)
+	}
+	return nil
+}
+
+// see sees a row.
+func (p *pairPass) see(row *finished.Pair) {
+	score := p.run.score(row)
+	p.note(row.A, score)
+	p.note(row.B, score)
+	p.join(row, score)
+	p.cross(row, score)
+	if row.Identical {
+		return
+	}
+	p.scores.add(score)
+	rank := score
+	if p.run.Unit == Bits {
+		rank = -score
+	}
+	offer(p.low, rank, row, score)
+	offer(p.sampled, lot(row), row, score)
+	if p.containment != nil {
+		p.contain(row, score)
+	}
+}
+
+// score returns what a pair is judged by. Copied passages count by the share of the document that has fewer of them.
+func (r *Run) score(row *finished.Pair) float64 {
+	switch {
+	case r.Unit == Bits:
+		return float64(row.Hamming)
+	case r.Passages:
+		return max(row.ContainmentA, row.ContainmentB)
+	}
+	return row.Jaccard
+}
+
+// note remembers the best score of a document, if that is chosen.
+func (p *pairPass) note(name []byte, score float64) {
+	key, chosen := p.sampler.choose(name)
+	if !chosen {
+		return
+	}
+	before, known := p.nearest[key]
+	if !known || p.run.Unit == Bits && score < before || p.run.Unit == Similarity && score > before {
+		p.nearest[key] = score
+	}
+}
+
+// join adds the pair to the map of its cluster.
+func (p *pairPass) join(row *finished.Pair, score float64) {
+	a, hasA := p.places[string(row.A)]
+	b, hasB := p.places[string(row.B)]
+	if !hasA || !hasB || a.cluster != b.cluster {
+		return
+	}
+	if a.document > b.document {
+		a, b = b, a
+	}
+	p.edges[a.cluster] = append(p.edges[a.cluster], Edge{A: a.document, B: b.document, Score: score, Estimate: !row.Exact, identical: row.Identical})
+}
+
+// cross notes a pair that leads out of a cluster.
+func (p *pairPass) cross(row *finished.Pair, score float64) {
+	if p.cluster == nil {
+		return
+	}
+	a, inA := p.cluster[xxh3.Hash(row.A)]
+	b, inB := p.cluster[xxh3.Hash(row.B)]
+	if inA == inB && a == b {
+		return
+	}
+	p.crossings++
+	rank := -score
+	if p.run.Unit == Bits {
+		rank = score
+	}
+	offer(p.crossing, rank, row, score)
+}
+
+// contain counts how much of each document is in the other.
+func (p *pairPass) contain(row *finished.Pair, score float64) {
+	c := p.containment
+	step := func(share float64) int {
+		return int(min(max((share-c.From)/(1-c.From)*gridSteps+1e-9, 0), gridSteps-1))
+	}
+	c.Pairs[step(row.ContainmentA)][step(row.ContainmentB)]++
+	c.Of++
+	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
+	if more >= mostOf && less <= partOf {
+		c.OneSided++
+		offer(p.oneSided, less-more, row, score)
+	}
+}
+
+// offer adds a pair to a list if its key is small enough.
+func offer(to *best[Pair], key float64, row *finished.Pair, score float64) {
+	if to.admits(key) {
+		to.add(key, Pair{
+			A: string(row.A), B: string(row.B), Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
+			Estimate: !row.Exact, Identical: row.Identical,
+		})
+	}
+}
+
+// lot returns a number that depends on nothing but the names, from 0 to below 1.
+func lot(row *finished.Pair) float64 {
+	return float64((xxh3.Hash(row.A)*31+xxh3.Hash(row.B))>>11) / (1 << 53)
+}
+
+// examples returns the pairs that a page lists, each once: first those that are worth their texts, of each list some.
+func (p *pairPass) examples() []Pair {
+	lists := []struct {
+		pairs []Pair
+		why   string
+		texts int
+	}{
+		{p.low.items, whyLow, textsLow}, {p.oneSided.items, whyOneSided, textsSided}, {p.sampled.items, whySample, textsSampled},
+	}
+	var all []Pair
+	listed := map[[2]string]bool{}
+	add := func(pairs []Pair, why string) {
+		for _, pair := range pairs {
+			if names := [2]string{pair.A, pair.B}; !listed[names] {
+				listed[names] = true
+				pair.Why = why
+				all = append(all, pair)
+			}
+		}
+	}
+	for _, list := range lists {
+		add(list.pairs[:min(list.texts, len(list.pairs))], list.why)
+	}
+	for _, list := range lists {
+		add(list.pairs, list.why)
+	}
+	return all
+}
+
+// nearestTally counts the chosen documents by their best scores.
+func (p *pairPass) nearestTally() *tally {
+	t := newTally(p.run.Unit, p.run.Distance)
+	for _, score := range p.nearest {
+		t.add(score)
+	}
+	return t
+}
+
+// imply adds the edges that follow from identical documents: these have no rows of their own.
+func imply(edges []Edge, documents int, unit Unit) []Edge {
+	first := make([]int, documents) // of the documents that are identical
+	for i := range first {
+		first[i] = i
+	}
+	best := map[place]Edge{} // by the firsts
+	listed := map[place]bool{}
+	for _, e := range edges { // a star is joined by rows of its first document
+		if e.identical {
+			first[e.B] = first[e.A]
+		}
+		listed[place{e.A, e.B}] = true
+	}
+	for _, e := range edges {
+		a, b := first[e.A], first[e.B]
+		best[place{min(a, b), max(a, b)}] = e
+	}
+	for a := range documents {
+		for b := a + 1; b < documents; b++ {
+			x, y := first[a], first[b]
+			e, known := best[place{min(x, y), max(x, y)}]
+			if x == y {
+				e, known = Edge{Score: 1}, true
+				if unit == Bits {
+					e.Score = 0
+				}
+			}
+			if known && !listed[place{a, b}] {
+				edges = append(edges, Edge{A: a, B: b, Score: e.Score, Estimate: e.Estimate, Implied: true})
+			}
+		}
+	}
+	return edges
+}

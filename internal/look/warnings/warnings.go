@@ -1,0 +1,283 @@
+// Package warnings says where the results of a job may lack what its user wants to keep.
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/job"
+)
+
+// Kind says what a warning is about. Kinds keep their names.
+type Kind string
+
+// The kinds of warnings, in the order in which they are listed.
+const (
+	// Removal: more of a source is removed than a guard allows.
+	Removal Kind = "removal"
+	// LargeCluster: a cluster has more of all documents than a guard allows, or more than a tenth without one.
+	LargeCluster Kind = "large_cluster"
+	// TextField: most of the texts are empty or addresses, so the text may be in another field.
+	TextField Kind = "text_field"
+	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
+	RepeatedID Kind = "repeated_ids"
+	// NoText: many records are rejected since their text is null or missing.
+	NoText Kind = "no_text"
+	// SourceLoss: a source loses more than nine tenths of its documents.
+	SourceLoss Kind = "source_loss"
+	// Expanding: compressed files become very long.
+	Expanding Kind = "expanding"
+	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
+	ShortRecords Kind = "short_records"
+	// LikelyTemplate: the documents of a cluster may have little in common but a template.
+	LikelyTemplate Kind = "template"
+	// OnePair: two large parts of a cluster are joined by one pair.
+	OnePair Kind = "one_pair"
+	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
+	ProtectedChanged Kind = "protected_changed"
+	// ProtectedMissing: there are no pages of any protected site, so nobody is found who copies one.
+	ProtectedMissing Kind = "protected_missing"
+)
+
+// Kinds are all kinds of warnings, in the order in which they are listed.
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+
+// Warning is a sentence for the user.
+type Warning struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text"`
+	// Flag is the flag of the command that helps, or several in one string.
+	Flag string `json:"flag"`
+	// A and B are two documents that show what is meant, or empty.
+	A string `json:"a,omitempty"`
+	B string `json:"b,omitempty"`
+	// More is the number of further warnings of the kind, which are not listed. Only the last of a kind has it.
+	More int64 `json:"more,omitempty"`
+}
+
+// IsGrave reports whether the warning is told before all else.
+func (w Warning) IsGrave() bool {
+	return slices.Contains([]Kind{Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
+}
+
+// Findings are what a job counted.
+type Findings struct {
+	Counts    work.Counts
+	Mirrors   work.MirrorFindings
+	Texts     work.Texts
+	Repeated  work.RepeatedIDs
+	Sources   []sources.Row
+	Templates work.Worst[work.Template]
+	Bridges   work.Worst[work.Bridge]
+	// Largest holds the largest clusters.
+	Largest work.Worst[work.LargeCluster]
+}
+
+// Of returns the warnings about the results of a job: at most ten of each kind, by kind, the gravest of each first.
+func Of(c *job.Config, found Findings) []Warning {
+	warnings := append([]Warning{}, ofGuards(c, found)...)
+	warnings = append(warnings, ofTexts(c, found.Texts)...)
+	warnings = append(warnings, ofMissing(c, found.Counts)...)
+	warnings = append(warnings, ofRepeated(c, found)...)
+	warnings = append(warnings, ofSources(c, found.Sources)...)
+	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
+	warnings = append(warnings, ofShort(c, found)...)
+	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
+	var listed []Warning
+	for _, t := range found.Templates.Named {
+		listed = append(listed, Warning{
+			Kind: LikelyTemplate,
+			Text: fmt.Sprintf("cluster %s of %d documents looks like a template: the similarity of those removed to those kept is %.2f on average, the least %.2f",
+				t.Cluster, t.Documents, t.Mean, t.Least),
+			Flag: templateFlag(c),
+		})
+	}
+	warnings = append(warnings, withMore(listed, found.Templates.Count)...)
+	listed = nil
+	for _, b := range found.Bridges.Named {
+		listed = append(listed, Warning{
+			Kind: OnePair,
+			Text: fmt.Sprintf("cluster %s of %d documents is held together by one pair, %s and %s: without it, %d of them are not joined to the others",
+				b.Cluster, b.Documents, b.A, b.B, b.Part),
+			Flag: "--split " + string(keep.Star),
+		})
+	}
+	return append(warnings, withMore(listed, found.Bridges.Count)...)
+}
+
+// withMore notes how many warnings of a kind there are beside those listed.
+func withMore(listed []Warning, count int64) []Warning {
+	if len(listed) > 0 {
+		listed[len(listed)-1].More = count - int64(len(listed))
+	}
+	return listed
+}
+
+// leastRecords is the least number of records that say something of a field.
+const leastRecords = 10
+
+// ofTexts warns of a field that holds no texts in most records.
+func ofTexts(c *job.Config, t work.Texts) []Warning {
+	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	what := fmt.Sprintf("is empty in %d and a web address in %d", t.Empty, t.Addresses)
+	switch {
+	case t.Addresses == 0:
+		what = fmt.Sprintf("is empty in %d", t.Empty)
+	case t.Empty == 0:
+		what = fmt.Sprintf("is a web address in %d", t.Addresses)
+	}
+	warning := Warning{
+		Kind: TextField, Flag: "--text-field",
+		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field", strings.Join(fields, " and "), what, t.Records),
+	}
+	if len(c.Weight) > 0 {
+		warning.Flag = "--weight"
+	}
+	return []Warning{warning}
+}
+
+// ofExpanding warns of compressed files that are much longer than they seem.
+func ofExpanding(c *job.Config, files int64) []Warning {
+	if files == 0 || c.MaxExpanded > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: Expanding, Flag: "--max-expanded",
+		Text: fmt.Sprintf("compressed files that became more than 1,000 times as long when they were decoded: %d; a file that was made to cost time looks so", files),
+	}}
+}
+
+// ofMissing warns of records without a text, where more than one of a hundred has none.
+func ofMissing(c *job.Config, counts work.Counts) []Warning {
+	if 100*counts.Empty <= counts.Documents+counts.Rejected || counts.Empty == 0 {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	w := Warning{
+		Kind: NoText, Flag: "--text-field",
+		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty, counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
+	}
+	if len(c.Weight) > 0 {
+		w.Flag = "--weight"
+	}
+	return []Warning{w}
+}
+
+// ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
+// document for another.
+func ofRepeated(c *job.Config, found Findings) []Warning {
+	named := slices.DeleteFunc([]string{output.Removed, output.Unique, output.Pairs}, func(of string) bool { return !slices.Contains(c.Outputs(), of) })
+	if found.Repeated.Documents == 0 || len(named) == 0 {
+		return nil
+	}
+	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	if found.Counts.RepeatedIDs == 1 {
+		ids = "one id stands"
+	}
+	w := Warning{
+		Kind: RepeatedID, Flag: "--id-field",
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join %s with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second, strings.Join(named, " and ")),
+		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
+	}
+	return []Warning{w}
+}
+
+// ofProtected warns of a list of protected sites that no page belongs to.
+func ofProtected(c *job.Config, found work.MirrorFindings) []Warning {
+	if c.Protected == "" || !c.HasSites() || found.Protected > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: ProtectedMissing, Flag: "--protected",
+		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so nobody is found who copies one: correct the names on the list, or add pages of these sites to the input", found.Sites),
+	}}
+}
+
+// ofShort warns of near-duplicates among short records.
+func ofShort(c *job.Config, found Findings) []Warning {
+	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
+	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
+	if t.Records < leastDocuments || 2*short <= t.Records || near <= 0 || c.MinShingles >= work.ShortText {
+		return nil
+	}
+	return []Warning{{
+		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", work.ShortText),
+		Text: fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
+			short, t.Records, work.ShortText, near),
+	}}
+}
+
+const (
+	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be called short.
+	leastDocuments = 50
+	// mostSources is the largest number of sources that are named.
+	mostSources = 10
+)
+
+// ofSources warns of sources that lose more than nine tenths of their documents, but for those that a guard is for.
+func ofSources(c *job.Config, rows []sources.Row) []Warning {
+	guards, _ := c.Guards()
+	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
+		return isGuarded(guards, row) || row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents
+	})
+	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
+	var listed []Warning
+	for _, row := range lost[:min(len(lost), mostSources)] {
+		listed = append(listed, ofSource(c, row))
+	}
+	return withMore(listed, int64(len(lost)))
+}
+
+// ofSource warns of a source that loses most of its documents. What helps depends on where their near-duplicates are.
+func ofSource(c *job.Config, row sources.Row) Warning {
+	w := Warning{
+		Kind: SourceLoss, Flag: templateFlag(c),
+		Text: fmt.Sprintf("%s loses %d of its %d documents", row.Source, row.Removed, row.Documents),
+	}
+	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
+		return w
+	}
+	if most := row.In[0]; !most.IsOf(row) {
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Name())
+		if w.Flag = "--input"; c.SourceField != "" {
+			w.Flag = "--keep rank:FILE" // files may hold other sources, too
+		}
+	} else {
+		w.Text += fmt.Sprintf("; %d are like others of the same source", most.Documents)
+	}
+	return w
+}
+
+// templateFlag returns the flags that let fewer documents be near-duplicates, the one that helps most first.
+func templateFlag(c *job.Config) string {
+	var flags []string
+	switch {
+	case c.TakesCommon():
+		flags = append(flags, "--common "+common.Auto)
+	case c.MakesShingles() && len(c.Ignore) == 0:
+		flags = append(flags, "--ignore PATH")
+	}
+	switch {
+	case c.Scoring() == methods.Hamming && c.Hamming > 0:
+		flags = append(flags, fmt.Sprintf("--hamming %d", c.Hamming-1))
+	case c.Scoring() != methods.Hamming && c.Threshold < 1:
+		flags = append(flags, fmt.Sprintf("--threshold %g", math.Round(50*(1+c.Threshold))/100))
+	}
+	if c.Split != keep.Star {
+		flags = append(flags, "--split "+string(keep.Star))
+	}
+	return strings.Join(flags, ", ")
+}

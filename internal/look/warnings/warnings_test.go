@@ -1,0 +1,173 @@
+package warnings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/job"
+)
+
+func TestNoWarnings(t *testing.T) {
+	config := job.Default()
+	got := Of(&config, Findings{
+		Texts: work.Texts{Records: 20, Empty: 5, Addresses: 5},
+		Sources: []sources.Row{
+			{Source: "nine tenths", Documents: 100, Removed: 90},
+			{Source: "few documents", Documents: leastDocuments - 1, Removed: leastDocuments - 1},
+		},
+	})
+	if got == nil || len(got) > 0 {
+		t.Errorf("warnings %#v, want an empty list", got)
+	}
+	if got := Of(&config, Findings{Texts: work.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
+		t.Errorf("of few records: %+v", got)
+	}
+}
+
+// TestProtectedMissing: a list of protected sites that no page belongs to protects nobody.
+func TestProtectedMissing(t *testing.T) {
+	config := job.Default()
+	config.Emit, config.Protected = []string{output.Suspects}, "ours.txt"
+	got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5}})
+	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() || !strings.HasPrefix(got[0].Text, "none of 5 sites is") {
+		t.Errorf("%+v", got)
+	}
+	if got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5, Protected: 1}}); len(got) > 0 {
+		t.Errorf("with a protected site: %+v", got)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for _, test := range []struct {
+		weight map[string]float64
+		texts  work.Texts
+		want   string
+	}{
+		{nil, work.Texts{Records: 10, Empty: 6}, "the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)"},
+		{
+			map[string]float64{"b": 1, "a": 2},
+			work.Texts{Records: 10, Empty: 5, Addresses: 1},
+			"the text, field a and b, is empty in 5 and a web address in 1 of 10 records: the texts may be in another field (--weight)",
+		},
+	} {
+		config := job.Default()
+		config.TextField, config.Weight = "body", test.weight
+		got := Of(&config, Findings{Texts: test.texts})
+		if len(got) != 1 || got[0].Kind != TextField || got[0].Text+" ("+got[0].Flag+")" != test.want {
+			t.Errorf("%+v, want %s", got, test.want)
+		}
+	}
+}
+
+// TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
+func TestShort(t *testing.T) {
+	found := Findings{Texts: work.Texts{Records: 100, Short: 51}, Counts: work.Counts{Removed: 12, Identical: 5}}
+	for _, test := range []struct {
+		change func(*job.Config, *Findings)
+		warns  bool
+	}{
+		{func(*job.Config, *Findings) {}, true},
+		{func(_ *job.Config, f *Findings) { f.Texts.Short = 50 }, false},
+		{func(_ *job.Config, f *Findings) { f.Texts.Records, f.Texts.Short = 49, 49 }, false},
+		{func(_ *job.Config, f *Findings) { f.Counts.Identical = 12 }, false},
+		{func(c *job.Config, _ *Findings) { c.MinShingles = 40 }, false},
+	} {
+		config, found := job.Default(), found
+		test.change(&config, &found)
+		got := Of(&config, found)
+		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != ShortRecords || got[0].Flag != "--min-shingles 40" || !strings.Contains(got[0].Text, "7 documents")) {
+			t.Errorf("%+v: %+v", found, got)
+		}
+	}
+}
+
+// TestMore: there are at most ten warnings of a kind, and the last says how many are not listed.
+func TestMore(t *testing.T) {
+	var found Findings
+	for i := range 13 {
+		found.Sources = append(found.Sources, sources.Row{Source: fmt.Sprint(i), Documents: 100, Removed: 91 + int64(i)%3})
+		found.Templates.Add(work.Template{Cluster: fmt.Sprint(i), Documents: 100})
+		found.Bridges.Add(work.Bridge{Cluster: fmt.Sprint(i)})
+	}
+	config := job.Default()
+	got := Of(&config, found)
+	if len(got) != 30 {
+		t.Fatalf("%d warnings", len(got))
+	}
+	for i, warning := range got {
+		if want := []Kind{SourceLoss, LikelyTemplate, OnePair}[i/10]; warning.Kind != want {
+			t.Errorf("warning %d is %+v, want %s", i, warning, want)
+		}
+		if want := int64(i%10) / 9 * 3; warning.More != want {
+			t.Errorf("warning %d is %+v, want %d more", i, warning, want)
+		}
+	}
+	if !strings.HasPrefix(got[0].Text, "2 loses 93 of its 100") {
+		t.Errorf("the first is %+v", got[0])
+	}
+}
+
+// TestFlags: only flags that would change something are named.
+func TestFlags(t *testing.T) {
+	for _, test := range []struct {
+		change func(c *job.Config)
+		want   string
+	}{
+		{func(*job.Config) {}, "--common auto, --threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Split, c.Common = keep.Star, "30" }, "--ignore PATH, --threshold 0.9"},
+		{func(c *job.Config) { c.Common, c.Ignore = "1%", []string{"licences"} }, "--threshold 0.9, --split star"},
+		{func(c *job.Config) { c.State = "state" }, "--common auto, --threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Features = "f" }, "--threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Keys = methods.SimHash }, "--common auto, --hamming 2, --split star"},
+		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--common auto, --split star"},
+		{func(c *job.Config) { c.Threshold = 1 }, "--common auto, --split star"},
+	} {
+		config := job.Default()
+		test.change(&config)
+		var found Findings
+		found.Templates.Add(work.Template{Cluster: "c"})
+		if got := Of(&config, found); len(got) != 1 || got[0].Flag != test.want {
+			t.Errorf("%+v, want %s", got, test.want)
+		}
+	}
+}
+
+// TestRepeatedIDs: ids of several documents are told of where rows name documents by their ids.
+func TestRepeatedIDs(t *testing.T) {
+	found := Findings{
+		Counts:   work.Counts{RepeatedIDs: 50},
+		Repeated: work.RepeatedIDs{Documents: 200, Example: work.IDExample{First: "in:0", Second: "in:90"}},
+	}
+	for emit, want := range map[string]string{
+		"removed": "removed", "clusters": "", "pairs unique": "unique and pairs", "clusters removed pairs unique": "removed and unique and pairs",
+	} {
+		config := job.Default()
+		config.Emit = strings.Fields(emit)
+		got := Of(&config, found)
+		if len(got) > 0 != (want != "") {
+			t.Errorf("%s: %+v", emit, got)
+		}
+		if want != "" && (got[0].Kind != RepeatedID || got[0].Text != "50 ids stand for 200 documents, such as in:0 and in:90: to join "+want+
+			" with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ") {
+			t.Errorf("%s: %+v", emit, got[0])
+		}
+	}
+}
+
+// TestNoText: rejects for want of a text are told of where they are more than one of a hundred.
+func TestNoText(t *testing.T) {
+	config := job.Default()
+	if got := Of(&config, Findings{Counts: work.Counts{Documents: 99, Rejected: 1, Empty: 1}}); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	got := Of(&config, Findings{Counts: work.Counts{Documents: 100, Rejected: 100, Empty: 100}})
+	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,108 @@
+package gathering
+
+import (
+	"context"
+
+	"mirrorbeam/internal/carry/joining"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
+)
+
+// hashBytes is the memory that a shingle of a set takes in a scoring task.
+const hashBytes = 8
+
+// Components joins the parts of the candidate graph, gives each component a place and
+// makes the tasks that send pairs there. Where all pairs are compared, it places blocks of
+// documents instead.
+type Components struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// PlaceBytes is about how many bytes the sets of a place may take in memory.
+	PlaceBytes int64
+	// GraphBytes is about how much memory the documents of the candidate graph may take.
+	GraphBytes int64
+	// Bounds say which stars are compared fully: stars are bounded together, as crowds are.
+	Bounds groups.Bounds
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
+
+// Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
+// documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
+func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip)
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	isAllPairs, err := c.placeBlocks(runs, p.Memory)
+	if err == nil && !isAllPairs {
+		err = c.placeComponents(runs, p)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
+		return err
+	}
+	d := work.Delivery{Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations}}
+	return p.Deliver(d, append(runs, p.Outcome.Run))
+}
+
+// placeComponents writes the locations of the nodes of each part. A document that has only one place is wanted there.
+// Where other documents are wanted depends on their pairs.
+func (c *Components) placeComponents(runs []string, p *work.Planning) error {
+	stars, err := c.readStars(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
+	if err != nil {
+		return err
+	}
+	graph := work.GraphOf(runs, records.Nodes, p, c.GraphBytes)
+	return joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: graphs.NewPacker(c.PlaceBytes / hashBytes)})
+}
+
+// placing places the components of the candidate graph, and writes the locations of its nodes.
+type placing struct {
+	run    *runfile.Writer
+	layout *documents.Layout
+	stars  *stars
+	packer *graphs.Packer
+}
+
+// Count does nothing.
+func (p *placing) Count(joining.Component) {}
+
+// Place returns the location of a component.
+func (p *placing) Place(c joining.Component) (uint64, error) {
+	location, err := p.packer.Pack(c.Weight)
+	return location.Pack(), err
+}
+
+// Document returns the location of a document, and wants it there if it has only one place.
+func (p *placing) Document(d joining.Document) (records.NodeLocation, error) {
+	at := records.NodeLocation{Location: graphs.UnpackLocation(d.Component.Value), Star: p.stars.star(d.Ref)}
+	if at.Blocks > 1 {
+		at.Block = p.packer.Block(d.Before, d.Component.Weight)
+		return at, nil
+	}
+	return at, want(p.run, p.layout, records.Want{Ref: d.Ref, Place: at.First})
+}
+
+// Node writes the location of a node.
+func (p *placing) Node(part int, node graphs.Node, at records.NodeLocation) error {
+	b, err := p.run.Record(records.Locations, part, records.LocationSize)
+	if err == nil {
+		records.PutLocation(b, node, at)
+	}
+	return err
+}
+
+// want writes that a document is wanted at a place. The task of its split reads this.
+func want(run *runfile.Writer, layout *documents.Layout, w records.Want) error {
+	return records.WriteWanted(run, documents.SplitOf(layout.Starts, w.Ref), w)
+}

@@ -1,0 +1,79 @@
+package groups
+
+import (
+	"math"
+	"slices"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// Equals brings only equal documents together. It serves where all pairs of a corpus are compared.
+type Equals struct {
+	FirstInput docref.Ref
+	// Shards is the number of shards over which the keys are spread.
+	Shards int
+}
+
+// Shard writes the stars of equal documents of a shard, and its distinct documents.
+func (e *Equals) Shard(w *work.Desk, shard int) error {
+	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
+	if err != nil {
+		return err
+	}
+	if err := e.writeDistinct(&w.Run, shard, keys); err != nil {
+		return err
+	}
+	var failed error
+	equal := stars{run: &w.Run, shard: shard}
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
+		Candidate: func(_, _ *candidates.Record) {},
+		Identical: func(first, other *candidates.Record) {
+			if err := equal.add(first, other); err != nil {
+				failed = err
+			}
+		},
+	}
+	g.Groups(keys)
+	if failed != nil {
+		return failed
+	}
+	return equal.finish(new(settledEdges))
+}
+
+// writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
+// second document of its class, if any, is a node joined to it; see [candidates.Class].
+func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
+	next := graphs.Node(0)
+	for len(keys) > 0 {
+		n := 1
+		for n < len(keys) && keys[n].Digest == keys[0].Digest {
+			n++
+		}
+		class := keys[:n]
+		keys = keys[n:]
+		first := &class[0]
+		if first.Size == 0 {
+			continue
+		}
+		second := slices.IndexFunc(class, func(r candidates.Record) bool {
+			return r.Side != first.Side || first.Ref < e.FirstInput && r.Ref >= e.FirstInput
+		})
+		center := next
+		for _, i := range []int{0, second} {
+			if i < 0 {
+				continue
+			}
+			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: class[i].Ref, Weight: first.Size, Parent: center}); err != nil {
+				return err
+			}
+			next++
+		}
+	}
+	return nil
+}

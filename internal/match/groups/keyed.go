@@ -1,0 +1,77 @@
+package groups
+
+import (
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/documents"
+)
+
+// Keyed goes through the groups of documents that share a key.
+type Keyed struct {
+	Layout *documents.Layout
+	// Shards is the number of shards over which the keys are spread.
+	Shards int
+	// Threshold is the least similarity that the sizes of two documents must allow, from 0 to 1. With 0, sizes rule no
+	// pair out.
+	Threshold float64
+	// Exact says that the keys are made by [candidates.PrefixKeyOf].
+	Exact bool
+	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
+	// in heaps.
+	Stars bool
+	// Bounds say which groups are crowds.
+	Bounds *Bounds
+	// Settled, if not nil, knows the pairs that are not compared again.
+	Settled *Settled
+}
+
+// Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
+// edges already, and the crowds, which wait.
+func (k *Keyed) Shard(w *work.Desk, shard int) error {
+	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
+		return records.PreviousKey(packed, k.Exact)
+	}}.read(w)
+	if err != nil {
+		return err
+	}
+	var failed error
+	equal := stars{run: &w.Run, shard: shard}
+	pairs := NewPairs(w, shard)
+	pairs.settled = k.Settled
+	g := k.grouper(&pairs, &failed)
+	g.Identical = func(first, other *candidates.Record) {
+		if err := equal.add(first, other); err != nil {
+			failed = err
+		}
+	}
+	g.Crowded = func(group []candidates.Record, pairs int64) {
+		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
+		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
+			failed = err
+		}
+	}
+	g.Groups(keys)
+	if failed != nil {
+		return failed
+	}
+	if err := pairs.Finish(); err != nil {
+		return err
+	}
+	return equal.finish(&pairs.edges)
+}
+
+// grouper returns a Grouper that writes its pairs.
+func (k *Keyed) grouper(pairs *Pairs, failed *error) *candidates.Grouper {
+	return &candidates.Grouper{
+		Threshold:      k.Threshold,
+		MaxComparisons: k.Bounds.Group,
+		Exact:          k.Exact,
+		FirstInput:     k.Layout.FirstInput,
+		Candidate: func(a, b *candidates.Record) {
+			if err := pairs.Add(a, b); err != nil {
+				*failed = err
+			}
+		},
+	}
+}

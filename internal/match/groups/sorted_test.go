@@ -1,0 +1,72 @@
+package groups
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+// TestLargeShard: a shard that is too large to be held is read twice, and has the same records in the same order of keys
+// as one that is held.
+func TestLargeShard(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 5))
+	runs := worktest.Runs(t)
+	want := make([][]candidates.Record, shards)
+	written := write(t, runs, func(run *runfile.Writer) error {
+		for i := range 200_000 {
+			r := candidates.Record{Key: candidates.KeyOf(random.Uint64N(1<<20)<<44, i%3), Ref: docref.Ref(i), Digest: digest.Digest{random.Uint64()}}
+			if i < 150_000 { // these have one of the shards
+				r.Key = candidates.KeyOf(random.Uint64()>>20, i%3)
+			}
+			for k := range r.Known() {
+				r.Previous[k] = random.Uint32()
+			}
+			if i%7 == 0 {
+				r.Side = 1 + random.Uint64N(9)
+			}
+			shard := records.ShardOf(r.Key, shards)
+			want[shard] = append(want[shard], r)
+			b, err := run.Record(records.Keys, shard, records.LengthOfKey(&r))
+			if err != nil {
+				return err
+			}
+			records.PutKey(b, r)
+		}
+		return nil
+	})
+	large, held := 0, 0
+	doShards(t, runs, written, func(_ context.Context, task work.Task, w *work.Desk) error {
+		got, err := sorting{kind: records.Keys, shard: task.Number, shards: shards}.read(w)
+		if err != nil {
+			return err
+		}
+		if w.Figures.Bytes > HeldBytes {
+			large++
+		} else {
+			held++
+		}
+		byKey := func(a, b candidates.Record) int { return cmp.Compare(a.Key, b.Key) }
+		if !slices.IsSortedFunc(got, byKey) {
+			t.Errorf("shard %d: the records are not sorted", task.Number)
+		}
+		byRef := func(a, b candidates.Record) int { return cmp.Compare(a.Ref, b.Ref) }
+		got = slices.SortedFunc(slices.Values(got), byRef)
+		if !slices.Equal(got, want[task.Number]) {
+			t.Errorf("shard %d: other records than were written", task.Number)
+		}
+		return nil
+	})
+	if large == 0 || held == 0 {
+		t.Errorf("%d large shards and %d that are held test one way only", large, held)
+	}
+}

@@ -1,0 +1,31 @@
+package methods
+
+import (
+	"context"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
+)
+
+// allRecords is the kind of the key records of [All].
+const allRecords = records.Digests
+
+// init registers All, which needs no candidates. Its keys bring equal documents together. One document stands for its
+// equals, and the documents that stand for others are all compared with each other.
+func init() {
+	Register(Method{
+		Name: All,
+		Keys: func(*Parameters) (func() Keys, error) {
+			return func() Keys { return AppendDigest }, nil
+		},
+		Records: allRecords,
+		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+			e := groups.Equals{FirstInput: l.FirstInput, Shards: p.Shards}
+			return e.Shard(w, shard)
+		},
+		Crowds:  NeverWait,
+		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+	})
+}

@@ -1,0 +1,200 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/lshbands"
+)
+
+// NewKeys returns the function that makes the keys of documents whose sets are at hand, as a job makes them. The
+// counters have counted their shingles, for Ordered methods. The function is not for concurrent use.
+func (m *Method) NewKeys(p *Parameters, counters *lshbands.Counters) (Keys, error) {
+	made, err := m.Keys(p)
+	if err != nil {
+		return nil, err
+	}
+	keys := m.ofAll(made())
+	if m.Ordered {
+		var frequencies []byte
+		return func(all []candidates.Record, d *Document) []candidates.Record {
+			frequencies = counters.AppendFrequencies(frequencies[:0], d.Set)
+			d.Frequencies = frequencies
+			return keys(all, d)
+		}, nil
+	}
+	if m.Reads&ReadsBands == 0 {
+		return keys, nil
+	}
+	bands, err := documents.NewBands(p.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		d.Bands = bands.Of(d.Set)
+		return keys(all, d)
+	}, nil
+}
+
+// ofAll returns keys of all documents, given the keys of documents with shingles. A document without shingles is only
+// like documents of the same digest. Documents of different scopes share no key.
+func (m *Method) ofAll(keys Keys) Keys {
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		before := len(all)
+		if d.Size == 0 {
+			all = AppendDigest(all, d)
+		} else {
+			all = keys(all, d)
+		}
+		if d.Scope != 0 {
+			for i := range all[before:] {
+				all[before+i].InScope(d.Scope, m.Exact)
+			}
+		}
+		return all
+	}
+}
+
+// allPairsStep is the step of tasks for a corpus that is small enough to compare all of its pairs.
+const allPairsStep = 1
+
+// Needs returns which records the tasks of a [Keying] get.
+func (m *Method) Needs() work.Delivery {
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
+	if m.Reads&stored != 0 {
+		d.Extra = append(d.Extra, records.Sets)
+	}
+	if m.Ordered {
+		d.Extra = append(d.Extra, records.Frequencies)
+	}
+	return d
+}
+
+// Keying writes the key records of the documents of a split. It also writes the hashes of their ids, to find those that
+// share one.
+type Keying struct {
+	Method Name
+	Parameters
+
+	method, small keyed
+	layout        documents.Layout
+}
+
+// keyed is a method together with its keys.
+type keyed struct {
+	*Method
+	keys func() Keys
+}
+
+// newKeyed prepares the method of that name.
+func newKeyed(name Name, p *Parameters) (k keyed, err error) {
+	if k.Method, err = mustOf(name); err != nil {
+		return k, err
+	}
+	k.keys, err = k.Keys(p)
+	return k, err
+}
+
+// Setup prepares the tasks.
+func (k *Keying) Setup() (err error) {
+	if k.method, err = newKeyed(k.Method, &k.Parameters); err != nil {
+		return err
+	}
+	if k.small, err = newKeyed(All, &k.Parameters); err != nil {
+		return err
+	}
+	return k.layout.Read(string(k.Inputs))
+}
+
+// timesKeyed is how many times its stored bytes a sequence takes while its keys are made.
+const timesKeyed = 12
+
+// Task writes the records of one split. A document that repeats an earlier one sends its first record only.
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	m := k.method
+	if t.Step == allPairsStep {
+		m = k.small
+	}
+	s := splitKeys{
+		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys()),
+		reader: reader{parts: m.Reads},
+		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
+	}
+	if m.Ordered {
+		packed, err := w.Read(2, records.Frequencies)
+		if err != nil {
+			return err
+		}
+		if s.frequencies, err = newFrequencies(packed); err != nil {
+			return fmt.Errorf("read frequencies of shingles: %w", err)
+		}
+	}
+	document := func(block *sketchblock.Block, i int, packed []byte) error {
+		w.Figures.Records++
+		w.Figures.Bytes += int64(len(packed))
+		if m.Reads&ReadsSequences != 0 {
+			if err := w.Expect(timesKeyed * int64(len(packed))); err != nil {
+				return err
+			}
+		}
+		return s.document(&w.Run, block, i, packed)
+	}
+	if m.Reads&stored != 0 {
+		if err := w.EachSet(ctx, document); err != nil {
+			return err
+		}
+		return s.frequencies.close()
+	}
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := range block.Len() {
+			if err := document(block, i, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// splitKeys writes the key records of a split.
+type splitKeys struct {
+	keyed
+	shards      int
+	keys        Keys
+	reader      reader
+	known       documents.Repeats
+	records     []candidates.Record
+	frequencies frequencies
+}
+
+// document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
+func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
+	d := &s.reader.Document
+	hash := s.reader.read(block, i, packed)
+	if s.Ordered {
+		if d.Frequencies, err = s.frequencies.append(d.Frequencies[:0], d.Set); err != nil {
+			return err
+		}
+	}
+	// Equal documents of different sides do not stand for each other. Both must be found under each key.
+	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
+	if err = s.reader.parse(packed, isRepeat); err != nil {
+		return err
+	}
+	s.records = s.keys(s.records[:0], d)
+	if isRepeat && len(s.records) > 1 {
+		s.records = s.records[:1]
+	}
+	for k := range s.records {
+		if err := s.Write(run, s.shards, &s.records[k], d); err != nil {
+			return err
+		}
+	}
+	return groups.WriteID(run, s.shards, d.Ref, block.ID(i))
+}

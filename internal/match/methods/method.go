@@ -1,0 +1,204 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/sketch"
+)
+
+// Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
+// method whose keys are hashes of parts of the shingle set.
+type Method struct {
+	Name Name
+
+	// Similarity is what the method finds. The zero value is [Resemblance].
+	Similarity Similarity
+	// Settings are the settings that belong to this method.
+	Settings Settings
+
+	// Identity, if not empty, says that the method joins documents that are the same, and no others. Then the digest of a
+	// document is of that identity. It has no set.
+	Identity sketch.Identity
+
+	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
+	Reads Parts
+	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.
+	Ordered bool
+	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
+	Exact bool
+	// Keys returns a function that makes the Keys of a task. It is called once for many tasks; the function is called
+	// for each of them.
+	Keys func(p *Parameters) (func() Keys, error)
+
+	// Records is the kind of the key records, 0 for [records.Keys].
+	Records runfile.Kind
+	// Write writes a key record, nil for the layout of [records.PutKey].
+	Write func(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error
+
+	// Group goes through the records of a shard and writes pairs or edges, nil for
+	// [groups.Keyed].
+	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error
+	// Crowds says what becomes of groups of very many pairs.
+	Crowds Crowds
+
+	// Scorer returns what scores the pairs, nil for [Sets].
+	Scorer func(p *Parameters) Scorer
+
+	// Promise returns what is known of the pairs that the method finds; nil for nothing.
+	Promise func(p *Parameters) Promise
+	// KeyBytes returns the size of the given number of key records of a document, in bytes; nil for [HashBytes].
+	KeyBytes func(p *Parameters, keys float64) float64
+}
+
+// Keys appends the key records of a document, in their order. Documents of equal digest and parts must get equal
+// records, but for the ref. Of a document that repeats another only the first record is sent. It is not for concurrent
+// use.
+type Keys func(all []candidates.Record, d *Document) []candidates.Record
+
+// Crowds says what becomes of groups of very many pairs.
+type Crowds int
+
+const (
+	// ToHeaps lets such groups wait until all are known. The documents of dense ones are gathered in heaps and compared
+	// with leaders.
+	ToHeaps Crowds = iota
+	// ToStars lets them wait. The documents of dense ones are compared with the first.
+	ToStars
+	// NeverWait has Group deal with all groups at once.
+	NeverWait
+)
+
+// Scorer is the way to score the pairs that a method finds.
+type Scorer int
+
+const (
+	// Sets compares the shingle sets of both documents.
+	Sets Scorer = iota
+	// Texts looks for the passages that both documents have.
+	Texts
+	// NoScorer means that Group has written edges.
+	NoScorer
+)
+
+// Settings say which settings of a job belong to a method.
+type Settings struct {
+	// Bands says that the number of bands and rows, or the recall from which they follow, belong to it.
+	Bands bool
+	// Distance says that the Hamming distance, and the bits of fingerprints, belong to it.
+	Distance bool
+}
+
+// Promise is what is known of the pairs that a method finds, before the search.
+type Promise struct {
+	// Recall is the probability that a pair at the threshold is found, 0 if unknown.
+	Recall float64
+	// ByConstruction says that the promise holds for every corpus, so that nobody has to measure the recall.
+	ByConstruction bool
+	// Words is the number of words in a row that two documents must share to be compared for certain; 0 where that does
+	// not matter.
+	Words int
+}
+
+// registered are the methods by name.
+var registered = map[Name]*Method{}
+
+// Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a
+// mistake of a programmer, and no input and no setting brings it about.
+func Register(m Method) {
+	if registered[m.Name] != nil || m.Name == Auto {
+		panic(fmt.Sprintf("methods: %s is there twice", m.Name))
+	}
+	m.complete()
+	registered[m.Name] = &m
+}
+
+// complete fills in the fields that were left out.
+func (m *Method) complete() {
+	if m.Similarity == "" {
+		m.Similarity = Resemblance
+	}
+	if m.Records == 0 {
+		m.Records = records.Keys
+	}
+	if m.Write == nil {
+		kind := m.Records
+		m.Write = func(run *runfile.Writer, shards int, r *candidates.Record, _ *Document) error {
+			b, err := run.Record(kind, records.ShardOf(r.Key, shards), records.LengthOfKey(r))
+			if err == nil {
+				records.PutKey(b, *r)
+			}
+			return err
+		}
+	}
+	if m.Group == nil {
+		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+			return m.keyed(p, l).Shard(w, shard)
+		}
+	}
+	if m.Scorer == nil {
+		m.Scorer = func(*Parameters) Scorer { return Sets }
+	}
+	if m.Promise == nil {
+		m.Promise = func(*Parameters) Promise { return Promise{} }
+	}
+	if m.KeyBytes == nil {
+		m.KeyBytes = func(_ *Parameters, keys float64) float64 { return HashBytes(keys) }
+	}
+}
+
+// Of returns the method of that name. If there is none, found is false, and the method has no keys, no settings, and no
+// promise.
+func Of(name Name) (m *Method, found bool) {
+	if m, found = registered[name]; found {
+		return m, true
+	}
+	return unknown, false
+}
+
+// unknown stands for a method that is not registered.
+var unknown = func() *Method {
+	m := &Method{Name: Auto}
+	m.complete()
+	return m
+}()
+
+// mustOf returns the method of that name, or an error.
+func mustOf(name Name) (*Method, error) {
+	m, found := Of(name)
+	if !found {
+		return nil, fmt.Errorf("keys %s: there is no such method", name)
+	}
+	return m, nil
+}
+
+// Names returns the names of the methods that find a similarity, in alphabetical order.
+func Names(similarity Similarity) []Name {
+	var names []Name
+	for _, name := range slices.Sorted(maps.Keys(registered)) {
+		if registered[name].Similarity == similarity {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keyed returns how the documents of a key are grouped.
+func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
+	threshold := p.Threshold
+	if m.Similarity == Containment {
+		threshold = 0 // a page may be part of a much longer book
+	}
+	return &groups.Keyed{
+		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
+		Settled: p.settled,
+	}
+}

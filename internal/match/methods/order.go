@@ -1,0 +1,29 @@
+package methods
+
+import (
+	"context"
+
+	"mirrorbeam/internal/carry/work"
+)
+
+// Ordering makes the tasks of a [Keying] that make keys of rare shingles first.
+type Ordering struct {
+	Method Name
+	Parameters
+}
+
+// Plan makes the tasks: those of the method or, for a small corpus, those that compare all pairs.
+func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
+	name, step := o.Method, 0
+	if o.isSmall(p.Counts) {
+		name, step = All, allPairsStep
+	}
+	m, err := mustOf(name)
+	if err != nil {
+		return err
+	}
+	p.Runs.ReleaseStage(p.Outcomes, work.Spread)
+	d := m.Needs()
+	d.Step = step
+	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
+}

@@ -1,0 +1,77 @@
+package methods
+
+import (
+	"slices"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/sketch"
+)
+
+const (
+	// PassageWords is the number of words that a key covers, unless the user chooses another or a shingle has more. Shorter
+	// passages occur in too many unrelated documents.
+	PassageWords = 6
+
+	// passageWindow is the number of adjacent passages from which winnowing selects the least as a key.
+	passageWindow = 4
+)
+
+// init registers Passages. Its keys are hashes of passages that winnowing selects. Every run of words that is long
+// enough shares a key with every copy of it. Shorter runs share one with less probability.
+func init() {
+	Register(Method{
+		Name:       Passages,
+		Similarity: Containment,
+		Reads:      ReadsSequences,
+		Keys: func(p *Parameters) (func() Keys, error) {
+			shingle, words := p.Shingle, p.passageWords()
+			return func() Keys { return newPassageKeys(shingle, words).append }, nil
+		},
+		Crowds: ToStars,
+		Scorer: func(*Parameters) Scorer { return Texts },
+		Promise: func(p *Parameters) Promise {
+			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
+		},
+		KeyBytes: func(_ *Parameters, keys float64) float64 {
+			return records.KeySize + (keys-1)*(records.KeySize+4) // the first key is the digest, whose record holds no key before it
+		},
+	})
+}
+
+// passageKeys makes the keys of the passages of documents.
+type passageKeys struct {
+	combined int // shingles in a passage
+	passages []uint64
+	selected []uint32
+	seen     map[uint64]struct{}
+}
+
+func newPassageKeys(shingle, words int) *passageKeys {
+	return &passageKeys{combined: max(words-shingle+1, 1), seen: map[uint64]struct{}{}}
+}
+
+// append appends the records of one document: one by its digest, which brings identical documents together, and one for
+// each of its keys. Each of these holds the previous key too, so that two documents that share both meet once.
+func (k *passageKeys) append(all []candidates.Record, d *Document) []candidates.Record {
+	all = AppendDigest(all, d)
+	k.passages = d.Sequence.Passages(k.passages[:0], k.combined)
+	k.selected = sketch.Winnow(k.selected[:0], k.passages, passageWindow)
+	clear(k.seen)
+	all = slices.Grow(all, len(k.selected)) // a list that grows would leave as much behind
+	r := d.Record()
+	// The first key has no previous one, so it gets a value that no other document has.
+	r.Previous[0] = candidates.PreviousOf(asmkernels.SplitMix(uint64(d.Ref)))
+	for _, at := range k.selected {
+		passage := k.passages[at]
+		if _, repeated := k.seen[passage]; repeated {
+			continue
+		}
+		k.seen[passage] = struct{}{}
+		r.Key = candidates.KeyOf(asmkernels.SplitMix(passage), 1)
+		all = append(all, r)
+		r.Previous[0] = candidates.PreviousOf(r.Key)
+	}
+	return all
+}

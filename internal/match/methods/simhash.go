@@ -1,0 +1,363 @@
+package methods
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// init registers SimHash. Its keys are the prefixes of permuted SimHash fingerprints (package lshbands). A record holds
+// the whole fingerprint, so the pairs within the distance are known as soon as a group is together. They are edges
+// where the Hamming distance is the score, else candidates.
+func init() {
+	Register(Method{
+		Name:     SimHash,
+		Settings: Settings{Distance: true},
+		Reads:    ReadsSimHash,
+		Keys: func(p *Parameters) (func() Keys, error) {
+			tables, err := p.tables()
+			return func() Keys { return TableKeys(tables) }, err
+		},
+		Records: records.Fingerprints,
+		Write:   writeFingerprint,
+		Group:   groupSimHash,
+		Crowds:  NeverWait,
+		Scorer: func(p *Parameters) Scorer {
+			if p.Scoring == Hamming {
+				return NoScorer
+			}
+			return Sets
+		},
+		Promise: func(p *Parameters) Promise {
+			if p.Scoring == Hamming {
+				return Promise{Recall: 1, ByConstruction: true}
+			}
+			return Promise{} // fingerprints of similar sets may be far apart
+		},
+		KeyBytes: func(p *Parameters, keys float64) float64 {
+			return keys * float64(records.KeySize+p.fingerprintSize())
+		},
+	})
+}
+
+// TableKeys returns the Keys of a set of tables, which need not be the tables of a job.
+func TableKeys(tables *lshbands.Permuted) Keys {
+	var keys []uint64
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		keys = keys[:0]
+		for table := range tables.Tables() {
+			keys = append(keys, prefixKey(table, tables.Prefix(table, d.SimHash)))
+		}
+		return candidates.AppendHashed(all, d.Record(), keys)
+	}
+}
+
+// prefixKey returns the key of a prefix in a table. Keys are evenly spread.
+func prefixKey(table int, prefix uint64) uint64 {
+	x := (prefix ^ uint64(table)<<56) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
+// sideSize is the size of the side of a document, which follows its fingerprint.
+const sideSize = 8
+
+// writeFingerprint writes a record. Key, ref, digest, size of the set and table stand as in other key records; the
+// fingerprint takes the place of the previous keys. A document without shingles is only like documents of the same
+// digest, so the first word of that stands for its fingerprint.
+func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error {
+	size := records.KeySize + 8*len(d.SimHash)
+	if r.Side != 0 {
+		size += sideSize
+	}
+	b, err := run.Record(records.Fingerprints, records.ShardOf(r.Key, shards), size)
+	if err != nil {
+		return err
+	}
+	plain := *r
+	plain.Key, plain.First, plain.Side = candidates.KeyOf(r.Key, 0), false, 0
+	records.PutKey(b, plain)
+	fingerprint := b[records.KeySize:][:8*len(d.SimHash)]
+	if r.Side != 0 {
+		binary.LittleEndian.PutUint64(b[size-sideSize:], r.Side)
+	}
+	if r.Size == 0 {
+		clear(fingerprint)
+		binary.LittleEndian.PutUint64(fingerprint, r.Digest[0])
+		return nil
+	}
+	for k, word := range d.SimHash {
+		binary.LittleEndian.PutUint64(fingerprint[8*k:], word)
+	}
+	return nil
+}
+
+// fingerprintRecord is a record whose fingerprint lies elsewhere.
+type fingerprintRecord struct {
+	at    uint32 // number of the record, by which its fingerprint is found
+	table uint32
+	// second is the second document that stands for a class of identical documents; see [candidates.Class].
+	second docref.Ref
+	candidates.Record
+}
+
+func (r *fingerprintRecord) class() candidates.Class {
+	return candidates.Class{First: r.Ref, Second: r.second, Side: r.Side}
+}
+
+// of returns the record of another, identical document.
+func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
+	if ref == r.Ref {
+		return &r.Record
+	}
+	return &candidates.Record{Ref: ref, Size: r.Size}
+}
+
+// simhashGroups finds the pairs within the distance in a shard of SimHash keys.
+type simhashGroups struct {
+	*Parameters
+	layout     *documents.Layout
+	packed     []byte
+	recordSize int
+	matcher    *lshbands.Matcher
+
+	fingerprints []uint64     // fingerprints of a group
+	chosen       groupPairs   // of a group
+	edges        groups.Edges // stars, and pairs if the distance is the score
+	pairs        groups.Pairs // pairs if it is not
+	run          *runfile.Writer
+	skipped      work.Skipped
+	failed       error
+}
+
+// groupSimHash goes through a shard of SimHash keys.
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+	packed, err := w.Read(0, records.Fingerprints)
+	if err != nil {
+		return err
+	}
+	tables, err := p.tables()
+	if err != nil {
+		return err
+	}
+	g := simhashGroups{
+		Parameters: p, layout: l, packed: packed,
+		recordSize: records.KeySize + p.fingerprintSize(), matcher: tables.NewMatcher(),
+		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard), run: &w.Run,
+	}
+	if p.HasSides {
+		g.recordSize += sideSize
+	}
+	keys := g.records()
+	w.Figures.Bytes += int64(len(packed))
+	w.Figures.Records += int64(len(keys))
+	for start := 0; start < len(keys) && g.failed == nil; {
+		end := start + 1
+		for end < len(keys) && keys[end].Key == keys[start].Key {
+			end++
+		}
+		if end-start > 1 {
+			g.key(keys[start:end])
+		}
+		start = end
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if g.failed != nil {
+		return g.failed
+	}
+	w.Outcome.Skipped.Add(g.skipped)
+	if err := g.pairs.Finish(); err != nil {
+		return err
+	}
+	return g.edges.Finish()
+}
+
+// records returns the records ordered by key.
+func (g *simhashGroups) records() []fingerprintRecord {
+	keys := make([]fingerprintRecord, len(g.packed)/g.recordSize)
+	for i := range keys {
+		b := g.packed[i*g.recordSize:]
+		keys[i] = fingerprintRecord{
+			at: uint32(i), table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
+			Record: candidates.Record{
+				Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
+				Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
+			},
+		}
+		if g.HasSides {
+			keys[i].Side = binary.LittleEndian.Uint64(b[g.recordSize-sideSize:])
+		}
+	}
+	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
+}
+
+// words returns the bytes of the fingerprint of a record.
+func (g *simhashGroups) words(r *fingerprintRecord) []byte {
+	return g.packed[int(r.at)*g.recordSize+records.KeySize:][:g.fingerprintSize()]
+}
+
+// compare orders records so that it returns 0 for identical documents. They have equal fingerprints and, where sets are
+// the score, equal sets. Equal sets may have different fingerprints, since features may weigh more in one document than
+// in the other.
+func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
+	order := bytes.Compare(g.words(a), g.words(b))
+	if order == 0 {
+		// A document without shingles has a part of its digest in place of a fingerprint.
+		order = cmp.Compare(min(a.Size, 1), min(b.Size, 1))
+	}
+	if g.Scoring == Hamming && a.Size > 0 {
+		return order
+	}
+	return cmp.Or(order, digest.Compare(a.Digest, b.Digest))
+}
+
+// key handles the records of one key. Prefixes of several tables may have the same key: each table is handled by
+// itself.
+func (g *simhashGroups) key(keys []fingerprintRecord) {
+	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
+	})
+	for len(keys) > 0 {
+		n := 1
+		for n < len(keys) && keys[n].table == keys[0].table {
+			n++
+		}
+		g.group(keys[:n])
+		keys = keys[n:]
+	}
+}
+
+// distinct returns the first document of each run of identical documents in a group; it stands for all. The stars of
+// these are written in the first table.
+func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
+	n := 0
+	for start := 0; start < len(keys); {
+		end := start + 1
+		for end < len(keys) && g.compare(&keys[start], &keys[end]) == 0 {
+			end++
+		}
+		keys[n] = g.class(keys[start:end])
+		start = end
+		n++
+	}
+	return keys[:n]
+}
+
+// class returns the first of identical documents, which stands for all.
+func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
+	first := same[0]
+	second := &first // the one that stands for the class where the first cannot
+	for i := range same[1:] {
+		r := &same[1+i]
+		if second == &first && (r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
+			first.second, second = r.Ref, r
+		}
+	}
+	if first.table != 0 {
+		return first
+	}
+	for i := range same[1:] {
+		center, r := &first, &same[1+i]
+		if r.Side != 0 && r.Side == first.Side {
+			center = second // each makes a pair with its center, if there are several sides
+		}
+		g.add(&center.Record, &r.Record, g.same(&r.Record))
+	}
+	return first
+}
+
+// group handles the documents that share a prefix. A document without shingles is like those of its class only.
+func (g *simhashGroups) group(keys []fingerprintRecord) {
+	table := int(keys[0].table)
+	keys = slices.DeleteFunc(g.distinct(keys), func(r fingerprintRecord) bool { return r.Size == 0 })
+	if len(keys) < 2 {
+		return
+	}
+	slices.SortFunc(keys, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
+	g.fingerprints = g.fingerprints[:0]
+	for i := range keys {
+		for b := g.words(&keys[i]); len(b) > 0; b = b[8:] {
+			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
+		}
+	}
+	list := func(i, j int) {
+		x, y, _ := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
+		g.pair(keys[i].of(x), keys[j].of(y), g.distance(i, j))
+	}
+	allCompared := !g.HasSides && g.layout.FirstInput == 0
+	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
+	g.matcher.Pairs(table, g.fingerprints, func(i, j, _ int) {
+		if (allCompared || !candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput)) && g.chosen.add(i, j) {
+			list(i, j)
+		}
+	})
+	g.chosen.rest(g.Scoring != Hamming, list) // whom a leader is like by its set is not known yet
+	if g.chosen.skipped == 0 {
+		return
+	}
+	group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
+	g.skipped.Add(g.layout.Skipped(&group, g.chosen.skipped))
+	for i, missing := range g.chosen.missing {
+		if missing > 0 && g.failed == nil {
+			g.failed = g.layout.Mark(g.run, records.PartlyListed, keys[i].Ref)
+		}
+	}
+}
+
+// distance returns the distance of two fingerprints of the group.
+func (g *simhashGroups) distance(i, j int) (distance int) {
+	words := sketch.SimHashWords(g.SimHashBits)
+	for k, word := range g.fingerprints[i*words:][:words] {
+		distance += bits.OnesCount64(word ^ g.fingerprints[j*words+k])
+	}
+	return distance
+}
+
+// same returns the score of two identical documents.
+func (g *simhashGroups) same(r *candidates.Record) records.Score {
+	if g.Scoring == Hamming {
+		return records.HammingScore(0, g.SimHashBits)
+	}
+	return records.NewScore(int(r.Size), int(r.Size), false)
+}
+
+// pair passes on a pair within the distance, the first document before the second.
+func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
+	if g.Scoring == Hamming {
+		g.add(a, b, records.HammingScore(distance, g.SimHashBits))
+		return
+	}
+	low, high := a, b
+	if low.Size > high.Size {
+		low, high = high, low
+	}
+	if float64(low.Size)/float64(high.Size) < g.Threshold {
+		return
+	}
+	if err := g.pairs.Add(low, high); err != nil {
+		g.failed = err
+	}
+}
+
+func (g *simhashGroups) add(a, b *candidates.Record, score records.Score) {
+	if err := g.edges.Add(a, b, score); err != nil {
+		g.failed = err
+	}
+}

@@ -1,0 +1,139 @@
+package methods
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/lshbands"
+)
+
+const (
+	// mostRangesPerTask is the largest number of ranges that one task counts. It bounds the memory of the task, which
+	// reads their shingles at once. Up to fewCounts tasks, pieces cost next to nothing.
+	mostRangesPerTask = 8
+	fewCounts         = 64
+	// heldInRange is the number of bytes of shingles that a task holds back for each range; heldStride is what they
+	// take, with room for a byte that is too many.
+	heldInRange = 676 * records.CountedSize
+	heldStride  = 2 << 10
+)
+
+// rangesPerTask returns how many of the ranges one task counts. It changes no result.
+func rangesPerTask(ranges int) int { return min(ranges/fewCounts+1, mostRangesPerTask) }
+
+// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all.
+func CountTasks(shingles int64) int {
+	ranges := lshbands.Ranges(shingles)
+	return (ranges-1)/rangesPerTask(ranges) + 1
+}
+
+// Stretches returns about how many records [Spread] writes of a split that has so many of all shingles.
+func Stretches(ofSplit float64, shingles int64) float64 {
+	ranges := float64(lshbands.Ranges(shingles))
+	full := ofSplit * records.CountedSize / heldInRange
+	begun := ranges * (1 - math.Exp(-ofSplit/ranges)) // ranges of which the split has a shingle
+	return max(begun, full+begun/2)
+}
+
+// SpreadPlanning makes the tasks that spread shingles over ranges of hashes, for Ordered methods.
+type SpreadPlanning struct {
+	Parameters
+}
+
+// Plan makes a task for each split, unless all pairs of the corpus are compared.
+func (s *SpreadPlanning) Plan(_ context.Context, p *work.Planning) error {
+	if s.isSmall(p.Counts) {
+		return nil
+	}
+	shingles := int64(0)
+	for _, o := range p.Outcomes {
+		shingles += o.Shingles
+	}
+	d := work.Delivery{Needed: []runfile.Kind{records.Sets}}
+	err := d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
+		t.Shingles = shingles
+		p.Emit(t)
+	})
+	if err != nil {
+		return fmt.Errorf("make tasks that spread shingles: %w", err)
+	}
+	return nil
+}
+
+// Spread writes the shingles of a split by ranges of hashes. Those of a range keep their order.
+func Spread(ctx context.Context, t work.Task, w *work.Desk) error {
+	s := newSpreading(t, w)
+	for _, piece := range w.Pieces {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sets, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		w.Figures.Bytes += int64(len(sets))
+		w.Figures.Records += int64(len(sets) / sketchblock.HashSize)
+		// The ends of sets do not matter here.
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], sets)
+		if err := s.add(w.Hashes); err != nil {
+			return err
+		}
+	}
+	return s.close()
+}
+
+// spreading collects the shingles of a split in stretches.
+type spreading struct {
+	run    *runfile.Writer
+	split  int
+	held   []byte // of each range, at most heldInRange bytes
+	filled []int  // how many these are
+}
+
+func newSpreading(t work.Task, w *work.Desk) *spreading {
+	ranges := lshbands.Ranges(t.Shingles)
+	w.Buffers[1] = slices.Grow(w.Buffers[1][:0], ranges*heldStride)[:ranges*heldStride]
+	return &spreading{run: &w.Run, split: t.Number, held: w.Buffers[1], filled: make([]int, ranges)}
+}
+
+// add adds hashes to their ranges.
+func (s *spreading) add(hashes []uint64) error {
+	for _, hash := range hashes {
+		in := lshbands.RangeOf(hash, len(s.filled))
+		n := s.filled[in]
+		binary.LittleEndian.PutUint32(s.held[in*heldStride+n:], uint32(hash))
+		if s.filled[in] = n + records.CountedSize; n+records.CountedSize == heldInRange {
+			if err := s.write(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write writes what is held of a range.
+func (s *spreading) write(in int) error {
+	packed := s.held[in*heldStride:][:s.filled[in]]
+	s.filled[in] = 0
+	return records.WriteShingles(s.run, in/rangesPerTask(len(s.filled)), records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
+}
+
+// close writes the rest.
+func (s *spreading) close() error {
+	for in, n := range s.filled {
+		if n == 0 {
+			continue
+		}
+		if err := s.write(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

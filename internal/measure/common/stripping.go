@@ -1,0 +1,196 @@
+package common
+
+import (
+	"context"
+	"errors"
+
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/sketch"
+)
+
+// Stripping writes the sketch blocks of a split again, without the common shingles.
+type Stripping struct {
+	// Kept says what the blocks keep of what is left.
+	Kept documents.Kept
+	// SimHashBits is the length of the SimHash fingerprints, which are made of what is left; 0 makes none.
+	SimHashBits int
+	// Apart keeps the common shingles, too, apart from the sets. Similarities by all shingles need them.
+	Apart bool
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// AuditSample is about how many documents the audit samples of those that are left. 0 means no audit.
+	AuditSample int
+	// Law is the law that the common shingles follow.
+	Law Law
+	// LeavesSets says that the blocks stay as they are: common shingles are only counted.
+	LeavesSets bool
+	// Counts says that the documents that have each common shingle are counted, in so many ranges of hashes.
+	Counts bool
+	Shards int
+
+	inputs *documents.Inputs // read in Setup, as are the shares
+	shares audit.Shares
+}
+
+// Setup reads the inputs. It must be called before the first task.
+func (s *Stripping) Setup() (err error) {
+	if s.inputs, err = documents.OpenInputs(string(s.Inputs)); err == nil {
+		s.shares = audit.NewShares(s.AuditSample, s.inputs.TextBytes())
+	}
+	return err
+}
+
+// Task strips the documents of one split. A document of which fewer than [sketch.LeastOwn] shingles are left gets an empty
+// set. Digests stay those of the whole sets: so it is equal to documents of the same whole set, and like no other.
+func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	list, err := readList(foundPath(string(w.Runs.Folder)))
+	if err != nil {
+		return err
+	}
+	w.Hold(list)
+	w.Outcome.Common = &work.CommonFound{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
+	o := &stripped{
+		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
+		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), whole: whole{sequences: s.Kept.Sequences}, seen: records.Sightings{},
+	}
+	if o.bands, err = documents.NewBands(s.Kept.Scheme); err != nil {
+		return err
+	}
+	if o.stripper, err = sketch.NewStripper(list.Shingles, s.SimHashBits); err != nil {
+		return err
+	}
+	err = eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
+		if i == 0 {
+			if err := o.write(); err != nil {
+				return err
+			}
+		}
+		if err := o.whole.read(w, block, i, packed); err != nil {
+			return err
+		}
+		return o.add(block, i)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.write(), o.writeSeen())
+}
+
+// stripped is a split on its way to stripped blocks.
+type stripped struct {
+	*Stripping
+	desk     *work.Desk
+	split    int
+	whole    whole
+	common   *sketch.Shingles
+	stripper *sketch.Stripper
+	bands    *documents.Bands
+	builder  *sketchblock.Builder
+	sequence []byte
+	shared   []uint64
+	parts    []byte // the common shingles of the documents of a block
+	aside    documents.Aside
+	seen     records.Sightings
+}
+
+// add adds a document.
+func (s *stripped) add(block *sketchblock.Block, i int) error {
+	if s.Counts {
+		if err := s.see(block.Ref(i)); err != nil {
+			return err
+		}
+	}
+	if s.LeavesSets {
+		return nil
+	}
+	own, simhash := s.stripper.Strip(s.whole.set)
+	isBare := len(own) == 0
+	s.count(len(own))
+	if s.Apart {
+		if s.shared = s.shared[:0]; isBare {
+			s.shared = append(s.shared, s.whole.set...)
+		} else if len(own) < len(s.whole.set) {
+			s.shared = appendShared(s.shared, s.common, s.whole.set)
+		}
+		s.parts = records.AppendCommonPart(s.parts, s.shared)
+	}
+	d := sketchblock.Document{
+		Ref: block.Ref(i), Digest: block.Digest(i), Size: len(own), Keys: s.bands.Of(own), SimHash: simhash,
+		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i),
+	}
+	if s.AuditSample > 0 {
+		whole := d
+		whole.Set = own
+		s.aside.Add(s.shares, &whole, s.inputs.Files[d.Ref.File()].Reference)
+	}
+	if s.Kept.Sequences {
+		s.sequence = s.whole.appendStripped(s.sequence[:0], s.common, isBare)
+		d.Sequence = s.sequence
+	} else {
+		d.Set = s.Kept.Of(own)
+	}
+	s.desk.Outcome.Shingles += int64(len(own))
+	s.builder.Add(d)
+	return nil
+}
+
+// see notes that a document has the common shingles of its set.
+func (s *stripped) see(ref docref.Ref) error {
+	for _, hash := range s.whole.set {
+		if s.common.Has(hash) {
+			s.seen.Add(hash, ref)
+		}
+	}
+	if s.seen.IsFull() {
+		return s.writeSeen()
+	}
+	return nil
+}
+
+// writeSeen writes which documents have which common shingle.
+func (s *stripped) writeSeen() error {
+	return s.seen.Write(&s.desk.Run, records.OfCorpus, s.split, s.Shards)
+}
+
+// count counts what is left out of a document.
+func (s *stripped) count(own int) {
+	counts, out := &s.desk.Outcome.Counts, len(s.whole.set)-own
+	if out == 0 {
+		return
+	}
+	counts.CommonIn++
+	counts.CommonShingles += int64(out)
+	if own == 0 {
+		counts.CommonWhole++
+	}
+}
+
+// write writes the block.
+func (s *stripped) write() error {
+	if s.builder.Len() == 0 {
+		return nil
+	}
+	run := &s.desk.Run
+	if err := run.Section(records.Documents, s.split, s.builder.Documents()...); err != nil {
+		return err
+	}
+	if err := run.Section(records.Sets, s.split, s.builder.Sets()); err != nil {
+		return err
+	}
+	if s.Apart {
+		if err := run.Section(records.CommonParts, s.split, s.parts); err != nil {
+			return err
+		}
+	}
+	if err := s.aside.Write(run, s.split); err != nil {
+		return err
+	}
+	s.builder.Reset()
+	s.parts = s.parts[:0]
+	return nil
+}

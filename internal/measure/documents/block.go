@@ -1,0 +1,107 @@
+package documents
+
+import (
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/sketch"
+)
+
+// block is a portion of the input and the sketch block that is made of it.
+type block struct {
+	part    part
+	file    int // number of the file of its first document
+	builder *sketchblock.Builder
+	rejects []byte
+	aside   Aside
+	counts  work.Counts
+	passed  work.PassedOver
+	sources sources.Tally // documents of each source
+	values  valueCounts   // the same, if a value is the source
+	pages   []byte        // records of pages of sites
+	sites   siteCounts    // pages of each site, and redirects
+	texts   work.Texts
+	isWhole bool // see [Kept]
+
+	baseTexts records.Sightings // shingles of base texts
+}
+
+// newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
+// given number of bits.
+func newBlock(keys, simHashBits int) *block {
+	return &block{
+		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(), baseTexts: records.Sightings{},
+	}
+}
+
+// reset drops what was made of the last portion.
+func (b *block) reset() {
+	b.builder.Reset()
+	b.aside.reset()
+	b.rejects, b.counts = b.rejects[:0], work.Counts{}
+	b.sources, b.texts = b.sources[:0], work.Texts{}
+	clear(b.passed)
+	clear(b.values)
+	b.pages = b.pages[:0]
+	b.sites.forget()
+	clear(b.baseTexts)
+}
+
+// shingles returns the number of hashes in the sets of the block.
+func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
+
+// reject adds a row of rejects.
+func (b *block) reject(file *corpus.File, position int64, fault string) {
+	b.counts.Rejected++
+	name, inFile := file.Place(position)
+	b.rejects = output.Reject{File: quoting.Text(name), Position: inFile, Error: quoting.Text(fault)}.AppendJSON(b.rejects)
+}
+
+// countIgnored counts the shingles of a document that do not count.
+func (b *block) countIgnored(d sketch.Document) {
+	if d.Ignored == 0 {
+		return
+	}
+	b.counts.IgnoredIn++
+	b.counts.IgnoredShingles += int64(d.Ignored)
+	if len(d.Set) == 0 {
+		b.counts.IgnoredWhole++
+	}
+}
+
+// write adds the block to a run file. Rejects is the shard of its rejects.
+func (b *block) write(run *runfile.Writer, split, rejects int) error {
+	ofDocuments, ofSets := records.Documents, records.Sets
+	if b.isWhole {
+		ofDocuments, ofSets = records.WholeDocuments, records.WholeSets
+	}
+	if b.builder.Len() > 0 {
+		if err := run.Section(ofDocuments, split, b.builder.Documents()...); err != nil {
+			return err
+		}
+		if err := run.Section(ofSets, split, b.builder.Sets()); err != nil {
+			return err
+		}
+	}
+	if err := b.aside.Write(run, split); err != nil {
+		return err
+	}
+	for _, section := range []struct {
+		kind  runfile.Kind
+		shard int
+		bytes []byte
+	}{{records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
+		if len(section.bytes) == 0 {
+			continue
+		}
+		if err := run.Section(section.kind, section.shard, section.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

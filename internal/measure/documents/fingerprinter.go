@@ -1,0 +1,266 @@
+package documents
+
+import (
+	"errors"
+	"fmt"
+
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Sets says how much of the sets of documents a sketch block keeps.
+type Sets string
+
+// A block keeps all hashes of a set, some of the smallest, or none.
+const (
+	AllHashes      Sets = "all"
+	SmallestHashes Sets = "smallest"
+	NoHashes       Sets = "none"
+)
+
+// UsualSmallest is how many of the smallest hashes stand for a set, unless a job says otherwise.
+const UsualSmallest = 128
+
+// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
+type Kept struct {
+	Marking
+
+	// Scheme is the scheme of the band keys. Without bands there are no keys.
+	Scheme lshbands.Scheme
+	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is made.
+	Whole bool `json:",omitempty"`
+	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
+	Sets     Sets
+	Smallest int `json:",omitempty"`
+	// Boilerplate counts the documents that have each shingle of base texts.
+	Boilerplate bool `json:",omitempty"`
+	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: neither sets nor
+	// keys.
+	Identity sketch.Identity
+	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
+	// documents have neither keys nor SimHash fingerprints.
+	Sequences bool
+	// ExcludeQuotations leaves quoted words out of sequences.
+	ExcludeQuotations bool
+}
+
+// Of returns what is kept of a set, which ascends. It shares the memory of the set.
+func (k *Kept) Of(set []uint64) []uint64 {
+	switch k.Sets {
+	case NoHashes:
+		return nil
+	case SmallestHashes:
+		return sketch.BottomK(set, k.Smallest)
+	}
+	return set
+}
+
+// fingerprinter fills sketch blocks. It is not for concurrent use.
+type fingerprinter struct {
+	sketching  Sketching
+	budget     *sketch.Budget // nil: no limit
+	isLarge    bool           // the fingerprinter has the right to fingerprint a large document
+	kept       Kept
+	shares     audit.Shares
+	files      []corpus.File
+	source     *recordDecoder
+	marker     *marker
+	sketcher   *contentSketcher
+	sequencer  *sketch.Sequencer  // replaces sketcher where sequences are kept
+	identifier *sketch.Identifier // replaces it where documents are the same or not
+	bands      *Bands
+	packed     []byte
+	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
+	isForUnits bool
+	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
+	wants func(b *block, r *Record) bool
+}
+
+// newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
+// names, nil for none. The options already include their stop words, and the fields those of the marking.
+func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
+	f := &fingerprinter{
+		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, files: inputs.Files,
+		source: newRecordDecoder(inputs.Files, s.Wanted()),
+	}
+	var err error
+	if f.bands, err = NewBands(kept.Scheme); err != nil {
+		return nil, err
+	}
+	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
+		return nil, err
+	}
+	f.sketching.Options.Budget = f.budget
+	return f, f.renew()
+}
+
+// renew gives the fingerprinter new buffers. The old ones have grown with the largest document.
+func (f *fingerprinter) renew() (err error) {
+	s := f.sketching
+	f.packed = nil
+	switch {
+	case f.kept.Identity != "":
+		f.identifier, err = sketch.NewIdentifier(s.Options, f.kept.Identity)
+	case f.kept.Sequences:
+		f.sequencer, err = sketch.NewSequencer(s.Options, f.kept.ExcludeQuotations)
+	default:
+		f.sketcher, err = newContentSketcher(s)
+	}
+	return err
+}
+
+// record adds one record to the block.
+func (f *fingerprinter) record(b *block, r *Record) error {
+	file := &f.files[r.File]
+	documents, bytes := &b.counts.Documents, &b.counts.Bytes
+	if file.Reference {
+		documents, bytes = &b.counts.ReferenceDocuments, &b.counts.ReferenceBytes
+	}
+	*bytes += r.Bytes
+	if r.IsBlank {
+		return nil
+	}
+	if r.PassedOver != "" {
+		b.passed = b.passed.Add(work.PassedOver{r.PassedOver: 1})
+		f.marker.pages.redirect(b, r, file)
+		return nil
+	}
+	if r.Fault != "" {
+		if b.reject(file, r.Position, r.Fault); r.IsEmpty {
+			b.counts.Empty++
+		}
+		return nil
+	}
+	number := r.File
+	if f.isForUnits {
+		number = 0
+	}
+	ref, err := docref.New(number, r.Position)
+	if err != nil {
+		return fmt.Errorf("file %s: %w", file.Path, err)
+	}
+	if err := f.sketching.fits(contentLength(r.Content)); err != nil {
+		b.reject(file, r.Position, err.Error())
+		return nil
+	}
+	f.budget.Begin(memoryOf(r, file.Format))
+	err = f.add(b, ref, r)
+	if errors.Is(err, sketch.ErrSpent) {
+		b.reject(file, r.Position, f.sketching.spent(f.budget))
+		return nil
+	} else if err != nil {
+		return err
+	}
+	*documents++
+	if source, value := f.marker.sourceOf(r); source != 0 {
+		b.values.add(valueKey{source, sources.CorpusOf(file.Reference)}, value)
+	} else {
+		b.sources.Add(file.SourceAt(r.Position), 1)
+	}
+	if !file.Reference && file.Format.HasFields() {
+		countTexts(&b.texts, r.Content.Texts)
+	}
+	return nil
+}
+
+// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget.
+func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
+	switch {
+	case f.wants != nil && !f.wants(b, r):
+		return f.budget.Err()
+	case f.identifier != nil:
+		return f.addIdentity(b, ref, r)
+	case f.sequencer != nil:
+		return f.addSequence(b, ref, r)
+	}
+	return f.addSet(b, ref, r)
+}
+
+// addSet adds a document to the block with its keys and its set.
+func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
+	d := f.sketcher.sketch(r.Raw, r.Content)
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	b.countIgnored(d.Document)
+	if f.kept.Boilerplate {
+		for _, hash := range d.BaseText {
+			b.baseTexts.Add(hash, ref)
+		}
+	}
+	one := f.document(b, ref, r, d.Digest)
+	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
+	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
+	f.countShort(b, r, one.Size)
+	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
+	one.Set = f.kept.Of(d.Set)
+	b.builder.Add(one)
+	return nil
+}
+
+// countShort counts a short text among those of the input.
+func (f *fingerprinter) countShort(b *block, r *Record, shingles int) {
+	file := &f.files[r.File]
+	if shingles < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
+		b.texts.Short++
+	}
+}
+
+// addIdentity adds a document to the block as one that is the same as others or not. Its text is its one element.
+func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) error {
+	d := f.identifier.Texts(r.Content.Texts)
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
+	if !d.IsValid {
+		b.counts.InvalidUTF8++
+	}
+	size := 1
+	if d.IsEmpty {
+		size = 0
+	}
+	one := f.document(b, ref, r, d.Digest)
+	one.Size = size
+	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
+	b.builder.Add(one)
+	return nil
+}
+
+// addSequence adds a document to the block as a sequence.
+func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) error {
+	d, sequence := f.sequencer.Sequence(r.Content.Texts[0])
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	b.countIgnored(d)
+	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
+	one := f.document(b, ref, r, d.Digest)
+	one.Sequence, one.Size = f.packed, len(d.Set)
+	f.countShort(b, r, one.Size)
+	b.builder.Add(one)
+	return nil
+}
+
+// document returns a document without its set.
+func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, equal digest.Digest) sketchblock.Document {
+	scope, side := f.marker.scopeOf(r, &b.counts)
+	source, _ := f.marker.sourceOf(r)
+	return sketchblock.Document{
+		Ref: ref, Digest: inScope(equal, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
+		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
+	}
+}

@@ -1,0 +1,210 @@
+package documents
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+)
+
+// Fingerprinting is the work of the stage fingerprint. A task reads the documents of one split. It writes their sketch
+// blocks, the rejects, and the documents that the audit may want.
+type Fingerprinting struct {
+	Sketching
+
+	// Inputs is the path of the file that [WriteInputs] made.
+	Inputs work.Path
+	// Kept says what a block keeps of its documents.
+	Kept Kept
+	// Checksums writes the checksums of the input, for a stage that reads it again.
+	Checksums bool
+	// Shards is the number of ranges of hashes that the values of the source field are counted in, and shingles of base texts.
+	Shards int
+	// Units is the folder in which a state keeps units, see [Unit]; empty: there is no state.
+	Units work.Path
+	// AuditSample is about how many documents the audit samples. 0 means no audit.
+	AuditSample int
+
+	inputs *Inputs           // read in Setup, like the next three
+	ranks  *preference.Ranks // nil if no list says what is kept
+	shares audit.Shares
+	// expansion counts for all tasks of the process.
+	expansion *expansion
+	words     Sketching // Sketching with the stop words, and the shingles that do not count
+}
+
+// allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
+var allRanks work.Shared[preference.Ranks]
+
+// Setup reads the inputs. It must be called before the first task.
+func (f *Fingerprinting) Setup() (err error) {
+	if f.inputs, err = OpenInputs(string(f.Inputs)); err != nil {
+		return err
+	}
+	if f.Kept.Keep.Ranking() != "" {
+		f.ranks, err = allRanks.Get(string(f.Inputs), func(string) (*preference.Ranks, error) { return preference.ReadRanks(f.inputs.Ranking) })
+		if err != nil {
+			return err
+		}
+	}
+	if f.expansion, err = expansionOf(string(f.Inputs)); err != nil {
+		return err
+	}
+	f.Fields.Others = f.Kept.fields()
+	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
+	f.words, err = f.WithLists(f.inputs)
+	return err
+}
+
+// Task fingerprints the split of the task's number. With a state it makes units of a split that has none, and takes all
+// from the units.
+func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	if f.Units != "" {
+		return f.keep(ctx, t.Number, w)
+	}
+	o := w.Outcome
+	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
+	defer reader.close()
+	reader.total = f.expansion
+	values, sites := valueCounts{}, newSiteCounts()
+	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
+		o.Counts.Add(b.counts)
+		o.PassedOver = o.PassedOver.Add(b.passed)
+		o.Sources.Documents.AddAll(b.sources)
+		o.Texts.Add(b.texts)
+		if values.addAll(b.values); len(values) >= mostValues {
+			if err := values.write(&w.Run, f.rangeOf); err != nil {
+				return err
+			}
+		}
+		if sites.addAll(b.sites); sites.isFull() {
+			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
+				return err
+			}
+		}
+		if !f.Kept.Whole {
+			o.Shingles += b.shingles()
+		}
+		if err := b.baseTexts.Write(&w.Run, records.OfBaseText, t.Number, f.Shards); err != nil {
+			return err
+		}
+		return b.write(&w.Run, t.Number, 0)
+	})
+	if err != nil {
+		return err
+	}
+	if err := values.write(&w.Run, f.rangeOf); err != nil {
+		return err
+	}
+	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
+		return err
+	}
+	for _, one := range reader.expanding {
+		o.Counts.Expanding += one
+	}
+	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
+	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
+	if f.Checksums {
+		return WriteChecksums(&w.Run, t.Number, reader.sums)
+	}
+	return nil
+}
+
+// rangeOf returns the task that counts the documents of a source, given the hash of its value.
+func (f *Fingerprinting) rangeOf(source uint64) int { return records.ShardOf(source, f.Shards) }
+
+// read fingerprints the portions of the reader and passes their blocks on, in order. One worker reads a split of plain
+// lines. A file that is not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core
+// fingerprints.
+func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures *work.Figures, write func(*block) error) error {
+	if !reader.isUncut() {
+		return f.serial(ctx, reader, write)
+	}
+	others, err := f.parallel(ctx, reader, write)
+	figures.CPU += others
+	return err
+}
+
+// serial fingerprints the portions of the reader in this goroutine.
+func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
+	worker, err := f.fingerprinter()
+	if err != nil {
+		return err
+	}
+	b := f.block()
+	defer b.part.release()
+	first := turn{func() error { return nil }, write}
+	for {
+		// A failure to read may wrap io.EOF. Only the bare one is the end.
+		if err := reader.fill(ctx, &b.part); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := worker.fingerprint(ctx, b, first); err != nil {
+			return err
+		}
+		if err := write(b); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// parallel fingerprints the portions of the reader on all cores. It returns the CPU time of its goroutines.
+func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, write func(*block) error) (time.Duration, error) {
+	pool := Pool[*block]{
+		New: f.block,
+		End: func(b *block) { b.part.release() },
+		Readers: []Reader[*block]{func(ctx context.Context, put func(func(*block) error) error) error {
+			return putAll(ctx, reader, put)
+		}},
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
+			worker, err := f.fingerprinter()
+			return func(ctx context.Context, b *block, await func() error) error {
+				return worker.fingerprint(ctx, b, turn{await, write})
+			}, err
+		},
+		Write: write,
+	}
+	return pool.Run(ctx)
+}
+
+func (f *Fingerprinting) block() *block {
+	keys, bits := f.Kept.Scheme.Bands, f.Options.SimHashBits
+	if f.Kept.Identity != "" || f.Kept.Sequences {
+		keys, bits = 0, 0
+	}
+	b := newBlock(keys, bits)
+	b.isWhole = f.Kept.Whole
+	return b
+}
+
+func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
+	if f.Units == "" {
+		return newFingerprinter(f.words, f.Kept, f.ranks, f.shares, f.inputs)
+	}
+	worker, err := newFingerprinter(f.words, f.Kept, f.ranks, audit.Shares{}, f.inputs)
+	if err == nil {
+		worker.isForUnits = true
+	}
+	return worker, err
+}
+
+// putAll puts all portions of a reader into a pool.
+func putAll(ctx context.Context, reader *splitReader, put func(func(*block) error) error) error {
+	for {
+		err := put(func(b *block) error { return reader.fill(ctx, &b.part) })
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package documents
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"sort"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/sources"
+)
+
+// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus
+// come first. The driver writes them once. Workers read them from the job's folder, since data does not
+// belong in a pipeline.
+type Inputs struct {
+	Files  []corpus.File
+	Splits []corpus.Split
+	// Units, if there is a state, are the units of each split: one for each of its stretches, or nil for a split that is
+	// to be read.
+	Units [][]Unit
+	// Sources are the sources of the files, by their numbers.
+	Sources []sources.Source
+	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
+	StopWords string
+	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
+	// are none.
+	Ignored []byte
+	// Passed counts files of searched folders that no format takes.
+	Passed corpus.PassedFiles
+	// Ranking is the list of preferred sources as the user wrote it, empty for none.
+	Ranking string
+	// Sites are lists of sites.
+	Sites SiteLists
+}
+
+// SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
+// that are allowed.
+type SiteLists struct{ Rank, Protected, Allowed string }
+
+// WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
+func WriteInputs(path string, inputs Inputs) error {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(inputs)
+	if err == nil {
+		err = storage.WriteFile(path, b.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("write list of inputs: %w", err)
+	}
+	return nil
+}
+
+// readInputs reads what WriteInputs wrote.
+func readInputs(path string) (*Inputs, error) {
+	b, err := storage.ReadFile(path)
+	inputs := new(Inputs)
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(b)).Decode(inputs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read list of inputs: %w", err)
+	}
+	return inputs, nil
+}
+
+// allInputs are the inputs of the jobs at work in this process. A runner sets up many workers. A list of a
+// hundred thousand files is read once for all of them, and freed after the last.
+var allInputs work.Shared[Inputs]
+
+// OpenInputs returns the inputs that WriteInputs wrote to path. The caller must not change them.
+func OpenInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
+
+// Layout is what stages need to know about the inputs. They read it in their Setup.
+type Layout struct {
+	Inputs     *Inputs
+	Starts     []docref.Ref // first refs of the splits, see [Inputs.SplitStarts]
+	FirstInput docref.Ref   // first ref of the input, after the reference corpus
+}
+
+// Read reads the inputs that WriteInputs wrote to path.
+func (l *Layout) Read(path string) (err error) {
+	if l.Inputs, err = OpenInputs(path); err != nil {
+		return err
+	}
+	if l.FirstInput, err = l.Inputs.FirstInput(); err != nil {
+		return err
+	}
+	l.Starts, err = l.Inputs.SplitStarts()
+	return err
+}
+
+// TextBytes returns about how many bytes of text the files hold, before compression.
+func (in *Inputs) TextBytes() int64 {
+	sum := int64(0)
+	for i := range in.Files {
+		sum += in.Files[i].TextSize()
+	}
+	return sum
+}
+
+// LeastTextBytes returns how many bytes of text the files hold at least, as far as their sizes tell.
+func (in *Inputs) LeastTextBytes() int64 {
+	sum := int64(0)
+	for i := range in.Files {
+		sum += in.Files[i].LeastTextSize()
+	}
+	return sum
+}
+
+// References returns the number of files that belong to the reference corpus.
+func (in *Inputs) References() int {
+	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
+}
+
+// FirstInput returns the first ref of the input. All documents before it are of the reference corpus.
+func (in *Inputs) FirstInput() (docref.Ref, error) {
+	first, err := docref.New(in.References(), 0)
+	if err != nil {
+		return 0, fmt.Errorf("number of reference files: %w", err)
+	}
+	return first, nil
+}
+
+// SplitStarts returns the first ref of each split. All documents before it belong to earlier splits.
+func (in *Inputs) SplitStarts() ([]docref.Ref, error) {
+	starts := make([]docref.Ref, len(in.Splits))
+	for i, split := range in.Splits {
+		var err error
+		if starts[i], err = docref.New(split[0].File, split[0].Start); err != nil {
+			return nil, fmt.Errorf("file %s: %w", in.Files[split[0].File].Path, err)
+		}
+	}
+	return starts, nil
+}
+
+// SplitOf returns the split that holds the document. Starts are those of [Inputs.SplitStarts].
+func SplitOf(starts []docref.Ref, ref docref.Ref) int {
+	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
+}
+
+// FilesOf returns the range of files whose unique records the task of a split writes. These are the files that start in
+// the split. An empty file has no stretch, so it belongs to the last split before it.
+func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
+	owner := func(file int) int {
+		first, _ := docref.New(file, 0) // making the splits has checked the number
+		return max(SplitOf(starts, first), 0)
+	}
+	from = sort.Search(len(in.Files), func(file int) bool { return owner(file) >= split })
+	to = sort.Search(len(in.Files), func(file int) bool { return owner(file) > split })
+	return from, to
+}
+
+// Unchanged returns, for each file by its number, whether a state has all its units.
+func (in *Inputs) Unchanged() []bool {
+	unchanged := make([]bool, len(in.Files))
+	for i, split := range in.Splits {
+		for _, stretch := range split {
+			unchanged[stretch.File] = i < len(in.Units) && len(in.Units[i]) > 0
+		}
+	}
+	return unchanged
+}
+
+// SourceOf returns the number of the source of a document.
+func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
+	return in.Files[ref.File()].SourceAt(ref.Position())
+}
+
+// RefText writes the ref as users see it: path:position.
+func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
+	name, position := in.Files[ref.File()].Place(ref.Position())
+	return fmt.Appendf(b, "%s:%d", name, position)
+}
+
+// Name returns the name by which users know a document: path:position.
+func (in *Inputs) Name(ref docref.Ref) string { return string(in.RefText(nil, ref)) }

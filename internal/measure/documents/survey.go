@@ -1,0 +1,172 @@
+package documents
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/read/corpus"
+)
+
+// Seen is a document that a survey has read, before it is fingerprinted.
+type Seen struct {
+	// Hash is evenly spread and the same for equal texts.
+	Hash uint64
+	// Bytes is the length of its record.
+	Bytes int
+	// Length is the length of its text in bytes, or the number of its features.
+	Length int64
+	// Reference says that the document is of the reference corpus.
+	Reference bool
+}
+
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
+// until the next one.
+type Surveyed struct {
+	Seen
+	Ref    docref.Ref
+	Digest uint64 // the first word of its digest
+	// ID is the user's id; empty if there is none.
+	ID []byte
+	// Set holds the distinct shingle hashes, ascending.
+	Set []uint64
+	// SimHash is the SimHash fingerprint. It is nil if there is none.
+	SimHash []uint64
+}
+
+// Visitor gets a part of the documents of a survey, in any order.
+type Visitor struct {
+	// Wants gets each document that was read and says whether to fingerprint it.
+	Wants func(*Seen) bool
+	// Visit gets the documents that Wants has asked for. After the last one of a block it gets nil.
+	Visit func(*Surveyed)
+}
+
+// Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
+// on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
+// newVisitor makes. Survey returns its counts: documents, bytes, rejects.
+func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total work.Counts, err error) {
+	words, err := s.WithLists(inputs)
+	if err != nil {
+		return total, err
+	}
+	count := func(b *block) error {
+		total.Add(b.counts)
+		return nil
+	}
+	pool := Pool[*block]{
+		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
+		End: func(b *block) { b.part.release() },
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
+			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, nil, audit.Shares{}, inputs)
+			if err != nil {
+				return nil, err
+			}
+			return newSurveyor(f, newVisitor(), count).block, nil
+		},
+		Write: func(b *block) error { return count(b) },
+	}
+	var begun atomic.Int64 // number of splits begun
+	for range work.Cores() {
+		pool.Readers = append(pool.Readers, func(ctx context.Context, put func(func(*block) error) error) error {
+			for {
+				number := int(begun.Add(1)) - 1
+				if number >= len(inputs.Splits) {
+					return nil
+				}
+				reader := newSplitReader(s.Reading, inputs.Files, inputs.Splits[number])
+				err := putAll(ctx, reader, put)
+				if reader.close(); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if _, err := pool.Run(ctx); err != nil {
+		return work.Counts{}, err
+	}
+	return total, nil
+}
+
+// surveyor shows the documents of blocks to a visitor.
+type surveyor struct {
+	fingerprinter *fingerprinter
+	visitor       Visitor
+	count         func(*block) error
+	wanted        []Seen // wanted documents of the current block
+	documents     []byte // their number in the current block
+	shown         Surveyed
+}
+
+func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *surveyor {
+	s := &surveyor{fingerprinter: f, visitor: visitor, count: count}
+	f.wants = s.wants
+	return s
+}
+
+// wants asks the visitor for a document.
+func (s *surveyor) wants(b *block, r *Record) bool {
+	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
+	if !s.visitor.Wants(&seen) {
+		return false
+	}
+	s.wanted = append(s.wanted[:b.builder.Len()], seen) // the last one that was wanted may have become a reject
+	return true
+}
+
+// block shows the documents of a block.
+func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
+	s.wanted = s.wanted[:0]
+	early := turn{await, func(b *block) error {
+		if err := s.show(b); err != nil {
+			return err
+		}
+		s.wanted = s.wanted[:0]
+		return s.count(b)
+	}}
+	if err := s.fingerprinter.fingerprint(ctx, b, early); err != nil {
+		return err
+	}
+	return s.show(b)
+}
+
+// show shows the documents that the block has by now.
+func (s *surveyor) show(b *block) error {
+	s.documents = s.documents[:0]
+	for _, part := range b.builder.Documents() {
+		s.documents = append(s.documents, part...)
+	}
+	stored, err := sketchblock.Parse(s.documents)
+	if err != nil {
+		return err
+	}
+	d := &s.shown
+	for i, set := range stored.Sets(b.builder.Sets()) {
+		d.Seen, d.Ref, d.Digest, d.ID = s.wanted[i], stored.Ref(i), stored.Digest(i)[0], stored.ID(i)
+		d.Set = sketchblock.AppendSet(d.Set[:0], set)
+		d.SimHash = stored.SimHash(d.SimHash[:0], i)
+		s.visitor.Visit(d)
+	}
+	s.visitor.Visit(nil)
+	return nil
+}
+
+// hashOf returns a hash of the texts or features of a record.
+func hashOf(content corpus.Record) uint64 {
+	hash := uint64(0)
+	for _, text := range content.Texts {
+		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
+	}
+	for _, feature := range content.Features {
+		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^ math.Float64bits(feature.Weight))
+	}
+	return hash
+}

@@ -1,0 +1,303 @@
+package documents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/sketch"
+)
+
+// Unit is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
+// and what was counted. The blocks know positions in the file but not the number of the file, which changes as files come
+// and go.
+type Unit struct {
+	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
+	Run   string
+	Shard int
+}
+
+// unitVersion is raised when units of this program differ from those of an earlier one, and neither the version of the
+// sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
+const unitVersion = 3
+
+// UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
+// lists of words, sources and shingles that do not count.
+func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
+	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
+	// of sites are those of the job that recalls a unit.
+	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
+	if f.Kept.Smallest == UsualSmallest {
+		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
+	}
+	encoded, err := json.Marshal(struct {
+		Sketching          Sketching
+		Kept               Kept
+		StopWords, Ranking string
+		Ignored            string `json:",omitempty"`
+		Versions           [3]int
+		Unicode            string
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+	if err != nil {
+		return "", fmt.Errorf("identify the sketches: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// stretchFigures is what was counted of a stretch.
+type stretchFigures struct {
+	Counts     work.Counts
+	PassedOver work.PassedOver `json:",omitempty"`
+	Texts      work.Texts
+	Shingles   int64
+	// Lines and Rejects are the Checksum of the stretch.
+	Lines, Rejects uint32
+}
+
+// add adds what was counted of a block.
+func (s *stretchFigures) add(b *block) {
+	s.Counts.Add(b.counts)
+	s.PassedOver = s.PassedOver.Add(b.passed)
+	s.Texts.Add(b.texts)
+	s.Shingles += b.shingles()
+}
+
+// keep does the work of a task with a state.
+func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) error {
+	units := f.inputs.Units[number]
+	if len(units) == 0 {
+		run, err := f.makeUnits(ctx, number, w)
+		if err != nil {
+			return err
+		}
+		w.Outcome.Kept = work.Path(run)
+		for i := range f.inputs.Splits[number] {
+			units = append(units, Unit{run, i})
+		}
+	}
+	return f.recall(ctx, number, units, w)
+}
+
+// makeUnits fingerprints a split into a run file of units, one for each stretch, and returns its path.
+func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk) (string, error) {
+	split := f.inputs.Splits[number]
+	reader := newSplitReader(f.Reading, f.inputs.Files, split)
+	defer reader.close()
+	reader.alone, reader.total = true, f.expansion
+	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
+	run.Durable = true
+	defer run.Abort()
+	all := make([]stretchFigures, len(split))
+	shard, values, sites := 0, valueCounts{}, newSiteCounts()
+	thisUnit := func(uint64) int { return shard }
+	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
+		for split[shard].File != b.file { // a new split has one stretch of a file
+			if err := errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit)); err != nil {
+				return err
+			}
+			shard++
+		}
+		all[shard].add(b)
+		if values.addAll(b.values); len(values) >= mostValues {
+			if err := values.write(run, thisUnit); err != nil {
+				return err
+			}
+		}
+		if sites.addAll(b.sites); sites.isFull() {
+			if err := sites.write(run, thisUnit); err != nil {
+				return err
+			}
+		}
+		return b.write(run, shard, shard)
+	})
+	if err == nil {
+		err = errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit))
+	}
+	if err != nil {
+		return "", err
+	}
+	for i := range all {
+		all[i].Counts.Expanding = reader.expanding[i]
+		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
+		encoded, err := json.Marshal(all[i])
+		if err == nil {
+			err = run.Section(records.StretchFigures, i, encoded)
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
+		}
+		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
+		w.Figures.Bytes += all[i].Counts.Bytes + all[i].Counts.ReferenceBytes
+	}
+	return run.Close()
+}
+
+// recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
+func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts()}
+	for i, stretch := range f.inputs.Splits[number] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.unit(units[i], stretch); err != nil {
+			return fmt.Errorf("recall %s: %w", f.inputs.Files[stretch.File].Name, err)
+		}
+	}
+	if err := r.aside.Write(&w.Run, number); err != nil {
+		return err
+	}
+	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
+		return err
+	}
+	if err := r.sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
+		return err
+	}
+	if f.Checksums {
+		return WriteChecksums(&w.Run, number, r.sums)
+	}
+	return nil
+}
+
+// recalling makes the run of a split from units.
+type recalling struct {
+	*Fingerprinting
+	*work.Desk
+	number int                                // of the split
+	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
+	aside  Aside                              // documents for the audit
+	sums   []Checksum
+	values valueCounts
+	sites  siteCounts
+}
+
+// unit adds a unit of a stretch.
+func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
+	if r.runs[u.Run] == nil {
+		pieces, err := runfile.Pieces(u.Run)
+		if err != nil {
+			return err
+		}
+		byShard := map[int][]runfile.Piece{}
+		for _, piece := range pieces {
+			byShard[piece.Shard] = append(byShard[piece.Shard], piece)
+		}
+		r.runs[u.Run] = byShard
+	}
+	var blocks, sets []runfile.Piece
+	isCounted := false
+	for _, piece := range r.runs[u.Run][u.Shard] {
+		switch piece.Kind {
+		case records.Documents, records.WholeDocuments:
+			piece.Mark = uint32(stretch.File)
+			blocks = append(blocks, piece)
+			err = r.Run.Link(piece.Kind, r.number, piece, piece.Mark)
+		case records.Sets, records.WholeSets:
+			sets = append(sets, piece)
+			err = r.Run.Link(piece.Kind, r.number, piece, 0)
+		case records.Rejects:
+			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
+				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
+			}
+		case records.Pages:
+			err = r.pages(piece, stretch.File)
+		case records.SiteCounts:
+			err = r.countSites(piece)
+		case records.Redirects:
+			err = r.countRedirects(piece)
+		case records.SourceCounts:
+			err = r.countValues(piece)
+		case records.StretchFigures:
+			isCounted = true
+			err = r.count(piece, stretch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !isCounted || len(blocks) != len(sets) {
+		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
+	}
+	if r.AuditSample == 0 {
+		return nil
+	}
+	for i := range blocks {
+		if err := r.setAside(blocks[i], sets[i], r.inputs.Files[stretch.File].Reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds what was counted of a stretch to the outcome.
+func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
+	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
+	r.Buffers[0] = b
+	var s stretchFigures
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return err
+	}
+	o, file := r.Outcome, &r.inputs.Files[stretch.File]
+	o.Counts.Add(s.Counts)
+	o.PassedOver = o.PassedOver.Add(s.PassedOver)
+	o.Texts.Add(s.Texts)
+	if !r.Kept.Whole {
+		o.Shingles += s.Shingles
+	}
+	if r.Kept.SourceField == "" {
+		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
+	}
+	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
+	return nil
+}
+
+// setAside keeps the documents of a block that the audit may want.
+func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) error {
+	packed, err := r.ReadPiece(0, documents)
+	if err != nil {
+		return err
+	}
+	block, err := work.ParseBlock(packed, documents)
+	if err != nil {
+		return err
+	}
+	isChosen := func(i int) bool {
+		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i)[0], isReference)
+		return sampled || probed
+	}
+	first := 0
+	for first < block.Len() && !isChosen(first) {
+		first++
+	}
+	if first == block.Len() {
+		return nil // the sets need not be read
+	}
+	if packed, err = r.ReadPiece(1, sets); err != nil {
+		return err
+	}
+	for i, set := range block.Sets(packed) {
+		if i >= first && isChosen(i) {
+			r.aside.Add(r.shares, documentOf(&block, i, set), isReference)
+		}
+	}
+	return nil
+}
+
+// documentOf returns what the audit needs of document i of a block.
+func documentOf(block *sketchblock.Block, i int, set []byte) *sketchblock.Document {
+	return &sketchblock.Document{
+		Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: sketchblock.AppendSet(nil, set),
+	}
+}

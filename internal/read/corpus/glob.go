@@ -1,0 +1,249 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mirrorbeam/internal/ground/storage"
+)
+
+// walk matches the tree below one directory against a pattern. It puts the matching files into the lister.
+//
+// It visits the folders breadth first, and folders behind symbolic links last. It enters a folder once for
+// each rest of the pattern. So the time is bounded whatever links there are, and a folder is known by the
+// path with the fewest links.
+type walk struct {
+	lister   *lister
+	base     string                 // the fixed part of the input
+	isHidden func(name string) bool // names that a pattern does not match implicitly
+	takes    func(name string) bool // file names that are wanted
+	names    bool                   // the pattern matches the first part of the names of the wanted files
+	matched  bool                   // whether any file was put
+
+	waiting, linked []place // to be entered: first the places without a further link
+	entered         map[visit]bool
+}
+
+// place is a folder below the base, with the rest of the pattern that applies there.
+type place struct {
+	relative string
+	elements []string
+	links    int
+	results  map[string]bool // files there that a job has written; nil for none
+}
+
+// visit is a folder, with the number of elements of the pattern that are left there.
+type visit struct {
+	folder   Identity
+	elements int
+}
+
+// folder puts the files below a folder that takes accepts.
+func (l *lister) folder(ctx context.Context, base string, takes func(name string) bool) (matched bool, err error) {
+	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: takes}
+	err = w.run(ctx, []string{"**"})
+	return w.matched, err
+}
+
+// glob expands a pattern.
+func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err error) {
+	base := ""
+	if filepath.IsAbs(pattern) {
+		base = string(filepath.Separator)
+	}
+	fixed, elements, err := parsePattern(filepath.ToSlash(pattern))
+	if err != nil {
+		return false, fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
+	}
+	w := walk{
+		lister: l, base: filepath.Clean(filepath.Join(append([]string{base}, fixed...)...)), isHidden: isHidden, takes: anything,
+		names: namesFiles(elements),
+	}
+	err = w.run(ctx, elements)
+	return w.matched, err
+}
+
+// parsePattern cuts a pattern at its slashes. Fixed has the elements before the first one with a special
+// meaning in globs. Elements has the rest.
+func parsePattern(pattern string) (fixed, elements []string, err error) {
+	for element := range strings.SplitSeq(pattern, "/") {
+		if _, err := filepath.Match(element, ""); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case element == "" || element == ".":
+		case len(elements) == 0 && !hasMeta(element):
+			fixed = append(fixed, element)
+		case element == "**" && len(elements) > 0 && elements[len(elements)-1] == "**":
+		default:
+			elements = append(elements, element)
+		}
+	}
+	return fixed, elements, nil
+}
+
+// namesFiles reports whether a pattern matches the first part of the names of the wanted files.
+func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
+
+// anything takes any file.
+func anything(string) bool { return true }
+
+// run puts the files whose path below the base matches the elements.
+func (w *walk) run(ctx context.Context, elements []string) error {
+	links, err := linksTo(w.base)
+	if err != nil {
+		return err
+	}
+	w.entered = map[visit]bool{}
+	w.linked = []place{{elements: elements, links: links}}
+	for len(w.linked) > 0 {
+		w.waiting, w.linked = w.linked, nil
+		for len(w.waiting) > 0 {
+			next := w.waiting[0]
+			w.waiting = w.waiting[1:]
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := w.enter(next); err != nil {
+				return fmt.Errorf("list inputs: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// enter matches the entries of a folder against the next element.
+func (w *walk) enter(p place) error {
+	folder := filepath.Join(w.base, p.relative)
+	info, err := os.Stat(folder)
+	if isAbsent(err) || err == nil && !w.isNew(p, folder, storage.IdentityOf(info)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	element, rest := p.elements[0], p.elements[1:]
+	if !hasMeta(element) {
+		return w.follow(p, element, rest, len(rest) == 0)
+	}
+	if element == "**" && len(rest) > 0 {
+		w.waiting = append(w.waiting, place{relative: p.relative, elements: rest, links: p.links})
+	}
+	entries, err := os.ReadDir(folder)
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !w.names {
+		if p.results, err = resultsIn(folder, names(entries)); err != nil {
+			return err
+		}
+	}
+	for _, entry := range entries {
+		if err := w.entry(p, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isNew reports whether a folder has not been entered yet with that many elements left. It notes the visit.
+func (w *walk) isNew(p place, path string, folder Identity) bool {
+	v := visit{folder, len(p.elements)}
+	if w.entered[v] {
+		return false
+	}
+	w.entered[v] = folder != Identity{}
+	if _, known := w.lister.searched[folder]; !known && p.elements[0] == "**" && folder != (Identity{}) {
+		w.lister.searched[folder] = path
+	}
+	return true
+}
+
+// entry matches one entry of a folder.
+func (w *walk) entry(p place, entry fs.DirEntry) error {
+	element, below := p.elements[0], p.elements[1:]
+	name, isEnd := entry.Name(), len(below) == 0
+	if element == "**" {
+		below = p.elements
+	}
+	matches, _ := filepath.Match(element, name)
+	switch {
+	case !matches, w.isHidden(name) && !strings.HasPrefix(element, "."), isLeftover(name):
+		return nil
+	case entry.Type().IsRegular():
+		// The common case needs no system call.
+		if isEnd {
+			return w.put(p, name, p.links)
+		}
+		return nil
+	}
+	return w.follow(p, name, below, isEnd)
+}
+
+// follow goes on at a name that has matched so far. The name may be a file, a directory or a link to either.
+// Elements that are left apply in a directory. A file matches only if isEnd is set.
+func (w *walk) follow(p place, name string, elements []string, isEnd bool) error {
+	relative := filepath.Join(p.relative, name)
+	path := filepath.Join(w.base, relative)
+	direct, err := os.Lstat(path)
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, links, queue := direct, p.links, &w.waiting
+	if direct.Mode()&fs.ModeSymlink != 0 {
+		links, queue = links+1, &w.linked
+		info, err = os.Stat(path)
+		switch {
+		case isAbsent(err) && isEnd && w.takes(name):
+			return fmt.Errorf("the symbolic link %s leads nowhere: its documents are lost: mend the link or remove it", path)
+		case isAbsent(err):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	switch {
+	case info.IsDir() && len(elements) > 0:
+		*queue = append(*queue, place{relative: relative, elements: elements, links: links})
+	case info.Mode().IsRegular() && isEnd:
+		return w.put(p, name, links)
+	case !info.IsDir() && isEnd && w.takes(name):
+		return irregular(path, info.Mode())
+	}
+	return nil
+}
+
+// put hands a matching file of a folder to the lister.
+func (w *walk) put(p place, name string, links int) error {
+	if !w.takes(name) {
+		w.lister.passing.add(name)
+		return nil
+	}
+	folder := filepath.Join(w.base, p.relative)
+	if p.results[name] {
+		return holdsResults(folder, name)
+	}
+	w.matched = true
+	relative := filepath.Join(p.relative, name)
+	return w.lister.put(filepath.Join(w.base, relative), relative, links)
+}
+
+// hasMeta reports whether a path holds a character with a meaning in globs.
+func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+
+// isHidden reports whether shells hide the name.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// isHiddenOrMarked reports whether a name is hidden, or marked as not being data like _SUCCESS and
+// _temporary.
+func isHiddenOrMarked(name string) bool { return isHidden(name) || strings.HasPrefix(name, "_") }

@@ -1,0 +1,108 @@
+package corpus
+
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/ground/storage"
+)
+
+// groupFiles is the largest number of files in a group.
+const groupFiles = 1 << 16
+
+// Group joins files that are one document each into groups. A job can number billions of documents, but only
+// millions of files. All files of a group have one format, and all or none of them are of the reference. The
+// position of a document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List] or
+// [WithReference], and keep it. A group takes the place of its first file.
+func Group(files []File) []File {
+	type kind struct {
+		format    Format
+		reference bool
+	}
+	grouped := make([]File, 0, len(files))
+	open := map[kind]int{}
+	for _, file := range files {
+		if !file.Format.IsWhole() || file.Members != nil {
+			grouped = append(grouped, file)
+			continue
+		}
+		k := kind{file.Format, file.Reference}
+		at, isOpen := open[k]
+		if !isOpen || len(grouped[at].Members) == groupFiles {
+			at = len(grouped)
+			open[k] = at
+			grouped = append(grouped, File{Name: file.Name, Format: file.Format, Reference: file.Reference})
+		}
+		grouped[at].Members = append(grouped[at].Members, file)
+	}
+	return grouped
+}
+
+// Alone makes a group of each file that is one document. So its documents do not depend on what other files there are.
+func Alone(files []File) []File {
+	alone := slices.Clone(files)
+	for i, file := range files {
+		if file.Format.IsWhole() && file.Members == nil {
+			alone[i] = File{Name: file.Name, Format: file.Format, Reference: file.Reference, Members: files[i : i+1]}
+		}
+	}
+	return alone
+}
+
+// Joined returns files of two lists: those of the second, whose paths are absolute, unless the first has the same path.
+// Names become unique again, and the order is that of [List]. All or none of the files are of the reference.
+func Joined(files, others []File) ([]File, error) {
+	listed := make(map[string]bool, len(files))
+	for _, file := range files {
+		path, err := storage.Absolute(file.Path)
+		if err != nil {
+			return nil, fmt.Errorf("list inputs: %w", err)
+		}
+		listed[path] = true
+	}
+	joined := slices.Clone(files)
+	for _, file := range others {
+		if !listed[file.Path] {
+			joined = append(joined, file)
+		}
+	}
+	separateNames(joined)
+	sortByName(joined)
+	return joined, nil
+}
+
+// checkNumber returns an error if there are more files than a job can number.
+func checkNumber(files []File) error {
+	number, whole := 0, 0
+	for _, file := range files {
+		if file.Format.IsWhole() {
+			whole++
+		} else {
+			number++
+		}
+	}
+	if whole > 0 {
+		const notFull = 4 // groups of texts and of web pages, in the reference and not
+		number += whole/groupFiles + notFull
+	}
+	if number > MaxFiles {
+		return fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
+	}
+	return nil
+}
+
+// Place returns the name of the file that holds a document, and the position in that file.
+func (f *File) Place(position int64) (name string, inFile int64) {
+	if f.Members == nil {
+		return f.Name, position
+	}
+	return f.Members[position].Name, 0
+}
+
+// All returns the file itself, or the files of a group.
+func (f *File) All() []File {
+	if f.Members == nil {
+		return []File{*f}
+	}
+	return f.Members
+}

@@ -1,0 +1,247 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/inflate"
+)
+
+// Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
+// concurrent use.
+type Stream struct {
+	// Lanes decode the members of a compressed file side by side. Nil stands for none. They must be set before
+	// the first file.
+	Lanes *inflate.Lanes
+	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
+	Expand func(bytes int64) error
+
+	file     File
+	handle   storage.File
+	stored   io.ReadCloser   // the bytes of handle
+	decoded  io.Reader       // stored, gzip or zstd
+	inflated *inflate.Reader // decoded, if the file is compressed
+	gzip     *inflate.Reader // kept from file to file
+	zstd     *inflate.Reader
+	position int64  // of the next byte of decoded
+	head     []byte // the first decoded bytes, which are not handed out yet
+	headErr  error  // comes after them
+}
+
+// Reset goes on to another file, from a position in it. It keeps the decoders, so many small files cost
+// little. Only a plain file can be read from its middle. A zstd frame that needs a window of more than window
+// bytes is a fault. A window of 0 stands for [DefaultWindow]. It is an error if the file has changed since it
+// was listed.
+func (s *Stream) Reset(file File, position, window int64) error {
+	if err := s.closeFile(); err != nil {
+		return err
+	}
+	if position > 0 && file.Compression != None {
+		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
+	}
+	handle, err := OpenUnchanged(&file)
+	if err != nil {
+		return err
+	}
+	s.file, s.handle, s.position, s.head, s.headErr = file, handle, position, s.head[:0], nil
+	s.stored = handle.From(position)
+	if err := s.decode(file, window); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
+	return nil
+}
+
+// checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left to its
+// decoder.
+func (s *Stream) checkHead() error {
+	if cap(s.head) < headBytes {
+		s.head = make([]byte, 0, headBytes)
+	}
+	n, err := s.inflated.Read(s.head[:headBytes])
+	s.head, s.headErr = s.head[:n], err
+	if s.file.Format.IsWhole() {
+		return nil
+	}
+	return checkDecoded(s.file.Compression, s.head)
+}
+
+// OpenUnchanged opens a file of the corpus. It is an error if the file has changed since it was listed.
+func OpenUnchanged(file *File) (storage.File, error) {
+	if storage.Scheme(file.Path) != "" {
+		return file.reopen()
+	}
+	handle, info, err := open(file.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w: put it back, or run the job again without it", file.Path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open input: %w", err)
+	}
+	if err := file.checkUnchanged(info); err != nil {
+		handle.Close() // a file that was only opened
+		return nil, err
+	}
+	return handle, nil
+}
+
+// reopen opens a file of a storage that need not be asked again for what is known of it.
+func (f *File) reopen() (storage.File, error) {
+	handle, err := storage.Reopen(storage.Info{Name: f.Path, Size: f.Size, Generation: f.Generation})
+	switch {
+	case errors.Is(err, storage.ErrChanged):
+		return nil, fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
+	case err != nil:
+		return nil, fmt.Errorf("open input: %w", err)
+	}
+	return handle, nil
+}
+
+// decode sets the decoder up for the compression of the file.
+func (s *Stream) decode(file File, window int64) error {
+	switch file.Compression {
+	case Gzip:
+		if s.gzip == nil {
+			s.gzip = inflate.NewGzip()
+		}
+		s.inflated = s.gzip
+	case Zstd:
+		if s.zstd == nil {
+			s.zstd = inflate.NewZstd()
+		}
+		s.inflated = s.zstd
+	default:
+		s.inflated, s.decoded = nil, s.stored
+		return nil
+	}
+	s.decoded = s.inflated
+	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes}); err != nil {
+		return err
+	}
+	return s.checkHead()
+}
+
+// next reads decoded bytes.
+func (s *Stream) next(p []byte) (n int, err error) {
+	switch {
+	case len(s.head) > 0:
+		n = copy(p, s.head)
+		s.head = s.head[:copy(s.head, s.head[n:])]
+		return n, nil
+	case s.headErr != nil:
+		err, s.headErr = s.headErr, nil
+		return 0, err
+	}
+	return s.decoded.Read(p)
+}
+
+// Position returns the position of the next byte in the decoded stream.
+func (s *Stream) Position() int64 { return s.position }
+
+// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come from. No
+// Read returns bytes of two. A plain file has none.
+func (s *Stream) Member() int64 {
+	if s.inflated == nil {
+		return 0
+	}
+	return s.inflated.Member()
+}
+
+// Read reads on. The error is io.EOF at the end of the file, and a *[Fault] where the file is damaged. Any
+// other error is a failure to read it.
+func (s *Stream) Read(p []byte) (int, error) {
+	n, err := s.next(p)
+	s.position += int64(n)
+	if s.Expand != nil && s.inflated != nil {
+		if err := s.Expand(int64(n)); err != nil {
+			return n, err
+		}
+	}
+	if err == nil {
+		return n, nil
+	}
+	if err == io.EOF {
+		if s.file.Compression == None && s.position < s.file.Size {
+			return n, s.file.resized(s.position)
+		}
+		return n, io.EOF
+	}
+	if _, isFault := errors.AsType[*Fault](err); isFault {
+		return n, err
+	}
+	if errors.Is(err, storage.ErrChanged) {
+		err = fmt.Errorf("the file changed while the job ran: %w: %s", err, runAgain)
+	}
+	return n, fmt.Errorf("read input %s at byte %d of its decoded stream: %w", s.file.Path, s.position, err)
+}
+
+// seek goes to another position of a plain file.
+func (s *Stream) seek(position int64) {
+	s.stored.Close() // a close after reads loses nothing
+	s.stored = s.handle.From(position)
+	s.decoded, s.position = s.stored, position
+}
+
+// End returns io.EOF for the end of the file, or an error if the file has changed since it was listed.
+func (s *Stream) End() error { return s.file.End(s.handle) }
+
+// End returns io.EOF for the end of the file, which is open as handle, or an error if the file has changed since it was
+// listed.
+func (f *File) End(handle storage.File) error {
+	info, err := handle.Stat()
+	if err != nil {
+		return fmt.Errorf("read input: %w", err)
+	}
+	if err := f.checkUnchanged(info); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// runAgain is the advice for a file that has changed.
+const runAgain = "run the job again when nobody writes to the file"
+
+func (f *File) checkUnchanged(info storage.Info) error {
+	if info.Size != f.Size {
+		return f.resized(info.Size)
+	}
+	if f.Generation != "" && info.Generation != f.Generation {
+		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
+	}
+	return nil
+}
+
+// resized returns the error for a file that is shorter or longer than when it was listed.
+func (f *File) resized(size int64) error {
+	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d: %s", f.Path, f.Size, size, runAgain)
+}
+
+// Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice
+// does no harm.
+func (s *Stream) Close() error {
+	for _, reader := range []*inflate.Reader{s.gzip, s.zstd} {
+		if reader != nil {
+			reader.Close()
+		}
+	}
+	s.gzip, s.zstd, s.inflated, s.decoded = nil, nil, nil, nil
+	return s.closeFile()
+}
+
+// closeFile closes the current file, if any.
+func (s *Stream) closeFile() error {
+	if s.handle == nil {
+		return nil
+	}
+	handle, stored := s.handle, s.stored
+	s.handle, s.stored = nil, nil
+	if stored != nil {
+		stored.Close() // a close after reads loses nothing
+	}
+	if err := handle.Close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
+	}
+	return nil
+}

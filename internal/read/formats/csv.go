@@ -1,0 +1,224 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/read/corpus"
+)
+
+// separated is the format of records whose fields are separated by a comma or another character. Fields are
+// quoted as RFC 4180 says. The first record names the fields.
+func separated(comma byte) format {
+	f := corpus.CSV
+	if comma == '\t' {
+		f = corpus.TSV
+	}
+	return format{
+		func(l corpus.Limits, _ Wanted) corpus.Source {
+			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
+		},
+		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
+	}
+}
+
+// csvSource cuts a file into records. A quoted field may hold line feeds. So the end of a record is known
+// only to a reader that begins at the beginning of the file.
+type csvSource struct {
+	limits corpus.Limits
+	format corpus.Format
+	comma  byte
+
+	stream  corpus.Stream
+	number  int
+	path    string
+	header  []byte
+	carry   []byte // read but not handed out; it ends where the stream stands
+	rejects []corpus.Reject
+	ended   bool // the stream has nothing more
+	isCut   bool // it ended with a fault, within a record
+	skips   bool // the current line is the rest of a reject
+	newline byte // ends a line: a line feed, or a carriage return if the first record ends with that alone
+}
+
+// Reset goes on to another file, and reads its header.
+func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
+	if err := c.stream.Reset(file, s.Start, c.limits.Window); err != nil {
+		return err
+	}
+	c.number, c.path, c.rejects, c.ended, c.isCut, c.skips = s.File, file.Path, nil, false, false, false
+	if c.carry, err = c.fill(c.carry[:0], corpus.BatchBytes); err != nil {
+		return err
+	}
+	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
+	c.newline = lineEnd(data, c.comma, c.ended)
+	end, _ := c.recordEnd(data)
+	for end > 0 && isEmptyLine(data[:end]) {
+		data = data[end:]
+		end, _ = c.recordEnd(data)
+	}
+	switch {
+	case end < 0 && c.ended:
+		end = len(data)
+	case end < 0:
+		return fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", c.path, corpus.BatchBytes, c.format)
+	}
+	c.header = bytes.Clone(data[:end])
+	c.carry = c.carry[:copy(c.carry, data[end:])]
+	return nil
+}
+
+// Next reads the next batch of whole records.
+func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
+	data := append(buffer[:0], c.carry...)
+	c.carry = c.carry[:0]
+	held := false
+	for size := corpus.BatchBytes; ; size *= 2 {
+		if size > corpus.LongLine && !held && c.limits.Hold != nil {
+			if err := c.limits.Hold(); err != nil {
+				return corpus.Batch{}, err
+			}
+			held = true
+		}
+		var err error
+		if data, err = c.fill(data, size); err != nil {
+			return corpus.Batch{}, err
+		}
+		b := corpus.Batch{File: c.number, Format: c.format, Header: c.header}
+		end := c.frame(&b, data)
+		if len(b.Frames) > 0 || len(c.rejects) > 0 {
+			b.Data, b.Rejects, c.rejects = data[:end], c.rejects, nil
+			c.carry = append(c.carry, data[end:]...)
+			return b, nil
+		}
+		if c.ended {
+			return corpus.Batch{}, c.stream.End()
+		}
+		if data = data[:copy(data, data[end:])]; end > 0 {
+			size = corpus.BatchBytes / 2 // the loop doubles it
+		}
+	}
+}
+
+// frame finds the records in data, which ends where the stream stands. It returns the end of the bytes that
+// are done with.
+func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
+	start := c.stream.Position() - int64(len(data))
+	if c.skips {
+		n := bytes.IndexByte(data, c.newline)
+		if n < 0 {
+			return len(data)
+		}
+		end, c.skips = n+1, false
+	}
+	for end < len(data) {
+		at := end
+		length, isOpen := c.recordEnd(data[at:])
+		switch {
+		case length < 0 && !c.ended && int64(len(data)-at) <= c.limits.Line:
+			return at
+		case length < 0 && c.isCut:
+			return len(data) // the fault of the stream stands for this record
+		case length < 0 && c.ended && !isOpen:
+			length = len(data) - at // the last record of a file may lack its line feed
+		}
+		if length >= 0 && int64(length) <= c.limits.Line {
+			end = at + length
+			if !isEmptyLine(data[at:end]) {
+				b.Frames = append(b.Frames, corpus.Frame{Position: start + int64(at), Start: at, End: end})
+			}
+			continue
+		}
+		// A missing closing quote must not take the rest of the file with it.
+		line := bytes.IndexByte(data[at:], c.newline) + 1
+		if c.skips = line == 0; c.skips {
+			line = len(data) - at
+		}
+		c.rejects = append(c.rejects, corpus.Reject{
+			Position: start + int64(at),
+			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for: the next line is taken for another record", c.limits.Line, c.limits.Setting()),
+		})
+		end = at + line
+	}
+	return end
+}
+
+// isEmptyLine reports whether a record is an empty line, which is no record.
+func isEmptyLine(record []byte) bool {
+	return len(bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))) == 0
+}
+
+// lineEnd returns the byte that ends the first record of a file that begins with data. It is a carriage return if that ends
+// the record, and no line feed follows it. IsAll says that data is the whole file.
+func lineEnd(data []byte, comma byte, isAll bool) byte {
+	feed, _ := recordEnd(data, comma, '\n')
+	for end := 0; ; {
+		next, _ := recordEnd(data[end:], comma, '\r')
+		if end += next; next < 0 || feed >= 0 && end >= feed-1 {
+			return '\n'
+		}
+		if end == len(data) && isAll || end < len(data) && data[end] != '\r' {
+			return '\r'
+		}
+	}
+}
+
+// recordEnd returns the end of the record at the beginning of data, as the function of that name does.
+func (c *csvSource) recordEnd(data []byte) (end int, isOpen bool) {
+	return recordEnd(data, c.comma, c.newline)
+}
+
+// recordEnd returns the end of the record at the beginning of data, behind the byte that ends a line. It returns -1 if
+// data ends before the record does. IsOpen then says that data ends within quotes.
+func recordEnd(data []byte, comma, newline byte) (end int, isOpen bool) {
+	for i := 0; i < len(data); {
+		if data[i] == '"' { // a field begins here
+			for i++; ; i += 2 { // skips a doubled quote
+				n := bytes.IndexByte(data[i:], '"')
+				if n < 0 {
+					return -1, true
+				}
+				if i += n; i+1 >= len(data) || data[i+1] != '"' {
+					break
+				}
+			}
+		}
+		line := bytes.IndexByte(data[i:], newline)
+		if line < 0 {
+			line = len(data) - i
+		}
+		next := bytes.IndexByte(data[i:i+line], comma)
+		if next < 0 {
+			if i+line == len(data) {
+				return -1, false
+			}
+			return i + line + 1, false
+		}
+		i += next + 1
+	}
+	return -1, false
+}
+
+// fill appends to data until it has size bytes or the stream has no more.
+func (c *csvSource) fill(data []byte, size int) ([]byte, error) {
+	data = slices.Grow(data, max(size-len(data), 0))
+	for len(data) < size && !c.ended {
+		n, err := c.stream.Read(data[len(data):size])
+		data = data[:len(data)+n]
+		if fault, isFault := errors.AsType[*corpus.Fault](err); isFault {
+			c.ended, c.isCut = fault.Last, fault.Last && !fault.Warning
+			c.rejects = append(c.rejects, corpus.Reject{Position: c.stream.Position(), Message: fault.Message, Warning: fault.Warning})
+		} else if err == io.EOF {
+			c.ended = true
+		} else if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
+}
+
+// Close closes the current file.
+func (c *csvSource) Close() error { return c.stream.Close() }

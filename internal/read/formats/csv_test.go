@@ -1,0 +1,264 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/read/corpus"
+)
+
+// document is the content of a record, or the reason why it has none.
+type document struct {
+	position  int64
+	id, texts string
+	fault     string
+}
+
+// documentsOf reads a file of that content and format, in batches of the usual size.
+func documentsOf(t testing.TB, name, content string, fields corpus.Fields) []document {
+	t.Helper()
+	return documentsIn(t, list(t, map[string]string{name: content})[0], fields, 1<<20)
+}
+
+// list lists files with these contents, in a folder of their own.
+func list(t testing.TB, files map[string]string) []corpus.File {
+	t.Helper()
+	folder := t.TempDir()
+	var paths []string
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	listing, err := corpus.List(t.Context(), paths, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := Prepare(t.Context(), listing.Files, wanted(idAndText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prepared
+}
+
+// documentsIn reads a file whose records have at most limit bytes.
+func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int64) (all []document) {
+	t.Helper()
+	decoder := NewDecoder(wanted(fields))
+	for batch, err := range Batches(file, 0, corpus.Limits{Line: limit}, wanted(fields)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rejects := batch.Rejects
+		for position, record := range batch.Records() {
+			for ; len(rejects) > 0 && rejects[0].Position < position; rejects = rejects[1:] {
+				all = append(all, document{position: rejects[0].Position, fault: rejects[0].Message})
+			}
+			d := document{position: position}
+			if content, err := decoder.Decode(&file, &batch, position, record); err != nil {
+				d.fault = err.Error()
+			} else {
+				d.id, d.texts = string(content.ID), string(bytes.Join(content.Texts, []byte("|")))
+			}
+			all = append(all, d)
+		}
+		for _, reject := range rejects {
+			all = append(all, document{position: reject.Position, fault: reject.Message})
+		}
+	}
+	return all
+}
+
+// wanted asks for fields of documents of any length.
+func wanted(fields corpus.Fields) Wanted { return Wanted{Fields: fields, MaxDocument: 1 << 30} }
+
+var idAndText = corpus.Fields{ID: "id", Texts: []string{"text"}}
+
+func TestCSV(t *testing.T) {
+	for _, test := range []struct {
+		name, file, content string
+		fields              corpus.Fields
+		want                []document
+	}{
+		{"plain", "a.csv", "id,text\n1,one\n2,two\n", idAndText, []document{{8, "1", "one", ""}, {14, "2", "two", ""}}},
+		{"no last line feed", "a.csv", "id,text\n1,one", idAndText, []document{{8, "1", "one", ""}}},
+		{"other order, CR LF, mark", "a.csv", corpus.ByteOrderMark + "text,x,id\r\none,,1\r\n", idAndText, []document{{14, "1", "one", ""}}},
+		{"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\n", idAndText, []document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}}},
+		{"empty lines", "a.csv", "id,text\n\n1,one\n\n", idAndText, []document{{9, "1", "one", ""}}},
+		{"tabs", "a.tsv", "id\ttext\n1\tone, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
+		{"several texts", "a.csv", "id,a,b\n1,x,y\n", corpus.Fields{Texts: []string{"b", "c", "a"}}, []document{{7, "", "y||x", ""}}},
+		{"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText, []document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}}},
+		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "", "", "malformed record: bare \""}, {15, "2", "two", ""}}},
+		{"quote left open", "a.csv", "id,text\n1,\"one\n2,two\n", idAndText, []document{{8, "", "", "a quote that is not closed"}, {15, "2", "two", ""}}},
+		{"no such field", "a.csv", "id,body\n1,one\n", idAndText, []document{{8, "", "", `no field "text": there are "id", "body"`}}},
+		{"only a header", "a.csv", "id,text\n", idAndText, nil},
+		{"empty", "a.csv", "", idAndText, nil},
+	} {
+		got := documentsOf(t, test.file, test.content, test.fields)
+		if len(got) != len(test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+			continue
+		}
+		for i, want := range test.want {
+			if isFault := want.fault != "" && strings.Contains(got[i].fault, want.fault); isFault {
+				got[i].fault = want.fault
+			}
+			if got[i] != want {
+				t.Errorf("%s: %+v, want %+v", test.name, got[i], want)
+			}
+		}
+	}
+}
+
+// TestCSVLimit: a record that is too long is a reject, and the records behind it are read.
+func TestCSVLimit(t *testing.T) {
+	long := strings.Repeat("x", 3*corpus.BatchBytes)
+	file := list(t, map[string]string{"a.csv": "id,text\n1,one\n2," + long + "\n3,three\n"})[0]
+	got := documentsIn(t, file, idAndText, corpus.BatchBytes)
+	if len(got) != 3 || got[0].id != "1" || got[1].fault == "" || got[2].id != "3" {
+		t.Errorf("%d documents: %.300v", len(got), got)
+	}
+	if got = documentsIn(t, file, idAndText, 1<<30); len(got) != 3 || got[1].texts != long {
+		t.Errorf("%d documents: %.300v", len(got), got)
+	}
+}
+
+// TestCSVBatches: records that do not fit into one batch all come out, once.
+func TestCSVBatches(t *testing.T) {
+	var content strings.Builder
+	w := csv.NewWriter(&content)
+	w.Write([]string{"id", "text"})
+	for i := range 5000 {
+		w.Write([]string{fmt.Sprint(i), strings.Repeat(fmt.Sprintf("text, \"%d\"\n", i), 1+i%90)})
+	}
+	w.Flush()
+	got := documentsOf(t, "a.csv", content.String(), idAndText)
+	if len(got) != 5000 || content.Len() < 3*corpus.BatchBytes {
+		t.Fatalf("%d documents", len(got))
+	}
+	for i, d := range got {
+		if d.id != fmt.Sprint(i) || d.texts != strings.Repeat(fmt.Sprintf("text, \"%d\"\n", i), 1+i%90) {
+			t.Fatalf("document %d is %.100v", i, d)
+		}
+	}
+}
+
+// FuzzCSV: a file that encoding/csv can read is read in the same way. Any other file is read to an end.
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n", "\n\r\n\ntext\n\na\n", "text\n\r\r\n\r"} {
+		f.Add(seed)
+	}
+	_, folder := storagetest.NewMemory(f)
+	f.Fuzz(func(t *testing.T, content string) {
+		file := corpus.File{Path: storage.Join(folder, "a.csv"), Format: corpus.CSV, Size: int64(len(content))}
+		if err := storage.WriteFile(file.Path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		got := documentsIn(t, file, idAndText, 1<<20)
+		for i := 1; i < len(got); i++ {
+			if got[i].position < got[i-1].position {
+				t.Errorf("positions %d, %d", got[i-1].position, got[i].position)
+			}
+		}
+		reader := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, corpus.ByteOrderMark)))
+		reader.FieldsPerRecord = -1
+		records, err := reader.ReadAll()
+		if err != nil || len(records) == 0 {
+			return
+		}
+		text, id := slices.Index(records[0], "text"), slices.Index(records[0], "id")
+		if text < 0 || slices.Index(records[0][text+1:], "text") >= 0 || id >= 0 && slices.Index(records[0][id+1:], "id") >= 0 {
+			return
+		}
+		var want []document
+		for _, record := range records[1:] {
+			d := document{}
+			if len(record) != len(records[0]) {
+				d.fault = "fields"
+			} else if d.texts = record[text]; id >= 0 {
+				d.id = record[id]
+			}
+			want = append(want, d)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d documents, want %d: %+v", len(got), len(want), got)
+		}
+		for i := range got {
+			if got[i].id != want[i].id || got[i].texts != want[i].texts || (got[i].fault == "") != (want[i].fault == "") {
+				t.Errorf("%+v, want %+v", got[i], want[i])
+			}
+		}
+	})
+}
+
+// TestCSVAgain: a source that goes on to another file has that file's header.
+func TestCSVAgain(t *testing.T) {
+	files := list(t, map[string]string{"a.csv": "text\na\n", "b.csv": "x,text\n,b\n", "c.jsonl": `{"text":"c"}` + "\n"})
+	reader, decoder := NewReader(corpus.Limits{Line: 1000}, wanted(idAndText)), NewDecoder(wanted(idAndText))
+	defer reader.Close()
+	got := ""
+	for range 2 {
+		for number, file := range files {
+			if err := reader.Reset(file, file.Whole(number)); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				batch, err := reader.Next(nil)
+				if err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				for position, record := range batch.Records() {
+					content, err := decoder.Decode(&file, &batch, position, record)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got += string(content.Texts[0])
+				}
+			}
+		}
+	}
+	if got != "abcabc" {
+		t.Errorf("texts %q", got)
+	}
+}
+
+// TestCarriageReturns: records that end with a carriage return alone are records.
+func TestCarriageReturns(t *testing.T) {
+	const records = "id,text\n1,one\n2,\"two, and\"\"\"\n\n3,three\n"
+	for name, end := range map[string]string{"a.csv": "\r", "b.csv": "\n", "c.csv": "\r\n", "d.tsv": "\r"} {
+		content := strings.ReplaceAll(records, "\n", end)
+		if strings.HasSuffix(name, ".tsv") {
+			content = strings.ReplaceAll(content, ",", "\t")
+		}
+		for _, content := range []string{content, corpus.ByteOrderMark + content, strings.TrimSuffix(content, end)} {
+			var got []string
+			for _, d := range documentsOf(t, name, content, idAndText) {
+				got = append(got, d.id+"="+d.texts+d.fault)
+			}
+			if len(got) != 3 || got[0] != "1=one" || !strings.HasPrefix(got[1], "2=two") || got[2] != "3=three" {
+				t.Errorf("%s, %q: %q", name, content, got)
+			}
+		}
+	}
+	mixed := documentsOf(t, "m.csv", "id,text\r1,one\r2,two\n3,three\n4,four\r5,five\n", idAndText)
+	if len(mixed) != 3 || mixed[0].texts != "one" || !strings.Contains(mixed[1].fault, "one kind of line ends") || mixed[2].texts != "five" {
+		t.Errorf("mixed line ends: %+v", mixed)
+	}
+	quoted := "id,text\r1,\"one\rand\nmore\"\r2,two"
+	if got := documentsOf(t, "q.csv", quoted, idAndText); len(got) != 2 || got[0].texts != "one\rand\nmore" || got[1].texts != "two" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,285 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/parquetfile"
+)
+
+// columnar is the format of Parquet.
+func columnar() format {
+	return format{
+		func(l corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
+		func(w Wanted) corpus.Decoder {
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
+		},
+	}
+}
+
+// columnsOf returns the columns that a decoder needs: first the texts, then the features, then the id, then the others.
+func columnsOf(fields *corpus.Fields) (columns []string) {
+	if fields.HasTexts() {
+		columns = slices.Clone(fields.Texts)
+	}
+	if fields.Features != "" {
+		columns = append(columns, fields.Features)
+	}
+	if fields.ID != "" {
+		columns = append(columns, fields.ID)
+	}
+	return append(columns, fields.Others...)
+}
+
+// parquetFile is an open file with the wanted columns.
+type parquetFile struct {
+	handle storage.File
+	*parquetfile.File
+	columns parquetfile.Columns
+	header  []byte // has the form of each wanted column
+	there   int    // how many columns of the file they are
+}
+
+// openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
+func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
+	handle, err := corpus.OpenUnchanged(file)
+	if err != nil {
+		return nil, err
+	}
+	p := &parquetFile{handle: handle}
+	if err := p.open(file.Size, wanted); err != nil {
+		handle.Close() // a close after reads loses nothing
+		return nil, err
+	}
+	return p, nil
+}
+
+// open reads the footer and chooses the columns.
+func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
+	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
+		return err
+	}
+	var there []string
+	var missing error
+	fields := &wanted.Fields
+	features := 0                 // the place of the features, behind the texts
+	needed, hasNeeded := 1, false // the first columns, of which one must be there
+	if fields.HasTexts() {
+		features, needed = len(fields.Texts), len(fields.Texts)
+	}
+	for i, path := range columnsOf(fields) {
+		columns, f, err := p.find(path, fields.Features != "" && i == features)
+		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
+			p.header = append(p.header, byte(absent))
+			if missing == nil {
+				missing = err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.header, there = append(p.header, byte(f)), append(there, columns...)
+		hasNeeded = hasNeeded || i < needed
+	}
+	if !hasNeeded {
+		return missing
+	}
+	p.there = len(there)
+	p.columns, err = p.Columns(there...)
+	return err
+}
+
+// parquetParts returns where a file can be cut: at its row groups.
+func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
+	p, err := openParquet(file, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	defer p.handle.Close() // a close after reads loses nothing
+	parts := make([]corpus.Part, 0, len(p.Groups())+1)
+	for number, group := range p.Groups() {
+		parts = append(parts, corpus.Part{Start: group.First, Bytes: corpus.Inflation * p.columns.Bytes(number)})
+	}
+	return append(parts, corpus.Part{Start: p.Rows()}), nil
+}
+
+// parquetSource reads row groups.
+type parquetSource struct {
+	wanted Wanted
+	limits corpus.Limits
+	input  corpus.File
+	number int
+	file   *parquetFile
+	rest   []int // row groups still to come
+	cursor *parquetfile.Cursor
+}
+
+// Reset goes on to other row groups.
+func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
+	if err := p.closeFile(); err != nil {
+		return err
+	}
+	if p.file, err = openParquet(&file, p.wanted); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
+	p.input, p.number, p.rest = file, s.File, p.rest[:0]
+	for number, group := range p.file.Groups() {
+		if group.First >= s.Start && group.First < s.End {
+			p.rest = append(p.rest, number)
+		}
+	}
+	return nil
+}
+
+// Next reads rows of one row group. If the group is damaged, a reject stands for the rest of it.
+func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: p.number, Format: corpus.Parquet, Header: p.file.header}
+	for len(p.rest) > 0 || p.cursor != nil {
+		if p.cursor == nil {
+			p.cursor = p.file.columns.Read(p.rest[0])
+			p.rest = p.rest[1:]
+		}
+		data, err := p.cursor.Append(buffer[:0], corpus.BatchBytes)
+		damage, isDamaged := errors.AsType[*parquetfile.GroupError](err)
+		switch {
+		case err == nil && p.limits.Expand != nil:
+			return p.batch(b, data), p.limits.Expand(int64(len(data)))
+		case err == nil:
+			return p.batch(b, data), nil
+		case err == io.EOF:
+			p.closeCursor()
+		case isDamaged:
+			p.closeCursor()
+			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
+			return b, nil
+		default:
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
+		}
+	}
+	return b, p.input.End(p.file.handle)
+}
+
+// batch fills in the rows.
+func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
+	b.Data = data
+	for number, row := range parquetfile.Stretches(data, p.file.there) {
+		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
+	}
+	return b
+}
+
+func (p *parquetSource) closeCursor() {
+	if p.cursor != nil {
+		p.cursor.Close()
+		p.cursor = nil
+	}
+}
+
+func (p *parquetSource) closeFile() error {
+	p.closeCursor()
+	if p.file == nil {
+		return nil
+	}
+	handle := p.file.handle
+	p.file = nil
+	if err := handle.Close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
+	}
+	return nil
+}
+
+// Close closes the current file.
+func (p *parquetSource) Close() error { return p.closeFile() }
+
+// parquetDecoder takes the wanted columns out of rows.
+type parquetDecoder struct {
+	fields corpus.Fields
+	reader corpus.FeatureReader
+	cells  []parquetfile.Cell
+	texts  [][]byte
+	others [][]byte
+	joined []byte // texts of lists, joined
+
+	features, weights [][]byte
+}
+
+// rowRest is what is left of a row, column by column.
+type rowRest struct {
+	header []byte // the forms of the columns
+	cells  []parquetfile.Cell
+}
+
+// next returns the cell of the next column, and the form of the column. It returns nil if the file does not have the column.
+func (r *rowRest) next() (*parquetfile.Cell, form) {
+	f := form(r.header[0])
+	r.header = r.header[1:]
+	if f == absent {
+		return nil, f
+	}
+	return r.cell(), f
+}
+
+// cell returns the next cell.
+func (r *rowRest) cell() *parquetfile.Cell {
+	cell := &r.cells[0]
+	r.cells = r.cells[1:]
+	return cell
+}
+
+// Decode reads one row. Header has the forms of the wanted columns. The strings of a list become one text, with line ends
+// between them.
+func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error) {
+	d.cells = parquetfile.CutRow(d.cells[:0], raw)
+	d.texts, d.others, d.joined = d.texts[:0], d.others[:0], d.joined[:0]
+	rest := rowRest{header, d.cells}
+	if d.fields.HasTexts() {
+		found := false
+		for range d.fields.Texts {
+			cell, _ := rest.next()
+			text := d.text(cell)
+			found = found || text != nil
+			d.texts = append(d.texts, text)
+		}
+		if !found {
+			return corpus.Record{}, corpus.NoText(fmt.Sprintf("field %.64q is null: a document needs a text there", d.fields.Texts[0]))
+		}
+		r.Texts = d.texts
+	}
+	if d.fields.Features != "" {
+		if r.Features, err = d.readFeatures(&rest); err != nil {
+			return corpus.Record{}, err
+		}
+	}
+	if d.fields.ID != "" {
+		if cell, _ := rest.next(); cell != nil {
+			r.ID, _ = cell.Value()
+			r.HasID = len(r.ID) > 0
+		}
+	}
+	for range d.fields.Others {
+		cell, _ := rest.next()
+		d.others = append(d.others, d.text(cell))
+	}
+	r.Others = d.others
+	return r, nil
+}
+
+// text returns the text in a cell. It returns nil if there is none.
+func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
+	switch {
+	case cell == nil || cell.Len() == 0:
+		return nil
+	case cell.Len() == 1:
+		text, _ := cell.Value()
+		return text
+	}
+	start := len(d.joined)
+	d.joined = append(d.joined, bytes.Join(slices.Collect(cell.All()), []byte("\n"))...)
+	return d.joined[start:len(d.joined):len(d.joined)]
+}

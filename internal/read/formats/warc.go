@@ -1,0 +1,159 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/warc"
+	"mirrorbeam/internal/read/webtext"
+)
+
+// webArchive is the format of WARC, WET and ARC.
+func webArchive() format {
+	return format{
+		func(l corpus.Limits, _ Wanted) corpus.Source {
+			return &warcSource{limits: l, stream: l.Stream()}
+		},
+		func(w Wanted) corpus.Decoder {
+			return &warcDecoder{
+				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
+			}
+		},
+	}
+}
+
+// warcSource reads the records of one archive.
+type warcSource struct {
+	limits corpus.Limits
+	stream corpus.Stream
+	reader *warc.Reader
+	number int
+	next   int64 // position behind the last frame
+	ended  bool
+}
+
+// Reset goes on to another archive.
+func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
+	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
+		return err
+	}
+	options := warc.Options{Limit: w.limits.Line, Start: s.Start, Hold: w.limits.Hold}
+	if file.Compression == corpus.None {
+		options.End = file.Size
+	} else {
+		options.Member = w.stream.Member
+	}
+	w.reader, w.number, w.next, w.ended = warc.NewReader(&w.stream, options), s.File, 0, false
+	return nil
+}
+
+// Next reads records until they fill a batch.
+func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: w.number, Format: corpus.WARC, Data: buffer[:0]}
+	for len(b.Data) < corpus.BatchBytes && !w.ended {
+		frame, err := w.reader.Next()
+		fault, isFault := errors.AsType[*corpus.Fault](err)
+		switch {
+		case err == io.EOF:
+			w.ended = true
+		case isFault:
+			w.ended = fault.Last
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning})
+		case err != nil:
+			return corpus.Batch{}, err
+		case frame.Fault != "":
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: frame.Position, Message: frame.Fault})
+			w.next = frame.Position + 1
+		default:
+			start := len(b.Data)
+			b.Data = append(b.Data, frame.Raw...)
+			b.Frames = append(b.Frames, corpus.Frame{Position: frame.Position, Start: start, End: len(b.Data)})
+			w.next = frame.Position + 1
+		}
+	}
+	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
+		return corpus.Batch{}, w.stream.End()
+	}
+	return b, nil
+}
+
+// Close closes the current archive.
+func (w *warcSource) Close() error { return w.stream.Close() }
+
+// warcDecoder takes the texts of pages out of records.
+type warcDecoder struct {
+	parser warc.Parser
+	text   pageText
+	fields []string // other fields
+	others [][]byte
+}
+
+// Decode returns the text of a page. The id of the record is the id of the document. Of a redirect, which is passed over, it
+// returns the other fields.
+func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
+	record, err := d.parser.Parse(raw)
+	if err != nil {
+		return corpus.Record{}, err
+	}
+	if record.Use != warc.Document {
+		passed := corpus.Record{}
+		if len(record.Location) > 0 {
+			passed.Others = d.readOthers(&record)
+		}
+		return passed, corpus.PassedOver(record.Use.String())
+	}
+	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
+	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record)}, nil
+}
+
+// readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
+// url, [PasswordInput], [Language], [Markup] and [Canonical].
+func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
+	d.others = d.others[:0]
+	for _, field := range d.fields {
+		var value []byte
+		switch field {
+		case "url":
+			value = r.URL
+		case "date":
+			value = r.Date
+		case "site":
+			if address, err := url.Parse(string(r.URL)); err == nil {
+				value = []byte(strings.ToLower(address.Hostname()))
+			}
+		case PasswordInput:
+			value = passwordValue(r.Payload)
+		case Language:
+			value = languageValue(r.Payload, r.Languages)
+		case Markup:
+			value = markupValue(r.Payload)
+		case Canonical:
+			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
+				value = destination(r)
+			}
+		}
+		if len(value) == 0 {
+			value = nil
+		}
+		d.others = append(d.others, value)
+	}
+	return d.others
+}
+
+// destination returns the address that a redirect leads to, nil if it is none.
+func destination(r *warc.Record) []byte {
+	from, err := url.Parse(string(r.URL))
+	if err != nil {
+		return nil
+	}
+	to, err := from.Parse(string(r.Location))
+	if err != nil {
+		return nil
+	}
+	return []byte(to.String())
+}

@@ -1,0 +1,164 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/webtext"
+)
+
+// whole is the format of files that are one document each.
+func whole(f corpus.Format) format {
+	return format{
+		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
+		func(w Wanted) corpus.Decoder {
+			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+			if f == corpus.HTML {
+				d.mediaType, d.text = "text/html", newPageText(w, w.PageText)
+			}
+			return d
+		},
+	}
+}
+
+// wholeSource reads the files of a group, one record each.
+type wholeSource struct {
+	limits corpus.Limits
+	format corpus.Format
+	group  corpus.File
+	rest   corpus.Stretch // files still to come
+	stream corpus.Stream
+}
+
+// Reset goes on to other files of a group.
+func (w *wholeSource) Reset(file corpus.File, s corpus.Stretch) error {
+	w.group, w.rest = file, s
+	return nil
+}
+
+// Next reads files until they fill a batch.
+func (w *wholeSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: w.rest.File, Format: w.format, Data: buffer[:0]}
+	for len(b.Data) < corpus.BatchBytes && w.rest.Start < w.rest.End {
+		position := w.rest.Start
+		w.rest.Start++
+		if err := w.add(&b, position); err != nil {
+			return corpus.Batch{}, err
+		}
+		if len(b.Data) > corpus.LongLine {
+			break
+		}
+	}
+	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
+		return corpus.Batch{}, io.EOF
+	}
+	return b, nil
+}
+
+// add reads the file at a position of the group. A file that cannot be used becomes a reject.
+func (w *wholeSource) add(b *corpus.Batch, position int64) error {
+	member := w.group.Members[position]
+	if err := w.stream.Reset(member, 0, w.limits.Window); err != nil {
+		return err
+	}
+	start := len(b.Data)
+	err := w.read(b, &member)
+	if fault, isFault := errors.AsType[*corpus.Fault](err); isFault && !fault.Warning {
+		err = nil
+		b.Data = b.Data[:start]
+		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message})
+	} else if err == nil || isFault {
+		err = nil
+		b.Frames = append(b.Frames, corpus.Frame{Position: position, Start: start, End: len(b.Data)})
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.stream.End(); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// read appends the content of the current file to the batch. It is a fault if the file is longer than a
+// document may be.
+func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
+	start := len(b.Data)
+	held := false
+	for {
+		if len(b.Data) == cap(b.Data) {
+			if len(b.Data)-start >= corpus.LongLine && !held && w.limits.Hold != nil {
+				if err := w.limits.Hold(); err != nil {
+					return err
+				}
+				held = true
+			}
+			more := int64(1)
+			if held && file.Compression == corpus.None {
+				// The rest is read without another move.
+				more = max(min(file.Size, w.limits.Line)-int64(len(b.Data)-start), 0) + 1
+			}
+			b.Data = slices.Grow(b.Data, int(more))
+		}
+		n, err := w.stream.Read(b.Data[len(b.Data):cap(b.Data)])
+		b.Data = b.Data[:len(b.Data)+n]
+		switch {
+		case int64(len(b.Data)-start) > w.limits.Line:
+			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that %s allows for", w.limits.Line, w.limits.Setting())}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// Close closes the current file.
+func (w *wholeSource) Close() error { return w.stream.Close() }
+
+// wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
+type wholeDecoder struct {
+	mediaType string
+	text      pageText
+	fields    []string // other fields
+	others    [][]byte // stay nil, but for those of web pages: the file has no fields
+}
+
+// Decode returns the text of a file.
+func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
+	if err := corpus.CheckText(content); err != nil {
+		return corpus.Record{}, err
+	}
+	if !isText(content) {
+		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
+	}
+	if d.mediaType == "text/html" {
+		d.readOthers(content)
+	}
+	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
+}
+
+// readOthers reads the fields of a web page.
+func (d *wholeDecoder) readOthers(content []byte) {
+	for i, field := range d.fields {
+		switch field {
+		case PasswordInput:
+			d.others[i] = passwordValue(content)
+		case Language:
+			d.others[i] = languageValue(content, nil)
+		case Markup:
+			d.others[i] = markupValue(content)
+		case Canonical:
+			d.others[i] = canonicalValue(content)
+		}
+	}
+}
+
+// isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.
+func isText(content []byte) bool {
+	return bytes.IndexByte(content, 0) < 0 || bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
+}

@@ -1,0 +1,200 @@
+package boilerplate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/sketch"
+)
+
+const (
+	// mostRows is the largest number of rows of an output.
+	mostRows = 4096
+	// mostText is the length of the longest text of a row, in bytes.
+	mostText = 1000
+)
+
+// Finding makes the passages of the documents of a split that are the first to have some shingles.
+type Finding struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Sketching is how the input was read first.
+	Sketching documents.Sketching
+	// Counts says that common shingles are only counted, and not left out.
+	Counts bool
+
+	layout  documents.Layout // read in Setup, like the next one
+	ignored *sketch.Shingles
+	options sketch.Options
+}
+
+// Setup reads the list of inputs.
+func (f *Finding) Setup() error {
+	if err := f.layout.Read(string(f.Inputs)); err != nil {
+		return err
+	}
+	s, err := f.Sketching.WithLists(f.layout.Inputs)
+	if err != nil {
+		return err
+	}
+	f.ignored, f.options = s.Options.Ignored, s.Options
+	// All shingles of a text are wanted. A passage lies in one text.
+	f.options.Ignored, f.options.LeastShingles, f.options.Weights = nil, 0, nil
+	return nil
+}
+
+// Task writes the most frequent passages of one split, in the order of the corpus.
+func (f *Finding) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	list, err := common.ReadList(t.Catalog)
+	if err != nil {
+		return err
+	}
+	w.Hold(list)
+	sequencer, err := sketch.NewSequencer(f.options, false)
+	if err != nil {
+		return err
+	}
+	held, err := readHolders(w)
+	if err != nil {
+		return err
+	}
+	o := &finder{Finding: f, common: list.Shingles, sequencer: sequencer, held: held}
+	err = f.layout.EachAgain(ctx, f.Sketching.Reading, t.Number, held.refs(), func(ref docref.Ref, r *documents.Record) error {
+		w.Figures.Records++
+		w.Figures.Bytes += r.Bytes
+		o.document(ref, r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.Outcome.Counts.Boilerplate = o.found
+	var rows []byte
+	for _, row := range o.rows.best() {
+		rows = row.AppendJSON(rows)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return w.Run.Section(records.Passages, 0, rows)
+}
+
+// holder is a document that is the first to have some shingles.
+type holder struct {
+	ref docref.Ref
+	// documents are the numbers of documents that have each of its shingles, by the cause.
+	documents [2]map[uint64]int64
+}
+
+// holders are in document order.
+type holders []holder
+
+// readHolders reads the documents of a split that have enough shingles first for a passage.
+func readHolders(w *work.Desk) (all holders, err error) {
+	packed, err := w.Read(0, records.FirstHolders)
+	if err != nil {
+		return nil, err
+	}
+	held := records.AppendHolders(nil, packed)
+	slices.SortFunc(held, func(a, b records.Holder) int { return cmp.Compare(a.Ref, b.Ref) })
+	for len(held) > 0 {
+		h := holder{ref: held[0].Ref, documents: [2]map[uint64]int64{{}, {}}}
+		for len(held) > 0 && held[0].Ref == h.ref {
+			h.documents[held[0].Cause][held[0].Shingle] = held[0].Documents
+			held = held[1:]
+		}
+		if max(len(h.documents[0]), len(h.documents[1])) >= leastNew {
+			all = append(all, h)
+		}
+	}
+	return all, nil
+}
+
+func (h holders) refs() []docref.Ref {
+	refs := make([]docref.Ref, len(h))
+	for i := range h {
+		refs[i] = h[i].ref
+	}
+	return refs
+}
+
+// finder finds the passages of the documents of a split.
+type finder struct {
+	*Finding
+	common    *sketch.Shingles
+	sequencer *sketch.Sequencer
+	held      holders // still to come
+	places    []place
+	rows      ranking
+	found     int64
+}
+
+// document finds the passages of the next document.
+func (f *finder) document(ref docref.Ref, r *documents.Record) {
+	h := f.held[0]
+	f.held = f.held[1:]
+	for i, text := range r.Content.Texts {
+		_, sequence := f.sequencer.Sequence(text)
+		for cause, list := range []*sketch.Shingles{records.OfBaseText: f.ignored, records.OfCorpus: f.common} {
+			if len(h.documents[cause]) == 0 {
+				continue
+			}
+			f.places = f.places[:0]
+			for _, hash := range sequence.Shingles {
+				f.places = append(f.places, place{list.Has(hash), h.documents[cause][hash]})
+				delete(h.documents[cause], hash) // it is known from here on
+			}
+			for _, s := range passagesOf(f.places) {
+				f.found++
+				row := f.row(text, &sequence, s)
+				row.LeftOut = f.leftOut(records.Cause(cause))
+				row.Ref = quoting.Text(f.layout.Inputs.RefText(nil, ref))
+				if row.ID = row.Ref; len(r.Content.ID) > 0 {
+					row.ID = quoting.Text(r.Content.ID)
+				}
+				if fields := f.Sketching.Fields.Texts; len(fields) > 1 {
+					row.Field = quoting.Text(fields[i])
+				}
+				f.rows.add(row)
+			}
+		}
+	}
+}
+
+// row returns the row of a passage without the names of its document.
+func (f *finder) row(text []byte, sequence *sketch.Sequence, s stretch) output.Passage {
+	begin, end := sequence.Starts[s.from], sequence.Ends[s.to-1]
+	shown := text[begin:end]
+	if len(shown) > mostText {
+		cut := mostText
+		for cut > mostText-utf8.UTFMax && !utf8.RuneStart(shown[cut]) {
+			cut--
+		}
+		shown = shown[:cut]
+	}
+	return output.Passage{
+		Documents: s.documents, Text: quoting.Text(shown), Begin: int64(begin), End: int64(end),
+		// A text that is shorter than a shingle has one, which is no passage.
+		Tokens: int64(sequence.Tokens[s.to-1]-sequence.Tokens[s.from]) + int64(f.options.Measure.Shingle),
+	}
+}
+
+// leftOut returns the name of the setting that leaves shingles of a cause out, empty if they count.
+func (f *finder) leftOut(cause records.Cause) string {
+	switch {
+	case cause == records.OfBaseText:
+		return "ignore"
+	case f.Counts:
+		return ""
+	}
+	return "common"
+}

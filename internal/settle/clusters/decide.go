@@ -1,0 +1,137 @@
+package clusters
+
+import (
+	"cmp"
+	"slices"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/settle/keep"
+)
+
+// Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
+// the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
+// no kept document could stand for it.
+func (s *Shard) Decide(split keep.Split) {
+	order, leads := s.numbers(), s.leaders()
+	slices.SortFunc(order, func(a, b records.Number) int {
+		if cluster := cmp.Compare(s.members[a].First, s.members[b].First); cluster != 0 {
+			return cluster
+		}
+		if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
+			if leads[s.first[a]] {
+				return -1
+			}
+			return 1
+		}
+		return s.prefer(a, b)
+	})
+	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, len(s.edges), s.rival)
+	for i := range s.end() {
+		if s.reference(i) {
+			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
+		}
+	}
+	if split == keep.Star {
+		s.splitStars()
+	}
+}
+
+// numbers returns the numbers of all documents.
+func (s *Shard) numbers() []records.Number {
+	numbers := make([]records.Number, len(s.members))
+	for i := range s.end() {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+// goes reports whether the decision removes a document.
+func (s *Shard) goes(i records.Number) bool { return s.choices[i].Kept != i }
+
+// prefer orders documents by preference, the preferred one first.
+func (s *Shard) prefer(a, b records.Number) int {
+	return s.ranked(a).Compare(s.ranked(b))
+}
+
+// ranked returns a document with its standing.
+func (s *Shard) ranked(i records.Number) preference.Ranked {
+	return preference.Ranked{Ref: s.members[i].Ref, Standing: s.members[i].Standing}
+}
+
+// heapEdges visits each edge of a heap as two classes of identical documents, known by their first documents: the class
+// of the leader and the class of the document that is like it. The leader is the preferred one.
+func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
+	for _, e := range s.edges {
+		if !e.Heap() {
+			continue
+		}
+		leader, other := s.first[e.A], s.first[e.B]
+		if s.prefer(other, leader) < 0 {
+			leader, other = other, leader
+		}
+		visit(leader, other)
+	}
+}
+
+// leaders returns, for each class by its first document, whether it leads others of a heap. It returns nil if no class
+// does.
+func (s *Shard) leaders() (leads []bool) {
+	s.heapEdges(func(leader, _ records.Number) {
+		if leads == nil {
+			leads = make([]bool, len(s.members))
+		}
+		leads[leader] = true
+	})
+	return leads
+}
+
+// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class whose pairs are not
+// listed is unchecked if it is kept, and heaps count none of these. Of all others, a class is unchecked if
+// it is of the input, is kept, and was not compared with all other kept classes of its heap. Heaps have counted
+// leaders, and some of these are removed. They have not counted classes whose leader was removed in favour of a document of
+// another heap.
+func (s *Shard) unchecked() (n int64) {
+	stays := make([]bool, len(s.members)) // a document of the class is kept
+	for i := range s.end() {
+		stays[s.first[i]] = stays[s.first[i]] || !s.goes(i)
+	}
+	for i := range s.members {
+		if s.members[i].Unchecked && !stays[s.first[i]] {
+			n--
+		}
+		if s.members[i].PartlyListed && stays[s.first[i]] && s.first[i] == records.Number(i) && !s.reference(records.Number(i)) {
+			n++
+		}
+	}
+	left := map[records.Number]bool{}
+	s.heapEdges(func(leader, other records.Number) {
+		if !stays[leader] && stays[other] && !s.reference(other) {
+			left[other] = true
+		}
+	})
+	return n + int64(len(left))
+}
+
+// rival returns edge i as an edge between the first documents of two classes of identical ones. It counts if it lets one
+// document be removed for the other. If the reference begins both classes, both are kept: their documents of the input are
+// removed for documents of their own class.
+func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
+	a, b := s.first[s.edges[i].A], s.first[s.edges[i].B]
+	counts = a != b && (!s.reference(a) || !s.reference(b))
+	return keep.Edge{A: a, B: b, Similarity: s.edges[i].Similarity()}, counts
+}
+
+// splitStars makes each kept document and those removed for it a cluster, known by the first of them.
+func (s *Shard) splitStars() {
+	const none = ^records.Number(0)
+	star := slices.Repeat([]records.Number{none}, len(s.members))
+	for i := range s.end() {
+		kept := s.choices[i].Kept
+		if star[kept] == none {
+			star[kept] = i
+		}
+		s.members[i].First = star[kept]
+	}
+	s.countSizes()
+}

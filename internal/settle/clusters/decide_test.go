@@ -1,0 +1,72 @@
+package clusters
+
+import (
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/keep"
+)
+
+// shardOf4 is an output shard of four documents of the given standings, with edges. The first documents are of a
+// reference.
+func shardOf4(references int, standings [4]preference.Standing, edges ...records.Edge[records.Number]) *Shard {
+	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: graphs.NewForest[records.Number](4)}
+	for i, standing := range standings {
+		s.members = append(s.members, records.Member{Ref: docref.Ref(10 + i), Standing: standing})
+	}
+	return s
+}
+
+// edge is an edge between two documents of an output shard.
+func edge(a, b records.Number, shared, total uint32) records.Edge[records.Number] {
+	return records.Edge[records.Number]{A: a, B: b, Score: records.Score{Shared: shared, Total: total}}
+}
+
+// TestLeadersComeFirst: a leader is kept before documents that come first, so that the documents like it have one to be
+// removed for. Documents without a leader are counted.
+func TestLeadersComeFirst(t *testing.T) {
+	plain := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10) }
+	heap := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10|records.HeapMark) }
+	even := [4]preference.Standing{5, 5, 5, 5}
+	for _, c := range []struct {
+		name       string
+		shard      *Shard
+		want       []records.Number
+		leaderless int64
+	}{
+		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
+		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{1, 1, 1, 1}, 0},
+		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
+		{"the preferred one is the leader", shardOf4(0, [4]preference.Standing{6, 6, 4, 1}, heap(0, 2), heap(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
+		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), []records.Number{0, 0, 0, 3}, 1},
+		{"a leader goes for a reference", shardOf4(1, [4]preference.Standing{0, 5, 5, 5}, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{0, 0, 2, 3}, 2},
+		{"a reference leads", shardOf4(2, [4]preference.Standing{0, 0, 2, 1}, heap(0, 2), heap(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
+	} {
+		c.shard.Decide(keep.Component)
+		var got []records.Number
+		for _, choice := range c.shard.choices {
+			got = append(got, choice.Kept)
+		}
+		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.leaderless {
+			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.leaderless)
+		}
+	}
+}
+
+// TestUncheckedLeaders: leaders that are removed are subtracted from what heaps have counted.
+func TestUncheckedLeaders(t *testing.T) {
+	s := shardOf4(0, [4]preference.Standing{1, 1, 1, 1}, edge(0, 1, 9, 10|records.HeapMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9))
+	s.first = graphs.Forest[records.Number]{0, 1, 2, 1}
+	for i := range s.members {
+		s.members[i].Unchecked = i != 3 // 3 is equal to another one
+	}
+	s.Decide(keep.Component)
+	if got := s.unchecked(); got != -2 { // 1 and 2 are removed
+		t.Errorf("%d, want -2", got)
+	}
+}

@@ -1,0 +1,57 @@
+package clusters
+
+import (
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+)
+
+const (
+	// leastTemplate is the least number of documents of a cluster that may be called a template.
+	leastTemplate = 100
+	// leastPart is the least number of documents in a part of a cluster that one pair joins to the rest.
+	leastPart = 25
+)
+
+// addLargest notes the largest cluster, the first of those if there are several.
+func (s *Shard) addLargest(o *work.Outcome) {
+	largest := records.Number(0)
+	for first, size := range s.size {
+		if size > s.size[largest] {
+			largest = records.Number(first)
+		}
+	}
+	if len(s.size) == 0 || s.size[largest] == 0 {
+		return
+	}
+	c := work.LargeCluster{Name: s.name(largest), Documents: int64(s.size[largest]), A: s.name(largest)}
+	for i := range s.members {
+		if s.members[i].First == largest && s.first[i] != s.first[largest] {
+			c.B = s.name(records.Number(i))
+			break
+		}
+	}
+	o.Largest.Add(c)
+}
+
+// Doubt finds clusters that may hold documents which are no near-duplicates. The shard must be decided. Least is the
+// least similarity of an edge, from 0 to 1. If clusters are whole components, it also looks for pairs that hold a
+// cluster together.
+func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
+	s.addLargest(o)
+	for first, c := range s.cohesions() {
+		mean := c.sum / float64(c.gone)
+		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
+			o.Templates.Add(work.Template{Cluster: s.name(records.Number(first)), Documents: int64(s.size[first]), Mean: mean, Least: c.least})
+		}
+	}
+	if !areComponents {
+		return
+	}
+	for _, found := range s.bridges(leastPart) {
+		e := s.edges[found.edge]
+		o.Bridges.Add(work.Bridge{
+			Cluster: s.name(found.first), Documents: int64(s.size[found.first]), Part: int64(found.part),
+			A: s.name(e.A), B: s.name(e.B),
+		})
+	}
+}

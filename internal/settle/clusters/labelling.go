@@ -1,0 +1,137 @@
+package clusters
+
+import (
+	"mirrorbeam/internal/carry/joining"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+)
+
+// Labelling joins the verified edges to components, orders the components by their first documents and cuts that order
+// into output shards. It makes the tasks of [Sending].
+type Labelling struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// ReleaseSets says that no output needs the sets of the sketch blocks: they may go as soon as the edges are known.
+	ReleaseSets bool
+	// GraphBytes is about how much memory the documents of components may take.
+	GraphBytes int64
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
+
+// runsOf returns the runs that hold edges and documents.
+func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Gather, work.Source) }
+
+// The steps of [Sending].
+const (
+	edgesStep = iota
+	membersStep
+)
+
+// Plan joins the edges of all runs to components, gives their documents positions and makes the tasks that send edges
+// and documents there. Without an edge there is no task. See, if not nil, sees each document and the first document of
+// its component.
+//
+// The tasks that made the edges were the last to read the gathered sets, so the run files of these go.
+func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) error {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
+	if l.ReleaseSets {
+		p.Runs.ReleaseSets(p.Outcomes)
+	}
+	runs := runsOf(p)
+	labels, err := l.label(p, runs, see)
+	if err != nil || labels == "" {
+		return err
+	}
+	runs = append(runs, labels)
+	for _, d := range []work.Delivery{
+		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
+		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
+	} {
+		if err := p.Deliver(d, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
+// with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
+func (l *Labelling) label(p *work.Planning, runs []string, see func(ref, first docref.Ref)) (string, error) {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	graph := work.GraphOf(runs, records.EdgeNodes, p, l.GraphBytes)
+	graph.IsUniform = true
+	err := joining.Label(graph, &labeller{
+		run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)},
+	})
+	if err != nil {
+		return "", err
+	}
+	return p.Run.Close()
+}
+
+// labeller gives documents their positions. The value of a component is the position of its first document.
+type labeller struct {
+	run     *runfile.Writer
+	layout  *documents.Layout
+	figures *work.Figures
+	see     func(ref, first docref.Ref)
+	order   order
+}
+
+// isListed reports whether a component is in the output. A component without a document of the input is not: it holds
+// equal documents of the reference.
+func (l *labeller) isListed(c joining.Component) bool { return c.Last >= l.layout.FirstInput }
+
+// Count counts the documents of listed components.
+func (l *labeller) Count(c joining.Component) {
+	if l.isListed(c) {
+		l.order.total += c.Weight
+	}
+}
+
+// Place returns the position of a component.
+func (l *labeller) Place(c joining.Component) (uint64, error) {
+	if !l.isListed(c) {
+		return uint64(records.Nowhere), nil
+	}
+	at, err := l.order.add(c.Weight)
+	return uint64(at.Shard) | uint64(at.Number)<<32, err
+}
+
+// Document returns the position of a document, and tells it the task of the document's split.
+func (l *labeller) Document(d joining.Document) (records.Position, error) {
+	l.figures.Records++
+	if l.see != nil {
+		l.see(d.Ref, d.Component.First)
+	}
+	first := records.Position{Shard: records.OutputShard(d.Component.Value), Number: records.Number(d.Component.Value >> 32)}
+	if first.Shard == records.Nowhere {
+		return first, nil
+	}
+	at := records.Position{Shard: first.Shard, Number: first.Number + records.Number(d.Before)}
+	b, err := l.run.Record(records.Members, documents.SplitOf(l.layout.Starts, d.Ref), records.MemberSize)
+	if err == nil {
+		records.PutRef(b, d.Ref)
+		at.Put(b[records.RefSize:])
+		first.Put(b[records.RefSize+records.PositionSize:])
+	}
+	return at, err
+}
+
+// Node writes the position of a node.
+func (l *labeller) Node(part int, node graphs.Node, at records.Position) error {
+	b, err := l.run.Record(records.EdgeShards, part, records.NodePositionSize)
+	if err == nil {
+		records.PutNodePosition(b, node, at)
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/sketch"
+)
+
+// readsShard returns a task that reads a shard and compares what it has read.
+func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Desk) error {
+	return func(_ context.Context, task work.Task, w *work.Desk) error {
+		s, err := ReadShard(layoutOf(t), w)
+		if err != nil {
+			return err
+		}
+		got := Shard{members: s.members, edges: s.edges, spans: s.spans}
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("read %+v, want %+v", got, want)
+		}
+		if w.Figures.Records != int64(len(s.members)+len(s.edges)) {
+			return fmt.Errorf("%d records", w.Figures.Records)
+		}
+		return nil
+	}
+}
+
+// layoutOf returns the layout of threeFiles.
+func layoutOf(t testing.TB) *documents.Layout {
+	t.Helper()
+	var layout documents.Layout
+	if err := layout.Read(string(threeFiles(t))); err != nil {
+		t.Fatal(err)
+	}
+	return &layout
+}
+
+// rowsOf returns the rows that write passes.
+func rowsOf[T output.Row](t *testing.T, write func(row func(T) error) error) string {
+	t.Helper()
+	var b []byte
+	if err := write(func(row T) error { b = row.AppendJSON(b); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	// Row passes until it fails: the first failure ends everything.
+	passed := 0
+	fault := errors.New("full")
+	if err := write(func(T) error { passed++; return fault }); len(b) > 0 && (!errors.Is(err, fault) || passed != 1) {
+		t.Errorf("%d rows passed after an error, which gave %v", passed, err)
+	}
+	return string(b)
+}
+
+// checkRows compares rows, without their ends.
+func checkRows(t *testing.T, what, got string, want ...string) {
+	t.Helper()
+	if joined := strings.Join(append(want, ""), "\n"); got != joined {
+		t.Errorf("%s:\n%swant\n%s", what, got, joined)
+	}
+}
+
+// chain is a shard of two clusters: a chain of four documents, where the second and the third are identical, and a
+// document of the reference with one that is like it. Standings are the standings of the documents of the chain.
+func chain(t *testing.T, standings [4]preference.Standing) *Shard {
+	return newShard(layoutOf(t), []records.Member{
+		{Ref: at(0, 0), First: 0, Size: 10, Id: "ref"},
+		{Ref: at(1, 10), First: 0, Size: 9, Standing: 1},
+		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: "b"},
+		{Ref: at(1, 60), First: 2, Size: 8, Standing: standings[1], Id: "c"},
+		{Ref: at(2, 5), First: 2, Size: 8, Standing: standings[2], Id: "c", Repeated: true},
+		{Ref: at(2, 7), First: 2, Size: 7, Standing: standings[3], Id: "e"},
+	}, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 8, 10), edge(3, 4, 8, 8), edge(3, 5, 6, 8)})
+}
+
+func TestRowsOfComponents(t *testing.T) {
+	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s.Decide(keep.Component)
+	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
+		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
+		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
+		`{"cluster":"b","id":"b","ref":"a:20","kept":true,"similarity":1,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"c","ref":"a:60","kept":false,"similarity":0.8,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"c","ref":"b:5","kept":false,"similarity":0.8,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"e","ref":"b:7","kept":true,"similarity":1,"size":4,"least":0.8,"mean":0.8}`)
+	checkRows(t, "removed", rowsOf(t, s.RemovedRows),
+		`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		`{"id":"c","ref":"a:60","cluster":"b","kept_id":"b","similarity":0.8}`,
+		`{"id":"c","ref":"b:5","cluster":"b","kept_id":"b","similarity":0.8}`)
+	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+		`{"a":"ref","b":"a:10","jaccard":0.9,"containment_a":0.9,"containment_b":1,"exact":true}`,
+		`{"a":"b","b":"c","jaccard":0.8,"containment_a":0.8,"containment_b":1,"exact":true}`,
+		`{"a":"c","b":"b:5","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
+		`{"a":"c","b":"e","jaccard":0.75,"containment_a":0.75,"containment_b":0.8571428571428571,"exact":true}`)
+	var o work.Outcome
+	if err := s.Count(&o); err != nil {
+		t.Fatal(err)
+	}
+	if want := (work.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 2, Removed: 3, RemovedForReference: 1}); o.Counts != want || o.Skipped.Kept != 0 {
+		t.Errorf("counts %+v, want %+v; %d unchecked", o.Counts, want, o.Skipped.Kept)
+	}
+}
+
+func TestRowsOfStars(t *testing.T) {
+	s := chain(t, [4]preference.Standing{50, 30, 40, 20})
+	s.Decide(keep.Star)
+	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
+		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
+		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
+		`{"cluster":"c","id":"c","ref":"a:60","kept":false,"similarity":0.75,"size":3,"least":0.75,"mean":0.75}`,
+		`{"cluster":"c","id":"c","ref":"b:5","kept":false,"similarity":0.75,"size":3,"least":0.75,"mean":0.75}`,
+		`{"cluster":"c","id":"e","ref":"b:7","kept":true,"similarity":1,"size":3,"least":0.75,"mean":0.75}`)
+	checkRows(t, "removed", rowsOf(t, s.RemovedRows),
+		`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		`{"id":"c","ref":"a:60","cluster":"c","kept_id":"e","similarity":0.75}`,
+		`{"id":"c","ref":"b:5","cluster":"c","kept_id":"e","similarity":0.75}`)
+}
+
+// TestPairsOfOtherScores: pairs of fingerprints have distances, and pairs with passages have spans. Without a decision
+// only pairs are counted.
+func TestPairsOfOtherScores(t *testing.T) {
+	s := newShard(layoutOf(t), []records.Member{
+		{Ref: at(1, 0), Size: 7, Id: "a"},
+		{Ref: at(1, 1), Size: 7, Id: "b"},
+		{Ref: at(1, 2), Size: 7, Id: "c"},
+		{Ref: at(1, 3), Size: 25, Id: "d"},
+	}, []records.Edge[records.Number]{
+		{A: 1, B: 2, Score: records.NewScore(96, 128, true)},
+		{A: 1, B: 3, Score: records.NewScore(2, 30, false)},
+	})
+	s.spans = []records.Span[records.Number]{
+		{A: 1, B: 3, Span: sketch.Span{StartA: 5, EndA: 50, StartB: 7, EndB: 52, Words: 9}, More: 4},
+		{A: 1, B: 3, Span: sketch.Span{StartA: 60, EndA: 70, StartB: 80, EndB: 90, Words: 2}, More: 4},
+	}
+	near := newShard(layoutOf(t), s.members, []records.Edge[records.Number]{
+		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
+		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
+	})
+	checkRows(t, "pairs by distance", rowsOf(t, near.HammingPairRows),
+		`{"a":"a","b":"b","hamming":3,"cosine":0.9892,"exact":true}`,
+		`{"a":"a","b":"c","hamming":0,"cosine":1,"exact":true,"identical":true}`)
+	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
+		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
+			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)
+	var o work.Outcome
+	if err := near.Count(&o); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Count(&o); err != nil {
+		t.Fatal(err)
+	}
+	if want := (work.Counts{Pairs: 4, Identical: 1, Kept: 8}); o.Counts != want {
+		t.Errorf("counts %+v, want %+v", o.Counts, want)
+	}
+	if removed := slices.Collect(s.Removed); len(removed) > 0 {
+		t.Errorf("removed %d", removed)
+	}
+}
+
+// TestRemovedBySplit: removed refs are written for the split that holds them.
+func TestRemovedBySplit(t *testing.T) {
+	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s.Decide(keep.Component)
+	run := worktest.Write(t, worktest.Runs(t), s.WriteRemoved)
+	pieces, err := runfile.Pieces(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	got := map[int][]docref.Ref{}
+	for _, piece := range pieces {
+		packed, err := reader.Read(nil, piece)
+		if err != nil || piece.Kind != records.Removed {
+			t.Fatalf("records of kind %d (%v)", piece.Kind, err)
+		}
+		for ; len(packed) > 0; packed = packed[records.RefSize:] {
+			got[piece.Shard] = append(got[piece.Shard], records.GetRef(packed))
+		}
+	}
+	if want := map[int][]docref.Ref{1: {at(1, 10)}, 2: {at(1, 60), at(2, 5)}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("removed %v, want %v", got, want)
+	}
+}
+
+// TestDecisionsHold draws random shards. Whatever is decided, documents of the reference are kept. A document is
+// removed for a kept one to which it, or its equal, has an edge. Rows and counts agree.
+func TestDecisionsHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	layout := layoutOf(t)
+	for range 300 {
+		n := 1 + random.IntN(30)
+		references := random.IntN(n)
+		members := make([]records.Member, n)
+		for i := range members {
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Standing: 1 + preference.Standing(random.IntN(4))}
+			if i < references {
+				members[i].Ref, members[i].Standing = at(0, int64(i)), preference.Reference
+			}
+		}
+		var edges []records.Edge[records.Number]
+		for a := range records.Number(n) {
+			for b := a + 1; int(b) < n; b++ {
+				if random.IntN(n) == 0 {
+					edges = append(edges, edge(a, b, 7+random.Uint32N(4), 10|records.HeapMark*random.Uint32N(2)))
+				}
+			}
+		}
+		s := newShard(layout, members, edges)
+		s.Decide([]keep.Split{keep.Component, keep.Star}[random.IntN(2)])
+		for i, c := range s.choices {
+			i := records.Number(i)
+			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {
+				t.Fatalf("document %d goes for %d", i, c.Kept)
+			}
+			joined := func(e records.Edge[records.Number]) bool {
+				a, b, want := s.first[e.A], s.first[e.B], [2]records.Number{s.first[i], s.first[c.Kept]}
+				return [2]records.Number{a, b} == want || [2]records.Number{b, a} == want
+			}
+			if s.first[i] != s.first[c.Kept] && !slices.ContainsFunc(edges, joined) {
+				t.Fatalf("document %d goes for %d, which it has no edge to", i, c.Kept)
+			}
+		}
+		var o work.Outcome
+		if err := s.Count(&o); err != nil {
+			t.Fatal(err)
+		}
+		removed := strings.Count(rowsOf(t, s.RemovedRows), "\n")
+		clustered := strings.Count(rowsOf(t, s.ClusterRows), "\n")
+		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) || int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {
+			t.Fatalf("%d rows of removed, %d of clusters, counted %+v", removed, clustered, o.Counts)
+		}
+	}
+}

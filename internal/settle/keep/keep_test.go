@@ -1,0 +1,191 @@
+package keep
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/carry/records"
+)
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		order, first []records.Number
+		edges        []Edge
+		want         []Choice
+	}{
+		{
+			"a chain keeps both ends",
+			[]records.Number{0, 1, 2},
+			[]records.Number{0, 1, 2},
+			[]Edge{{0, 1, .8}, {1, 2, .9}},
+			[]Choice{{0, 1}, {0, .8}, {2, 1}},
+		},
+		{
+			"the preferred middle stands for both ends",
+			[]records.Number{1, 0, 2},
+			[]records.Number{0, 1, 2},
+			[]Edge{{0, 1, .8}, {1, 2, .9}},
+			[]Choice{{1, .8}, {1, 1}, {1, .9}},
+		},
+		{
+			"the most similar kept one is named",
+			[]records.Number{0, 1, 2},
+			[]records.Number{0, 1, 2},
+			[]Edge{{0, 2, .8}, {1, 2, .9}},
+			[]Choice{{0, 1}, {1, 1}, {1, .9}},
+		},
+		{
+			"of equals the preferred one is named",
+			[]records.Number{1, 0, 2},
+			[]records.Number{0, 1, 2},
+			[]Edge{{0, 2, .8}, {1, 2, .8}},
+			[]Choice{{0, 1}, {1, 1}, {1, .8}},
+		},
+		{
+			"identical documents keep the preferred one",
+			[]records.Number{2, 0, 1},
+			[]records.Number{0, 0, 0},
+			nil,
+			[]Choice{{2, 1}, {2, 1}, {2, 1}},
+		},
+		{
+			"identical documents go together",
+			[]records.Number{0, 3, 1, 2},
+			[]records.Number{0, 1, 1, 1},
+			[]Edge{{0, 1, .85}},
+			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
+		},
+	} {
+		if got := Choose(Documents{Order: c.order, First: c.first}, len(c.edges), listed(c.edges)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestChooseKeepsTheLaw draws graphs: a document that goes has an edge to, or is
+// identical to, one that stays; two that stay have none between them.
+func TestChooseKeepsTheLaw(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 1 + random.IntN(40)
+		first := make([]records.Number, n)
+		var firsts []records.Number
+		for i := range first {
+			first[i] = records.Number(i)
+			if len(firsts) > 0 && random.IntN(3) == 0 {
+				first[i] = firsts[random.IntN(len(firsts))]
+			} else {
+				firsts = append(firsts, records.Number(i))
+			}
+		}
+		joined := map[[2]records.Number]float64{}
+		var edges []Edge
+		for range random.IntN(2 * n) {
+			a, b := firsts[random.IntN(len(firsts))], firsts[random.IntN(len(firsts))]
+			if _, ok := joined[[2]records.Number{a, b}]; a == b || ok {
+				continue
+			}
+			similarity := float64(random.IntN(4)+1) / 5
+			edges = append(edges, Edge{a, b, similarity})
+			joined[[2]records.Number{a, b}], joined[[2]records.Number{b, a}] = similarity, similarity
+		}
+		order := make([]records.Number, n)
+		for i, p := range random.Perm(n) {
+			order[i] = records.Number(p)
+		}
+		choices := Choose(Documents{Order: order, First: first}, len(edges), listed(edges))
+		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+		if !slices.Equal(choices, Choose(Documents{Order: order, First: first}, len(edges), listed(edges))) {
+			t.Fatal("the choice depends on the order of the edges")
+		}
+		for i, c := range choices {
+			if choices[c.Kept].Kept != c.Kept {
+				t.Fatalf("%d stands for %d, which goes", c.Kept, i)
+			}
+			want := 1.0
+			if first[i] != first[c.Kept] {
+				want = joined[[2]records.Number{first[i], first[c.Kept]}]
+			}
+			if c.Similarity != want {
+				t.Fatalf("%d goes for %d at %g, their similarity is %g", i, c.Kept, c.Similarity, want)
+			}
+		}
+		for i := range choices {
+			for j := range choices {
+				if i != j && choices[i].Kept == records.Number(i) && choices[j].Kept == records.Number(j) {
+					if _, ok := joined[[2]records.Number{first[i], first[j]}]; ok || first[i] == first[j] {
+						t.Fatalf("%d and %d are both kept", i, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+// listed returns the function that returns an edge by number. All count.
+func listed(edges []Edge) func(int) (Edge, bool) {
+	return func(i int) (Edge, bool) { return edges[i], true }
+}
+
+// TestChooseIsTheDefinition compares the choice with one that looks, for each document, at all that are kept before it.
+func TestChooseIsTheDefinition(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for trial := range 500 {
+		n := 1 + random.IntN(30)
+		d := Documents{First: make([]records.Number, n)}
+		if trial%2 == 0 {
+			d.Sides = make([]uint64, n)
+		}
+		for i := range n {
+			if d.First[i] = records.Number(i); i > 0 && random.IntN(3) == 0 {
+				d.First[i] = d.First[random.IntN(i)]
+			}
+			if d.Sides != nil {
+				d.Sides[i] = uint64(random.IntN(3))
+			}
+		}
+		for _, i := range random.Perm(n) {
+			d.Order = append(d.Order, records.Number(i))
+		}
+		similarity := map[[2]records.Number]float64{} // 0: no edge
+		var edges []Edge
+		for range random.IntN(3 * n) {
+			e := Edge{d.First[random.IntN(n)], d.First[random.IntN(n)], float64(1+random.IntN(5)) / 5}
+			if e.A != e.B && similarity[[2]records.Number{e.A, e.B}] == 0 {
+				similarity[[2]records.Number{e.A, e.B}], similarity[[2]records.Number{e.B, e.A}] = e.Similarity, e.Similarity
+				edges = append(edges, e)
+			}
+		}
+		want := make([]Choice, n)
+		for at, i := range d.Order {
+			before := d.Order[:at]
+			if same := slices.IndexFunc(before, func(j records.Number) bool { return d.sameUnit(i, j) }); same >= 0 {
+				if want[i] = want[before[same]]; d.apart(want[i].Kept, i) {
+					want[i].Kept = i
+				}
+				continue
+			}
+			want[i] = Choice{i, 1}
+			best := 0.0
+			for _, j := range before {
+				s := similarity[[2]records.Number{d.First[i], d.First[j]}]
+				if d.First[i] == d.First[j] {
+					s = 1
+				}
+				if want[j].Kept == j && s > best && !d.apart(i, j) {
+					best, want[i] = s, Choice{j, s}
+				}
+			}
+		}
+		if got := Choose(d, len(edges), listed(edges)); !slices.Equal(got, want) {
+			t.Fatalf("%+v, edges %v: %v, want %v", d, edges, got, want)
+		}
+	}
+}
+
+// sameUnit reports whether two documents are identical and of one side.
+func (d *Documents) sameUnit(i, j records.Number) bool {
+	return d.First[i] == d.First[j] && (d.Sides == nil || d.apart(i, j))
+}

@@ -1,0 +1,169 @@
+package state
+
+import (
+	"time"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+)
+
+// Difference counts how the files of a corpus differ from the last generation's.
+type Difference struct {
+	// Unchanged files are not read. New and Changed ones are. Removed ones are not of the corpus any more.
+	Unchanged int `json:"unchanged"`
+	New       int `json:"new"`
+	Changed   int `json:"changed"`
+	Removed   int `json:"removed"`
+}
+
+// Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
+// for it, or all its stretches have units.
+func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
+	known := make(map[string]*File, len(s.Last.Files))
+	for i := range s.Last.Files {
+		known[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
+	}
+	d.Removed = len(known)
+	c := cutting{state: s, files: files, target: target}
+	for number := range files {
+		entry, found := known[only(&files[number]).Path]
+		if found {
+			d.Removed--
+		}
+		switch {
+		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
+			d.Unchanged++
+			c.recall(number, entry)
+		case found:
+			d.Changed++
+			c.read(number)
+		default:
+			d.New++
+			c.read(number)
+		}
+	}
+	c.flush(len(files))
+	return c.splits, c.units, d
+}
+
+// only returns the file itself, or the one file of a group.
+func only(file *corpus.File) *corpus.File {
+	if len(file.Members) > 0 {
+		return &file.Members[0]
+	}
+	return file
+}
+
+// isSame reports whether a file of a path is the one that the state knows. Two files of the same generation and size have
+// the same content.
+func isSame(known, file *corpus.File) bool {
+	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Reference == file.Reference
+}
+
+// cutting cuts files into splits.
+type cutting struct {
+	state  *State
+	files  []corpus.File
+	target int64
+	splits []corpus.Split
+	units  [][]documents.Unit
+
+	unread []corpus.File // the last files, if they are to be read
+
+	recalled corpus.Split // the last stretches, if they have units
+	of       []documents.Unit
+	size     int64 // about how many bytes of text they hold
+}
+
+// read adds a file without units.
+func (c *cutting) read(number int) {
+	if len(c.recalled) > 0 {
+		c.flush(number)
+	}
+	c.unread = append(c.unread, c.files[number])
+}
+
+// recall adds a file with units.
+func (c *cutting) recall(number int, entry *File) {
+	if len(c.unread) > 0 {
+		c.flush(number)
+	}
+	for _, stretch := range entry.Stretches {
+		size := c.files[number].TextSize() / int64(len(entry.Stretches))
+		if c.size+size > c.target {
+			c.flush(number)
+		}
+		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
+		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard})
+		c.size += size
+	}
+}
+
+// flush ends the splits before the file of that number.
+func (c *cutting) flush(number int) {
+	if len(c.recalled) > 0 {
+		c.splits, c.units = append(c.splits, c.recalled), append(c.units, c.of)
+		c.recalled, c.of, c.size = nil, nil, 0
+	}
+	first := number - len(c.unread)
+	for _, split := range corpus.Splits(c.unread, c.target) {
+		for i := range split {
+			split[i].File += first
+		}
+		c.splits, c.units = append(c.splits, split), append(c.units, nil)
+	}
+	c.unread = nil
+}
+
+// Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
+// when the files were listed.
+func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time) []File {
+	settled := make(map[string]bool, len(s.Last.Files))
+	for i := range s.Last.Files {
+		settled[only(&s.Last.Files[i].File).Path] = s.Last.Files[i].Settled
+	}
+	files := make([]File, len(in.Files))
+	for i := range in.Files {
+		of := only(&in.Files[i])
+		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
+		if of.Unlisted {
+			files[i].Settled = settled[of.Path]
+		}
+	}
+	for number, split := range in.Splits {
+		for i, stretch := range split {
+			unit := documents.Unit{Run: made[number], Shard: i}
+			if len(in.Units[number]) > 0 {
+				unit = in.Units[number][i]
+			}
+			of := &files[stretch.File]
+			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(unit.Run), Shard: unit.Shard})
+		}
+	}
+	return files
+}
+
+// Corpus returns the files of the last generation, as [corpus.List] does, but unlisted.
+func (s *State) Corpus() []corpus.File {
+	files := make([]corpus.File, len(s.Last.Files))
+	for i := range s.Last.Files {
+		files[i] = *only(&s.Last.Files[i].File)
+		files[i].Identity = corpus.Identity{} // of a machine that may have been another one
+		files[i].Unlisted = true
+	}
+	return files
+}
+
+// isSettled reports whether a change of the file after it was listed gives it another generation. The time of a file of the
+// local disk is only as fine as the clock of the file system. So a file that was written just before is read again by the
+// next run.
+func isSettled(file *corpus.File, listed time.Time) bool {
+	if storage.Scheme(file.Path) != "" {
+		return file.Generation != ""
+	}
+	const coarsest = 2 * time.Second // the clock of FAT
+	written, known := storage.LocalTime(file.Generation)
+	return known && listed.Sub(written) > coarsest
+}

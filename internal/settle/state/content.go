@@ -1,0 +1,169 @@
+package state
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+)
+
+// Content is what a generation of a state holds.
+type Content struct {
+	// Number is the number of the generation, from 1.
+	Number int
+	// Made is when the run that wrote it ended. Program is the version of the program.
+	Made    time.Time
+	Program string
+	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
+	Sketches string
+	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
+	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words.
+	StopWords string
+	Ignored   []byte
+	Common    []byte
+	Sketch    int
+	Unicode   string
+	// Config is the configuration of that run, as JSON.
+	Config []byte
+	// Files are the files of the corpus, in document order.
+	Files []File
+	// Documents is the number of documents of the corpus.
+	Documents int64
+	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
+	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
+	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
+	// there are none. All are relative to the folder.
+	Clusters, Verdicts, Mirrors, Suspects, Outbox string
+	// Originals are what that run has left of the protected sites, by name.
+	Originals []Original
+	// Results identifies what decides which pairs are similar.
+	Results string
+}
+
+// File is a file of the corpus and its units.
+type File struct {
+	corpus.File
+
+	// Settled says that the generation of the file tells whether it has changed.
+	Settled   bool
+	Stretches []Stretch
+}
+
+// Stretch is a part of a file, in positions, and the place of its unit.
+type Stretch struct {
+	Start, End int64
+	// Run is the run file, relative to the folder. Shard is the number of the unit there.
+	Run   string
+	Shard int
+}
+
+// magic begins a generation. The number in it is the number of the layout, and changes with it.
+const magic = "mirrorbeam state 1\n"
+
+// encode writes the content with a check sum.
+func (c *Content) encode() ([]byte, error) {
+	b := bytes.NewBufferString(magic)
+	if err := gob.NewEncoder(b).Encode(c); err != nil {
+		return nil, err
+	}
+	return Seal(b.Bytes()), nil
+}
+
+// decode reads what encode wrote.
+func decode(b []byte) (*Content, error) {
+	body, err := Unseal(b, magic)
+	if errors.Is(err, ErrVersion) {
+		err = fmt.Errorf("%w: name another folder", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := new(Content)
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(c); err != nil {
+		return nil, errors.Join(ErrDamaged, err)
+	}
+	return c, nil
+}
+
+// brokenError says that a state cannot be opened before somebody has removed a file. Its text says what to do.
+type brokenError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e brokenError) Unwrap() error { return e.error }
+
+// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
+// nil if err is about something else.
+func Remedy(folder string, err error) error {
+	_, isBroken := errors.AsType[brokenError](err)
+	_, isDamaged := errors.AsType[*storage.DamagedError](err)
+	switch {
+	case isBroken:
+		return fmt.Errorf("the state %s: %w", folder, err)
+	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
+		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
+	}
+	return nil
+}
+
+// readGeneration reads the generation of that number. What is wrong with its content is a brokenError.
+func readGeneration(folder string, number int) (*Content, error) {
+	name := generationName(folder, number)
+	b, err := storage.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decode(b)
+	if err == nil && c.Number != number {
+		err = fmt.Errorf("it says that it is number %d", c.Number)
+	}
+	if err != nil {
+		return nil, brokenError{fmt.Errorf("%s: %w", name, err)}
+	}
+	return c, nil
+}
+
+// readNewest reads the newest of some generations. If it is damaged, the error says what to do.
+func readNewest(folder string, generations []int) (*Content, error) {
+	slices.Sort(generations)
+	last := len(generations) - 1
+	c, err := readGeneration(folder, generations[last])
+	if _, isBroken := errors.AsType[brokenError](err); !isBroken || errors.Is(err, ErrVersion) {
+		return c, err
+	}
+	for _, older := range slices.Backward(generations[:last]) {
+		if _, olderErr := readGeneration(folder, older); olderErr == nil {
+			return nil, fmt.Errorf("%w: remove this file, and the state is as generation %d left it", err, older)
+		}
+	}
+	return nil, fmt.Errorf("%w: no generation is whole, so remove the state, or name another folder", err)
+}
+
+// Unacknowledged reads the changes that nobody has acknowledged, of the content of a state in a folder.
+func (c *Content) Unacknowledged(folder string) (Outbox, error) {
+	if c.Outbox == "" {
+		return nil, nil
+	}
+	return ReadOutbox(storage.Join(folder, c.Outbox))
+}
+
+// names returns the files that the content needs, relative to the folder.
+func (c *Content) names() map[string]bool {
+	names := map[string]bool{}
+	for i := range c.Files {
+		for _, stretch := range c.Files[i].Stretches {
+			names[stretch.Run] = true
+		}
+	}
+	for _, name := range []string{c.Clusters, c.Verdicts, c.Mirrors, c.Suspects, c.Outbox} {
+		if name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}

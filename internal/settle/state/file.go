@@ -1,0 +1,171 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+)
+
+// magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is the
+// version of the layout. Alerts of the first layout have no sightings.
+const (
+	groupsMagic      = "mirrorbeam groups 1\n"
+	alertsMagic      = "mirrorbeam alerts 2\n"
+	firstAlertsMagic = "mirrorbeam alerts 1\n"
+	outboxMagic      = "mirrorbeam outbox 1\n"
+)
+
+const memberSize = 16
+
+// AppendGroup packs a group without its lineage: the length of the name, the number of members, the name, the members.
+func AppendGroup(b []byte, name string, members []Member) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(members)))
+	b = append(b, name...)
+	for _, member := range members {
+		b = binary.LittleEndian.AppendUint64(b, member[0])
+		b = binary.LittleEndian.AppendUint64(b, member[1])
+	}
+	return b
+}
+
+// NextGroup reads the first of the packed groups and returns the bytes of the others.
+func NextGroup(b []byte) (g Group, rest []byte, err error) {
+	const header = 8
+	if len(b) < header {
+		return g, nil, errDamaged
+	}
+	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+	b = b[header:]
+	if len(b) < name || (len(b)-name)/memberSize < members {
+		return g, nil, errDamaged
+	}
+	g.Name, b = string(b[:name]), b[name:]
+	g.Members = make([]Member, members)
+	for i := range g.Members {
+		g.Members[i] = Member{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+		b = b[memberSize:]
+	}
+	return g, b, nil
+}
+
+var errDamaged = errors.New("groups are damaged")
+
+// WriteGroups writes groups to a file that survives a loss of power.
+func WriteGroups(path string, groups []Group) error {
+	b := []byte(groupsMagic)
+	for i := range groups {
+		b = append(b, byte(len(groups[i].Lineage)))
+		b = append(b, groups[i].Lineage...)
+		b = AppendGroup(b, groups[i].Name, groups[i].Members)
+	}
+	return writeChecked(path, b)
+}
+
+// WriteAlerts does the same for alerts.
+func WriteAlerts(path string, alerts []Alert) error {
+	b := []byte(alertsMagic)
+	for _, alert := range alerts {
+		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Generation))
+		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Seconds))
+		b = AppendAlert(b, alert)
+	}
+	return writeChecked(path, b)
+}
+
+// WriteOutbox does the same for changes that nobody has acknowledged.
+func WriteOutbox(path string, o Outbox) error {
+	b := []byte(outboxMagic)
+	for _, change := range o {
+		b = change.AppendJSON(b)
+	}
+	return writeChecked(path, b)
+}
+
+// writeChecked writes a file with a check sum at its end.
+func writeChecked(path string, b []byte) error {
+	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
+		return fmt.Errorf("write groups: %w", err)
+	}
+	return nil
+}
+
+// ReadGroups reads what Write wrote.
+func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
+
+// ReadAlerts reads what WriteAlerts wrote.
+func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
+
+// ReadOutbox reads what WriteOutbox wrote.
+func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+
+// readChecked reads a file whose content decode reads.
+func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
+	b, err := storage.ReadFile(path)
+	if err != nil {
+		return all, fmt.Errorf("read groups of %s: %w", path, err)
+	}
+	if all, err = decode(b); err != nil {
+		return all, &storage.DamagedError{Op: "read groups of", Path: path, Err: err}
+	}
+	return all, nil
+}
+
+// decodeGroups reads the content of a file of groups.
+func decodeGroups(b []byte) (groups []Group, err error) {
+	for b, err = Unseal(b, groupsMagic); err == nil && len(b) > 0; {
+		length := int(b[0])
+		if b = b[1:]; len(b) < length {
+			return nil, errDamaged
+		}
+		text := string(b[:length])
+		var g Group
+		g, b, err = NextGroup(b[length:])
+		g.Lineage = text
+		groups = append(groups, g)
+	}
+	return groups, err
+}
+
+// decodeAlerts reads the content of a file of alerts.
+func decodeAlerts(b []byte) (alerts []Alert, err error) {
+	const sighting = 16
+	body, err := Unseal(b, alertsMagic)
+	hasSightings := !errors.Is(err, ErrVersion)
+	if !hasSightings {
+		body, err = Unseal(b, firstAlertsMagic)
+	}
+	for err == nil && len(body) > 0 {
+		var first Sighting
+		if hasSightings {
+			if len(body) < sighting {
+				return nil, errDamaged
+			}
+			first = Sighting{int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:]))}
+			body = body[sighting:]
+		}
+		var a Alert
+		a, body, err = NextAlert(body)
+		a.First = first
+		alerts = append(alerts, a)
+	}
+	return alerts, err
+}
+
+// decodeOutbox reads the content of a file of changes.
+func decodeOutbox(b []byte) (o Outbox, err error) {
+	b, err = Unseal(b, outboxMagic)
+	for line := range bytes.Lines(b) {
+		var change output.Change
+		if err := json.Unmarshal(line, &change); err != nil {
+			return nil, errors.Join(errDamaged, err)
+		}
+		o = append(o, change)
+	}
+	return o, err
+}

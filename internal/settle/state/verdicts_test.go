@@ -1,0 +1,53 @@
+package state
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/storage"
+)
+
+// TestTable: a table finds what it holds, in either order of the digests, and nothing else.
+func TestTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2, 1000} {
+		var all []Verdict
+		want := map[[2]digest.Digest]records.Score{}
+		for range n {
+			v := VerdictOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
+			all = append(all, v, v)
+			want[[2]digest.Digest{v.A, v.B}] = v.Score
+		}
+		path := filepath.Join(t.TempDir(), "verdicts")
+		if err := WriteVerdicts(path, all); err != nil {
+			t.Fatal(err)
+		}
+		table, err := ReadVerdicts(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pair, score := range want {
+			if got, found := table.Find(pair[1], pair[0]); !found || got != score {
+				t.Errorf("%v: %v, %v, want %v", pair, got, found, score)
+			}
+			if _, found := table.Find(pair[0], digest.Digest{pair[1][0], pair[1][1] + 1}); found {
+				t.Errorf("%v: the table has a neighbour", pair)
+			}
+		}
+		whole, err := storage.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range whole[:min(len(whole), 200)] {
+			damaged := bytes.Clone(whole)
+			damaged[i] ^= 1
+			if _, err := checkVerdicts(damaged); err == nil {
+				t.Errorf("byte %d of %d can change", i, len(whole))
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/clusters"
+	"mirrorbeam/internal/settle/keep"
+)
+
+// Rows writes the rows of an output shard: clusters, pairs, removed documents and, in the first shard, all rejects.
+type Rows struct {
+	Files
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Emit names the outputs that the job writes. Rejects are always written.
+	Emit []string
+	// ByDistance says that pairs are scored by the distance of their SimHash fingerprints.
+	ByDistance bool
+	// IsPartial says that common shingles do not count for the similarity of pairs.
+	IsPartial bool
+	// TellsRarity says that pairs tell how rare their passages are.
+	TellsRarity bool
+	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
+	Undecided bool
+	// Split says what makes a cluster.
+	Split keep.Split
+	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
+	// pairs.
+	ForNext bool
+	// Least is the least similarity of an edge, from 0 to 1.
+	Least float64
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
+
+// Task writes the rows of one output shard. Its run lists the removed documents if the job writes unique, and what is
+// known of documents in clusters if it writes annotated.
+func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
+	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
+	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
+	shard, err := clusters.ReadShard(&r.layout, w)
+	if err != nil {
+		return err
+	}
+	if !r.Undecided {
+		shard.Decide(r.Split)
+	}
+	if err := shard.Count(w.Outcome); err != nil {
+		return err
+	}
+	shard.CountSources(&w.Outcome.Sources)
+	if !r.Undecided {
+		shard.Doubt(w.Outcome, r.Least, r.Split == keep.Component)
+	}
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
+		if !slices.Contains(r.Emit, name) {
+			continue
+		}
+		file, err := r.writeShard(shard, r.Name(name, t.Number, t.Shards))
+		if err != nil {
+			return err
+		}
+		w.Figures.Bytes += file.Bytes
+		w.Outcome.Files = append(w.Outcome.Files, file)
+	}
+	if t.Number == 0 {
+		file, err := r.writeRejects(w)
+		if err != nil {
+			return err
+		}
+		w.Outcome.Files = append(w.Outcome.Files, file)
+	}
+	if r.ForNext {
+		if err := errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run)); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(r.Emit, output.Unique) {
+		if err := shard.WriteRemoved(&w.Run); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(r.Emit, output.Annotated) {
+		return shard.WriteAnnotations(&w.Run)
+	}
+	return nil
+}
+
+// writeShard writes the rows of the output that the file is of.
+func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File, error) {
+	switch {
+	case file.Output == output.Clusters:
+		return writeRows(r.Files, file, shard.ClusterRows)
+	case file.Output == output.Removed:
+		return writeRows(r.Files, file, shard.RemovedRows)
+	case r.ByDistance:
+		return writeRows(r.Files, file, shard.HammingPairRows)
+	case r.IsPartial:
+		return writeRows(r.Files, file, shard.PartialPairRows)
+	case r.TellsRarity:
+		return writeRows(r.Files, file, shard.RarePairRows)
+	}
+	return writeRows(r.Files, file, shard.PairRows)
+}
+
+// writeRejects writes the rejects of all splits in the order of the corpus.
+func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
+	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), func(row func(output.Reject) error) error {
+		var buffer []byte
+		for _, piece := range w.Pieces {
+			if piece.Kind != records.Rejects {
+				continue
+			}
+			var err error
+			if buffer, err = w.Reader.Read(buffer[:0], piece); err != nil {
+				return err
+			}
+			for line := range bytes.Lines(buffer) {
+				var reject output.Reject
+				if err := json.Unmarshal(line, &reject); err != nil {
+					return fmt.Errorf("rejects in %s: %w", piece.Path, err)
+				}
+				if w.Outcome.FirstReject == nil {
+					w.Outcome.FirstReject = &reject
+				}
+				if err := row(reject); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

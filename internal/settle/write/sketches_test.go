@@ -1,0 +1,172 @@
+package write
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/settle/index"
+	"mirrorbeam/sketch"
+)
+
+// sketched holds the documents of threeFiles by split. One has no id, one no shingles, and two are equal.
+var sketched = [][]sketchblock.Document{
+	{{Ref: at(0, 0), ID: []byte("r"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}}},
+	{
+		{Ref: at(1, 0), ID: []byte("x\""), Digest: digest.Digest{2}, Set: []uint64{3, 5, 7, 9}, Size: 4, SimHash: []uint64{0xab}},
+		{Ref: at(1, 40), Digest: digest.Digest{3}, SimHash: []uint64{0}},
+	},
+	{
+		{Ref: at(1, 60), ID: []byte("y"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}},
+		{Ref: at(2, 9), ID: []byte("z"), Digest: digest.Digest{4}, Set: []uint64{1 << 40}, Size: 1, SimHash: []uint64{1 << 63}},
+	},
+}
+
+// writeSketched writes the documents, a block each, and returns a catalog.
+func writeSketched(t *testing.T) string {
+	t.Helper()
+	return worktest.Catalog(t, worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
+		for split, documents := range sketched {
+			for _, d := range documents {
+				if err := worktest.Block(run, split, d); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+}
+
+// TestSketchesOfTheInput: every document of the input has a row, in order, for any number of files. Documents of the
+// reference have none.
+func TestSketchesOfTheInput(t *testing.T) {
+	catalog := writeSketched(t)
+	want := `{"id":"x\"","ref":"a:0","shingles":4,"simhash":"00000000000000ab","fingerprint":[3,5,7]}
+{"id":"a:40","ref":"a:40","shingles":0,"simhash":"0000000000000000","fingerprint":[]}
+{"id":"y","ref":"a:60","shingles":2,"simhash":"0000000000000001","fingerprint":[1,2]}
+{"id":"z","ref":"b:9","shingles":1,"simhash":"8000000000000000","fingerprint":[1099511627776]}
+`
+	for _, shards := range []int{1, 2, 3, 5} {
+		s := &Sketches{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Hashes: 3, Bits: 64}
+		got := ""
+		for number := range shards {
+			o, contents, err := write(t, s, s.Partial, work.Task{Number: number, Shards: shards, Catalog: catalog})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name := fmt.Sprintf("sketches-%05d-of-%05d.jsonl", number, shards); len(o.Files) != 1 || o.Files[0].Name != name {
+				t.Errorf("files %+v, want %s", o.Files, name)
+			}
+			got += contents[0]
+		}
+		if got != want {
+			t.Errorf("in %d files:\n%swant\n%s", shards, got, want)
+		}
+	}
+}
+
+// openIndex writes an index of two files and visits each, with its segments.
+func openIndex(t *testing.T, x *Index, visit func(index.Header, []*index.Segment)) {
+	t.Helper()
+	catalog := writeSketched(t)
+	x.Partial, x.Inputs, x.Kind.Config, x.Kind.Threshold = work.Path(t.TempDir()), listInputs(t, threeFiles), "config", .8
+	rows := int64(0)
+	for number := range 2 {
+		o, contents, err := write(t, x, x.Partial, work.Task{Number: number, Shards: 2, Catalog: catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := fmt.Sprintf("index-%05d-of-00002.bin", number); len(o.Files) != 1 || o.Files[0].Name != name {
+			t.Errorf("files %+v, want %s", o.Files, name)
+		}
+		rows += o.Files[0].Rows
+		header, segments, err := index.Open([]byte(contents[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Sketch != sketch.Version || header.Config != "config" || header.Threshold != .8 || header.StopWords != "the a" || header.References != 1 {
+			t.Errorf("header %+v", header)
+		}
+		if want := [][]string{{"r"}, {"a", "b"}}[number]; header.FirstFile != number || !slices.Equal(header.Files, want) {
+			t.Errorf("files %v from %d on, want %v", header.Files, header.FirstFile, want)
+		}
+		visit(header, segments)
+	}
+	if rows != 5 {
+		t.Errorf("%d documents, want 5", rows)
+	}
+}
+
+// TestIndexOfSets: all documents are there with their sets.
+func TestIndexOfSets(t *testing.T) {
+	var got []string
+	openIndex(t, &Index{}, func(header index.Header, segments []*index.Segment) {
+		if header.Bits != 0 {
+			t.Errorf("an index of %d bits", header.Bits)
+		}
+		for _, s := range segments {
+			for set := range s.Sets {
+				for i, end := s.DocumentsOf(set); i < end; i++ {
+					got = append(got, fmt.Sprint(uint64(s.Ref(i)), string(s.ID(i)), s.Digest(set), s.AppendSet(nil, set)))
+				}
+			}
+		}
+	})
+	var want []string
+	for _, d := range slices.Concat(sketched...) {
+		want = append(want, fmt.Sprint(uint64(d.Ref), string(d.ID), d.Digest, d.Set))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("documents %v, want %v", got, want)
+	}
+}
+
+// TestIndexOfFingerprints: all documents are there, and the header says what the tables were planned for.
+func TestIndexOfFingerprints(t *testing.T) {
+	var got []string
+	openIndex(t, &Index{Kind: index.Kind{Bits: 64, Distance: 3}}, func(header index.Header, segments []*index.Segment) {
+		if header.Bits != 64 || header.Distance != 3 || len(header.Blocks) == 0 {
+			t.Errorf("header %+v", header)
+		}
+		for _, s := range segments {
+			for i := range s.Documents {
+				got = append(got, string(s.ID(i)))
+			}
+			if len(s.Tables()) < 2 {
+				t.Errorf("%d tables", len(s.Tables()))
+			}
+		}
+	})
+	slices.Sort(got)
+	if want := []string{"", "r", "x\"", "y", "z"}; !slices.Equal(got, want) {
+		t.Errorf("documents %v, want %v", got, want)
+	}
+	x := &Index{Kind: index.Kind{Bits: 63, Distance: 300}, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, threeFiles)}
+	if _, _, err := write(t, x, x.Partial, work.Task{Shards: 1, Catalog: writeSketched(t)}); err == nil {
+		t.Error("no tables for this distance, yet no error")
+	}
+}
+
+// TestDamageIsNoticed: a missing catalog is an error of every output.
+func TestDamageIsNoticed(t *testing.T) {
+	files := Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}
+	inputs := listInputs(t, threeFiles)
+	for _, s := range []stage{
+		&Rows{Files: files, Inputs: inputs}, &Sketches{Files: files, Inputs: inputs, Hashes: 3, Bits: 64},
+		&Index{Partial: files.Partial, Inputs: inputs}, &Unique{Partial: files.Partial, Inputs: inputs},
+	} {
+		_, _, err := write(t, s, files.Partial, work.Task{Shards: 1, Catalog: t.TempDir() + "/none"})
+		if err == nil || !strings.Contains(err.Error(), "none") {
+			t.Errorf("%T: error %v", s, err)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/formats"
+	"mirrorbeam/internal/read/parquetfile"
+)
+
+// Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
+// reads the input again, which is cheaper than keeping it.
+//
+// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation.
+type Unique struct {
+	Annotate bool
+
+	// Partial is the folder of output files that are not published yet.
+	Partial work.Path
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Reading is how the input was read first.
+	Reading documents.Reading
+
+	layout documents.Layout // read in Setup
+}
+
+// Reads returns the kind of the records that say what became of documents.
+func (u *Unique) Reads() runfile.Kind {
+	if u.Annotate {
+		return records.AnnotatedDocuments
+	}
+	return records.Removed
+}
+
+// Setup reads the list of inputs.
+func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
+
+// Task copies the kept records of the files that start in a split.
+func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	inputs := u.layout.Inputs
+	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
+	if c.staying.annotates = u.Annotate; u.Annotate {
+		c.annotator = newAnnotator()
+	}
+	defer c.close()
+	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
+	for number := max(from, inputs.References()); number < to; number++ {
+		file, err := c.file(number)
+		if err != nil {
+			return err
+		}
+		w.Outcome.Files = append(w.Outcome.Files, file)
+	}
+	return nil
+}
+
+// copier copies the kept records of one input file after the other. It reuses its buffers for the next file, as there
+// may be a hundred thousand files.
+type copier struct {
+	*Unique
+	ctx     context.Context // context of the task
+	staying *staying
+	reader  *formats.Reader // nil before the first file
+	buffer  []byte
+	holds   bool // the right to hold a long line, which is in buffer
+	writer  recordWriter
+
+	annotator *annotator // nil where records stay as they are
+}
+
+// file copies the kept records of one input file.
+func (c *copier) file(number int) (output.File, error) {
+	inputs := c.layout.Inputs
+	references := inputs.References()
+	input := &inputs.Files[number]
+	files := Files{c.Partial, output.Format(input.Ending())}
+	name := output.Unique
+	if c.Annotate {
+		name = output.Annotated
+	}
+	file := files.Name(name, number-references, len(inputs.Files)-references)
+	file.Input = input.Path
+	if err := c.writer.reset(files, file, input); err != nil {
+		return output.File{}, err
+	}
+	if input.Format == corpus.Parquet {
+		return c.rows(number, input)
+	}
+	for {
+		stretch, sum, err := c.staying.next(number)
+		if err == io.EOF {
+			return c.finish(number)
+		}
+		if err == nil {
+			err = c.stretch(stretch, sum)
+		}
+		if err != nil {
+			return output.File{}, err
+		}
+	}
+}
+
+// rows copies the kept rows of a file of Parquet, with all their columns.
+func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
+	handle, err := corpus.OpenUnchanged(input)
+	if err != nil {
+		return output.File{}, work.NewInputError(err)
+	}
+	defer handle.Close() // a file that was only read
+	file, err := parquetfile.Open(handle, input.Size)
+	if err != nil {
+		return output.File{}, work.NewInputError(fmt.Errorf("read input %s: %w", input.Path, err))
+	}
+	end := int64(0) // of the stretch at hand
+	var fault error
+	out := sink{w: &c.writer.out}
+	keep := func(row int64) bool {
+		for row >= end && fault == nil {
+			var stretch corpus.Stretch
+			stretch, _, fault = c.staying.next(number)
+			end = stretch.End
+		}
+		if fault != nil {
+			return false
+		}
+		var kept int64
+		kept, found, err := c.staying.before(number, row+1)
+		fault = err
+		return found && kept == row && fault == nil
+	}
+	var copied int64
+	if c.Annotate {
+		copied, err = file.Annotate(&out, keep, c.staying.columns(number))
+	} else {
+		copied, err = file.Copy(&out, keep)
+	}
+	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
+		if fault != nil {
+			return output.File{}, fault
+		}
+	}
+	if err != nil {
+		return output.File{}, work.NewInputError(fmt.Errorf("copy rows of %s: %w", input.Path, err))
+	}
+	c.writer.out.Count(copied)
+	return c.finish(number)
+}
+
+// finish closes the copy of a file, which must have all documents that were kept of it.
+func (c *copier) finish(number int) (output.File, error) {
+	position, isLeft, err := c.staying.before(number, math.MaxInt64)
+	if err == nil && isLeft {
+		err = c.lost(number, position)
+	}
+	if err != nil {
+		return output.File{}, err
+	}
+	return c.writer.close()
+}
+
+// lost is the error of a document that the second reading does not find.
+func (c *copier) lost(number int, position int64) error {
+	return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: the document at %d was there when it was read first, and is not any more: run the job again when nobody writes to the file",
+		c.layout.Inputs.Files[number].Path, position))
+}
+
+// sink keeps the error of a writer, which is not one of the input.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// stretch copies the records of a stretch, whose checksum must be as in the first read.
+func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error {
+	if err := c.open(stretch); err != nil {
+		return work.NewInputError(err)
+	}
+	var sum documents.Checksum
+	for {
+		batch, err := c.reader.Next(c.buffer)
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return work.NewInputError(err)
+		}
+		c.buffer = batch.Data
+		sum.Add(batch)
+		if err := c.batch(batch); err != nil {
+			return err
+		}
+		if c.release(); c.ctx.Err() != nil {
+			return c.ctx.Err()
+		}
+	}
+	if sum != want {
+		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first: run the job again when nobody writes to the file", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
+	}
+	return nil
+}
+
+// open begins to read a stretch.
+func (c *copier) open(stretch corpus.Stretch) (err error) {
+	file := c.layout.Inputs.Files[stretch.File]
+	if c.reader == nil {
+		c.reader = formats.NewReader(c.Reading.Limits(c.hold), c.Reading.Wanted())
+	}
+	return c.reader.Reset(file, stretch)
+}
+
+// hold waits for the right to hold a long line.
+func (c *copier) hold() error {
+	err := documents.HoldLongLine(c.ctx)
+	c.holds = err == nil
+	return err
+}
+
+// release gives the right back.
+func (c *copier) release() {
+	if c.holds {
+		c.buffer, c.holds = nil, false
+		documents.ReleaseLongLine()
+	}
+}
+
+// batch copies the kept records of a batch.
+func (c *copier) batch(batch corpus.Batch) error {
+	if !batch.Format.IsLines() {
+		return c.frames(batch)
+	}
+	end := batch.End()
+	for {
+		position, found, err := c.staying.before(batch.File, end)
+		if err != nil || !found {
+			return err
+		}
+		if position < batch.Offset {
+			return c.lost(batch.File, position)
+		}
+		if err := c.write(batch.Format, batch.File, position, batch.Line(position)); err != nil {
+			return err
+		}
+	}
+}
+
+// frames copies the kept records of a batch whose records are not lines.
+func (c *copier) frames(batch corpus.Batch) error {
+	header := batch.Header
+	if c.annotator != nil {
+		header = c.annotator.header(batch.Format, header)
+	}
+	if err := c.writer.header(header); err != nil {
+		return err
+	}
+	for position, record := range batch.Records() {
+		kept, isKept, err := c.staying.before(batch.File, position+1)
+		if err == nil && isKept && kept < position {
+			err = c.lost(batch.File, kept)
+		}
+		if err == nil && isKept {
+			err = c.write(batch.Format, batch.File, position, record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close frees the buffers of the copier.
+func (c *copier) close() {
+	c.release()
+	c.writer.out.Abort()
+	c.staying.Reader.Close()
+	if c.reader != nil {
+		c.reader.Close() // closing a file that was only read cannot lose data
+	}
+}

@@ -1,0 +1,231 @@
+package mirrors
+
+import (
+	"cmp"
+	"slices"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/graphs"
+)
+
+// shard holds the pages and edges of an output shard of clusters.
+type shard struct {
+	number  int
+	classes []class
+	of      []uint32 // the class of each document, by number; noClass if none of its class is a page
+	edges   []edge
+}
+
+// noClass stands for documents that are no pages.
+const noClass = ^uint32(0)
+
+// class holds the pages that are identical.
+type class struct {
+	holdings []holding // ordered by site
+	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
+	// domains. If sites is above the limit, both may be less than the true numbers.
+	sites, domains int
+	isSpread       bool // sites is above the limit
+	from           int  // place of its first edge
+	rarity         int64
+}
+
+// holding holds the pages of a class on one site.
+type holding struct {
+	site uint64
+	owner
+	// isWatched says that the site is protected, and one of those whose copies are found however many there are.
+	isWatched bool
+	// pages are the first pages in document order, at most pathsSeen.
+	pages []records.ShardPage
+	// repeats is the number of pages without the first, and repeatedText the number of their shingles.
+	repeats, repeatedText int64
+}
+
+// owner is what the address of a page tells of its site.
+type owner struct {
+	domain      uint64 // hash of the registered domain
+	isProtected bool
+}
+
+// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are too many
+// to be compared with each other. It keeps the work linear in the copies.
+const mostWatched = 16
+
+// pathsSeen is how many identical pages of a site, and how many of their copies on another one, are looked at for their
+// paths.
+const pathsSeen = 8
+
+// edge leads from a class to another one with copies of its pages.
+type edge struct {
+	from, to   uint32
+	similarity float64
+	isHeap     bool
+	isDerived  bool // it follows from two others, see derive
+}
+
+// newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
+func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], ownerOf func(*records.ShardPage) owner) *shard {
+	n := records.Number(0)
+	for _, p := range pages {
+		n = max(n, p.Number+1)
+	}
+	for _, e := range edges {
+		n = max(n, e.A+1, e.B+1)
+	}
+	first := graphs.NewForest[records.Number](int(n))
+	for _, e := range edges {
+		if e.Identical() {
+			first.Union(e.A, e.B)
+		}
+	}
+	first.Flatten()
+	slices.SortFunc(pages, func(a, b records.ShardPage) int {
+		return cmp.Or(cmp.Compare(first[a.Number], first[b.Number]), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Number, b.Number))
+	})
+	s := &shard{of: slices.Repeat([]uint32{noClass}, int(n))}
+	for i, p := range pages {
+		leader := first[p.Number]
+		if s.of[leader] == noClass {
+			s.of[leader] = uint32(len(s.classes))
+			s.classes = append(s.classes, class{})
+		}
+		c := &s.classes[len(s.classes)-1]
+		if last := len(c.holdings) - 1; last >= 0 && c.holdings[last].site == p.Site {
+			h := &c.holdings[last]
+			h.repeats, h.repeatedText = h.repeats+1, h.repeatedText+int64(p.Size)
+			if len(h.pages) < pathsSeen {
+				h.pages = pages[i-len(h.pages) : i+1]
+			}
+			continue
+		}
+		c.holdings = append(c.holdings, holding{site: p.Site, owner: ownerOf(&pages[i]), pages: pages[i : i+1]})
+	}
+	for i := range s.classes {
+		s.classes[i].watch()
+	}
+	s.join(edges, first)
+	return s
+}
+
+// watch chooses the holdings that are watched.
+func (c *class) watch() {
+	watched := 0
+	for i := range c.holdings {
+		if h := &c.holdings[i]; h.isProtected && watched < mostWatched {
+			h.isWatched = true
+			watched++
+		}
+	}
+}
+
+// join takes in the edges between classes, both ways.
+func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[records.Number]) {
+	for _, e := range edges {
+		a, b := s.of[first[e.A]], s.of[first[e.B]]
+		if a == b || a == noClass || b == noClass {
+			continue
+		}
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap(), false}, edge{b, a, e.Similarity(), e.Heap(), false})
+	}
+	s.order()
+	if derived := s.derive(); len(derived) > 0 {
+		s.edges = append(s.edges, derived...)
+		s.order()
+	}
+}
+
+// order brings the edges into the order of classes.
+func (s *shard) order() {
+	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	at := 0
+	for i := range s.classes {
+		s.classes[i].from = at
+		for at < len(s.edges) && s.edges[at].from == uint32(i) {
+			at++
+		}
+	}
+}
+
+// derive returns edges between pages of protected sites and pages that were compared with the same leader of a heap, and not with each
+// other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
+// as similar as the sum of their similarities to the leader less one.
+func (s *shard) derive() (derived []edge) {
+	watched := map[uint32]int{} // classes that are watched, by leader
+	for i := range s.classes {
+		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
+			continue
+		}
+		from, least := uint32(i), map[uint32]float64{}
+		for _, e := range s.around(i) {
+			if !e.isHeap || watched[e.to] == mostWatched {
+				continue
+			}
+			watched[e.to]++
+			for _, f := range s.around(int(e.to)) {
+				if f.isHeap && f.to != from && e.similarity+f.similarity > 1 {
+					least[f.to] = max(least[f.to], e.similarity+f.similarity-1)
+				}
+			}
+		}
+		for _, e := range s.around(i) {
+			delete(least, e.to) // these were compared
+		}
+		for to, similarity := range least {
+			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{from: to, to: from, similarity: similarity, isDerived: true})
+		}
+	}
+	return derived
+}
+
+// id returns a number that no other class of any shard has.
+func (s *shard) id(number uint32) uint64 { return uint64(s.number)<<32 | uint64(number) }
+
+// around returns the edges of a class.
+func (s *shard) around(number int) []edge {
+	if number+1 < len(s.classes) {
+		return s.edges[s.classes[number].from:s.classes[number+1].from]
+	}
+	return s.edges[s.classes[number].from:]
+}
+
+// countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
+// heap were compared with its leader only. So they have as many sites as the leader has.
+func (s *shard) countSites(limit int) {
+	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
+	for i := range s.classes {
+		clear(sites)
+		clear(domains)
+		see := func(c *class) {
+			for j := range c.holdings {
+				if len(sites) > limit {
+					return
+				}
+				h := &c.holdings[j]
+				sites[h.site], domains[h.domain] = struct{}{}, struct{}{}
+			}
+		}
+		see(&s.classes[i])
+		for _, e := range s.around(i) {
+			see(&s.classes[e.to])
+		}
+		s.classes[i].sites, s.classes[i].domains = len(sites), len(domains)
+	}
+	plain := slices.Clone(s.classes)
+	for _, e := range s.edges {
+		if c, leader := &s.classes[e.from], &plain[e.to]; e.isHeap {
+			c.sites, c.domains = max(c.sites, leader.sites), max(c.domains, leader.domains)
+		}
+	}
+	for i := range s.classes {
+		s.classes[i].isSpread = s.classes[i].sites > limit
+	}
+}
+
+// isAlike reports whether a site has a page that is like the pages of a class, and not equal to them.
+func (s *shard) isAlike(number int, site uint64) bool {
+	return slices.ContainsFunc(s.around(number), func(e edge) bool {
+		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })
+		return has
+	})
+}

@@ -1,0 +1,174 @@
+package mirrors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/site"
+)
+
+// Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has that others have, too,
+// and sends pages that several sites have to the ranges of these.
+type Summing struct {
+	Judging
+	// Rule says which site a page belongs to.
+	Rule site.Rule
+	// Ranges is the number of ranges of hashes of sites that the sums are written for.
+	Ranges int
+}
+
+// Delivery returns the delivery of its tasks.
+func (*Summing) Delivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.ShardPages}, Extra: []runfile.Kind{records.ShardEdges}}
+}
+
+// Task sums up an output shard.
+func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
+	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
+	pages, err := records.ReadShardPages(&w.Reader, w.Pieces)
+	if err != nil {
+		return err
+	}
+	edges, err := records.ReadEdges(&w.Reader, w.Pieces)
+	if err != nil {
+		return err
+	}
+	w.Figures.Records += int64(len(pages) + len(edges))
+	shard := newShard(pages, edges, s.owners())
+	shard.number = t.Number
+	shard.countSites(s.Limits.Sites)
+	sums := newSums(s.Limits.Sites, s.Ranges, &w.Run)
+	for i := range shard.classes {
+		if err := sums.class(ctx, shard, i); err != nil {
+			return err
+		}
+	}
+	w.Outcome.Skipped.SpreadPages += sums.spread
+	return sums.flush()
+}
+
+// owners returns what tells the owner of a page. It looks at one address of each site.
+func (s *Summing) owners() func(*records.ShardPage) owner {
+	known := map[uint64]owner{}
+	return func(p *records.ShardPage) owner {
+		of, is := known[p.Site]
+		if !is {
+			of.domain = p.Site
+			if address, ok := site.Parse(string(p.Address)); ok {
+				name, _ := s.Rule.Of(address)
+				of = owner{xxh3.HashString(site.Registered(address.Host)), s.lists.isProtected(name)}
+			}
+			known[p.Site] = of
+		}
+		return of
+	}
+}
+
+// sums adds up what sites have in common.
+type sums struct {
+	ranges   int
+	rarities []int64
+	run      *runfile.Writer
+	spread   int64 // pages that too many sites have
+
+	bySite map[uint64]*records.SiteSum
+	wanted map[int]struct{} // ranges
+	packed []byte
+}
+
+// newSums returns empty sums. A page that more than mostSites sites have is not rare at all.
+func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
+	return &sums{ranges: ranges, rarities: rarities(mostSites), run: run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{}}
+}
+
+// mostHeld is the number of sites whose sums are held in memory.
+const mostHeld = 1 << 16
+
+// flush writes the sums.
+func (s *sums) flush() error {
+	for _, sum := range s.bySite {
+		if err := records.WriteSiteSum(s.run, records.ShardOf(sum.Site, s.ranges), *sum); err != nil {
+			return err
+		}
+	}
+	clear(s.bySite)
+	return nil
+}
+
+// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it matters to.
+func (s *sums) class(ctx context.Context, shard *shard, number int) error {
+	c := &shard.classes[number]
+	if !c.isSpread {
+		c.rarity = s.rarities[c.domains]
+	}
+	for i := range c.holdings {
+		own := &c.holdings[i]
+		sum := s.bySite[own.site]
+		if sum == nil {
+			sum = &records.SiteSum{Site: own.site}
+			s.bySite[own.site] = sum
+		}
+		sum.Repeats += own.repeats
+		sum.RepeatedText += own.repeatedText
+		sum.Common += fullRarity - c.rarity
+		sum.CommonText += int64(own.pages[0].Size) * (fullRarity - c.rarity)
+		if c.isSpread {
+			s.spread++
+		}
+		if own.isProtected && shard.isAlike(number, own.site) {
+			sum.Alike++
+		}
+	}
+	if len(s.bySite) >= mostHeld {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.send(shard, number), ctx.Err())
+}
+
+// send writes a class to the ranges of the sites that have its pages, or copies of them. If it is spread, only those that are
+// watched matter.
+func (s *sums) send(shard *shard, number int) error {
+	c := &shard.classes[number]
+	if c.sites < 2 {
+		return nil
+	}
+	clear(s.wanted)
+	want := func(of *class, isSpread bool) {
+		for i := range of.holdings {
+			if h := &of.holdings[i]; !isSpread || h.isWatched {
+				s.wanted[records.ShardOf(h.site, s.ranges)] = struct{}{}
+			}
+		}
+	}
+	want(c, c.isSpread)
+	for _, e := range shard.around(number) {
+		near := &shard.classes[e.to]
+		want(near, c.isSpread || near.isSpread || e.isDerived)
+	}
+	if len(s.wanted) == 0 {
+		return nil
+	}
+	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread}
+	for i := range c.holdings {
+		h := &c.holdings[i]
+		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})
+	}
+	for _, e := range shard.around(number) {
+		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity, IsDerived: e.isDerived})
+	}
+	s.packed = sent.Append(s.packed[:0])
+	for to := range s.wanted {
+		if err := records.WritePageClass(s.run, to, s.packed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

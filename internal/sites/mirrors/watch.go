@@ -1,0 +1,154 @@
+package mirrors
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/site"
+	"mirrorbeam/internal/settle/state"
+)
+
+// Watch tells what a run could look for: which protected sites it could compare, and which sites of known alerts it has seen.
+type Watch struct {
+	// Originals are what the next run is to know of the protected sites, by name.
+	Originals []state.Original
+	// Changed are the protected sites that have too little left of what they were, by name.
+	Changed []ChangedSite
+
+	names   []string // of all protected sites of this run and the last
+	changed map[string]bool
+	seen    map[string]bool // sites of known alerts: whether they have pages
+}
+
+// ChangedSite is a protected site that could not be compared.
+type ChangedSite struct{ Last, Now state.Original }
+
+// NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
+// it. Last are the originals of the last run, none if this one begins anew, and known the alerts of all runs.
+func NewWatch(runs []work.Path, protected string, last []state.Original, known []state.Alert) (*Watch, error) {
+	names, err := readProtected(protected)
+	if err != nil {
+		return nil, fmt.Errorf("list of protected sites: %w", err)
+	}
+	of := lists{protected: names}
+	w := &Watch{changed: map[string]bool{}, seen: map[string]bool{}}
+	for _, a := range known {
+		for _, name := range namesOf(a) {
+			w.seen[name] = false
+		}
+	}
+	now := map[string]state.Original{}
+	if err := eachSite(runs, func(s records.Site) {
+		if _, is := w.seen[s.Name]; is {
+			w.seen[s.Name] = true
+		}
+		if of.isProtected(s.Name) {
+			now[s.Name] = state.Original{Site: s.Name, Pages: s.Distinct(), Unlike: s.Distinct() - s.Alike}
+		}
+	}); err != nil {
+		return nil, err
+	}
+	for _, before := range last {
+		after, is := now[before.Site]
+		if !is && !of.isProtected(before.Site) {
+			continue // it is not protected any more
+		}
+		if after.Site = before.Site; !isComparable(before, after) {
+			w.changed[before.Site] = true
+			w.Changed = append(w.Changed, ChangedSite{before, after})
+			after = before // until it is again what it was
+		}
+		now[before.Site] = after
+	}
+	for _, original := range now {
+		w.Originals = append(w.Originals, original)
+		w.names = append(w.names, original.Site)
+	}
+	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
+	return w, nil
+}
+
+// isComparable reports whether a protected site has at least half of its pages left. If they differed from each other, they have to
+// differ still: an error page at all addresses is like itself.
+func isComparable(last, now state.Original) bool {
+	differed := 2*last.Unlike >= last.Pages
+	return 2*now.Pages >= last.Pages && (!differed || 2*now.Unlike >= last.Unlike)
+}
+
+// namesOf returns the names that the site of an alert may have: as it stands there, or as the host of an address.
+func namesOf(a state.Alert) []string {
+	names := []string{a.Site}
+	if address, ok := site.Parse(a.Site); ok && address.Host != a.Site {
+		names = append(names, address.Host)
+	}
+	return names
+}
+
+// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or its protected site could not be
+// compared.
+func (w *Watch) IsUnseen(a state.Alert) bool {
+	if !slices.ContainsFunc(namesOf(a), func(name string) bool { return w.seen[name] }) {
+		return true
+	}
+	if len(w.changed) == 0 {
+		return false
+	}
+	for _, name := range w.names {
+		if alertID(name, a.Site) == a.ID {
+			return w.changed[name]
+		}
+	}
+	return true // it may be about any of them
+}
+
+// Changes returns the changes of protected sites.
+func (w *Watch) Changes() (changes []output.Change) {
+	for _, c := range w.Changed {
+		changes = append(changes, output.Change{
+			Of: output.Protected, Change: output.Changed, Lineage: alertText(alertID(c.Last.Site, "")), Name: c.Last.Site,
+			Size: c.Now.Pages, Before: c.Last.Pages, Added: max(c.Now.Pages-c.Last.Pages, 0), Removed: max(c.Last.Pages-c.Now.Pages, 0),
+		})
+	}
+	return changes
+}
+
+// String says why a protected site could not be compared.
+func (c ChangedSite) String() string {
+	if 2*c.Now.Pages < c.Last.Pages {
+		return fmt.Sprintf("the protected site %s has %d of the %d pages that it had: who copies it cannot be told until they are back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
+	}
+	return fmt.Sprintf("the protected site %s has %d pages that are like no other of its pages, and had %d, as if they showed one error: who copies it cannot be told until they are back, so its suspects stay",
+		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
+}
+
+// eachSite visits the sites that are in run files.
+func eachSite(runs []work.Path, visit func(records.Site)) error {
+	var reader runfile.Reader
+	defer reader.Close()
+	var packed []byte
+	for _, run := range runs {
+		pieces, err := runfile.Pieces(string(run))
+		if err != nil {
+			return err
+		}
+		for _, piece := range pieces {
+			if piece.Kind != records.Sites {
+				continue
+			}
+			if packed, err = reader.Read(packed[:0], piece); err != nil {
+				return err
+			}
+			for rest := packed; len(rest) > 0; {
+				var s records.Site
+				s, rest = records.NextSite(rest)
+				visit(s)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// Package listing finds the files that a configuration names, and cuts them into splits. It
+// refuses folders for results that the job would read.
+package listing
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/formats"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/job"
+)
+
+const (
+	// leastSplit is how many bytes of text a task reads at least: enough to make the overhead of a task negligible.
+	leastSplit = 8 << 20
+	// With fewSplits, the last tasks of a large machine end together. Beyond, a task reads largeSplit bytes.
+	fewSplits  = 32
+	largeSplit = 32 << 20
+	// A task that reads mostSplit bytes runs for some 20 seconds. Up to manySplits, tasks are worth more than few
+	// pieces.
+	mostSplit  = 1 << 30
+	manySplits = 1024
+)
+
+// SplitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
+// split. So the number of splits grows slowly: some 32 from 256 MiB to 1 GiB of text, 512 for 16 GiB, 1,024 from 64 GiB
+// up to 1 TiB.
+func SplitBytes(size int64) int64 {
+	byRoot := int64(leastSplit * math.Sqrt(float64(size)/(1<<30)))
+	return max(leastSplit, min(size/fewSplits, largeSplit), byRoot, min(size/manySplits, mostSplit))
+}
+
+// listed holds the files of the input, the reference and the base texts of a configuration.
+type listed struct {
+	input, reference, ignored corpus.Listing
+}
+
+// listConfig finds the files of a configuration. With an error it returns what it has found so far.
+func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
+	if found.input, err = Corpus(ctx, c.Input, "input", c); err != nil {
+		return found, err
+	}
+	if len(c.Ignore) > 0 {
+		if found.ignored, err = listBaseTexts(ctx, c); err != nil {
+			return found, err
+		}
+	}
+	if len(c.Reference) == 0 {
+		return found, nil
+	}
+	if found.reference, err = Corpus(ctx, c.Reference, "reference", c); err != nil && ctx.Err() == nil {
+		err = setting.Errorf("{reference}: %w", err)
+	}
+	return found, err
+}
+
+// Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
+// then, under the name of the corpus, if the configuration wants to know.
+func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (corpus.Listing, error) {
+	options := corpus.Options{Format: c.Format, Stdin: c.Stdin}
+	if c.Progress != nil {
+		options.Progress = func(files int64) {
+			c.Progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
+		}
+	}
+	return corpus.List(ctx, inputs, options)
+}
+
+// inputs returns the files, cut into splits, and about how many bytes of text
+// they hold. It is an error if they do not have the fields of the configuration.
+func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) (documents.Inputs, int64, error) {
+	files, err := l.files(known)
+	if err != nil {
+		return documents.Inputs{}, 0, err
+	}
+	if c.State != "" {
+		files = corpus.Alone(files)
+	}
+	reading := c.Sketching(0).Reading
+	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
+		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
+	}
+	limits := reading.LineLimits()
+	if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
+		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
+	}
+	if slices.Contains(c.Outputs(), output.Annotated) {
+		if err := formats.Annotatable(ctx, files, output.AnnotationFields, reading.Wanted(), limits); err != nil {
+			return documents.Inputs{}, 0, setting.Errorf("{emit} annotated: %w", err)
+		}
+	}
+	size := int64(0)
+	for i := range files {
+		size += files[i].TextSize()
+	}
+	var ignored []byte
+	if len(c.Ignore) > 0 {
+		if ignored, err = readBaseTexts(ctx, c, l.ignored.Files); err != nil {
+			return documents.Inputs{}, 0, setting.Errorf("{ignore}: %w", err)
+		}
+	}
+	inputs := documents.Inputs{Ignored: ignored, Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed), Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
+	return inputs, size, nil
+}
+
+// files returns the files of the reference and the input, and the known files that neither lists.
+func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
+	input, reference := l.input.Files, l.reference.Files
+	if len(known) > 0 {
+		isInput := func(file corpus.File) bool { return !file.Reference }
+		isReference := func(file corpus.File) bool { return file.Reference }
+		input, err = corpus.Joined(input, slices.DeleteFunc(slices.Clone(known), isReference))
+		if err == nil {
+			reference, err = corpus.Joined(reference, slices.DeleteFunc(slices.Clone(known), isInput))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	files = input
+	if len(reference) > 0 {
+		if files, err = corpus.WithReference(reference, input); err != nil {
+			return nil, err
+		}
+	}
+	for i := range files {
+		// Workers may run in processes with another working folder.
+		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
+			return nil, fmt.Errorf("list inputs: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// Inputs returns the files of a configuration, cut into splits, and about how many bytes of
+// text they hold. The error is of no kind yet.
+func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
+	if err != nil {
+		return documents.Inputs{}, 0, err
+	}
+	return found.inputs(ctx, &config, nil)
+}
+
+// Apart does what [Inputs] does, for a job that writes: its folders must be apart from
+// what it reads. Known are files that are of the corpus even if the configuration does not name them. The error is of a kind
+// of package failure.
+func Apart(ctx context.Context, config job.Config, known []corpus.File) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
+	// If the output is part of the input, the listing comes upon results of an earlier run of the same job. These are
+	// not the cause.
+	if fault := checkApart(&config, found); fault != nil {
+		return documents.Inputs{}, 0, fault
+	}
+	var inputs documents.Inputs
+	var size int64
+	if err == nil {
+		inputs, size, err = found.inputs(ctx, &config, known)
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = failure.Explain(&config, failure.Input, err)
+	}
+	return inputs, size, err
+}

@@ -1,0 +1,79 @@
+package packing
+
+import (
+	"fmt"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+)
+
+const (
+	// mostID is the length of the longest id, in bytes.
+	mostID = 64 << 10
+	// markBytes is how many bytes of documents there are about for each id that is marked, to cut the ids into ranges.
+	markBytes = 256 << 10
+)
+
+// Packer writes the documents of a bundle into a run file. It is not for concurrent use.
+type Packer struct {
+	// Runs says where the run file is.
+	Runs work.Runs
+	// MaxDocument is the length of the longest text, in bytes.
+	MaxDocument int64
+
+	run       runfile.Writer
+	isBegun   bool
+	since     int64 // bytes since the last mark
+	documents int64
+}
+
+// Refuse says why a document cannot be compared; empty: it can.
+func (p *Packer) Refuse(id, text string) string {
+	switch {
+	case id == "":
+		return "the id is empty"
+	case len(id) > mostID:
+		return fmt.Sprintf("the id has %d bytes, and at most %d are read", len(id), mostID)
+	case int64(len(text)) > p.MaxDocument:
+		return fmt.Sprintf("the text has %d bytes, and at most %d are read", len(text), p.MaxDocument)
+	}
+	return ""
+}
+
+// Add writes a document.
+func (p *Packer) Add(id, text string) error {
+	if !p.isBegun {
+		p.Runs.Begin(&p.run)
+		p.isBegun, p.since, p.documents = true, 0, 0
+	}
+	p.documents++
+	if p.since += int64(len(id) + len(text)); p.since >= markBytes {
+		p.since = 0
+		if err := records.WriteText(&p.run, records.TextMarks, 0, id, ""); err != nil {
+			return err
+		}
+	}
+	return records.WriteText(&p.run, records.Texts, 0, id, text)
+}
+
+// Close finishes the run file and returns what was written, and how many documents and bytes these are. Without a document
+// the outcome names no run file.
+func (p *Packer) Close() (o work.Outcome, f work.Figures, err error) {
+	o.Stage = work.Pack
+	if !p.isBegun {
+		return o, f, nil
+	}
+	p.isBegun = false
+	if o.Run, err = p.run.Close(); err != nil {
+		return o, f, fmt.Errorf("pack documents: %w", err)
+	}
+	f.Records, f.Written = p.documents, p.run.Written()
+	return o, f, nil
+}
+
+// Abort drops a run file that is not finished.
+func (p *Packer) Abort() {
+	p.isBegun = false
+	p.run.Abort()
+}

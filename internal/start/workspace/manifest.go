@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/carry/output"
+)
+
+// The files of the output folder beside the shards.
+const (
+	ManifestName = "manifest.json"
+	SummaryName  = "summary.json"
+	SuccessName  = "_SUCCESS"
+)
+
+// manifest lists what a job has published.
+type manifest struct {
+	// Token is the token of the run. Jobs of earlier versions wrote none.
+	Token string        `json:"token,omitempty"`
+	Files []output.File `json:"files"`
+}
+
+// parseManifest reads the manifest of a job. It refuses any other file.
+func parseManifest(content []byte) (m manifest, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err = decoder.Decode(&m); err != nil {
+		return m, err
+	}
+	if len(m.Files) == 0 {
+		return m, errors.New("it lists no file")
+	}
+	if m.Token != "" && !isToken(m.Token) {
+		return m, fmt.Errorf("%q is no token", m.Token)
+	}
+	for _, file := range m.Files {
+		if !output.IsShardName(file.Name) || !strings.HasPrefix(file.Name, file.Output+"-") {
+			return m, fmt.Errorf("it lists %q, a name that no job gives", file.Name)
+		}
+	}
+	return m, nil
+}
+
+// names returns all files of the results, the manifest last. So the manifest still identifies results that
+// are only half removed.
+func (m manifest) names() []string {
+	var names []string
+	for _, file := range m.Files {
+		names = append(names, file.Name)
+	}
+	return append(names, SummaryName, SuccessName, ManifestName)
+}
+
+// readManifest returns the manifest in a folder. It is empty if there is none.
+func (d disk) readManifest(folder string) (manifest, error) {
+	content, err := d.readFile(filepath.Join(folder, ManifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return manifest{}, nil
+	}
+	if err != nil {
+		return manifest{}, err
+	}
+	m, err := parseManifest(content)
+	if err != nil {
+		return m, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
+	}
+	return m, nil
+}
+
+// earlier is what earlier jobs have left in an output folder.
+type earlier struct {
+	token string
+	// names are the names of the results and of pages about them, the manifest last. Some files may be missing.
+	names []string
+	// whole says that the job succeeded.
+	whole bool
+}
+
+func (e earlier) has(name string) bool { return slices.Contains(e.names, name) }
+
+// earlier looks for the results of an earlier job. It returns an error if a file has the name of a result and
+// nothing proves that a job has written it.
+func (t target) earlier() (earlier, error) {
+	m, err := t.disk.readManifest(t.path)
+	if err != nil {
+		return earlier{}, err
+	}
+	_, err = os.Stat(filepath.Join(t.path, SuccessName))
+	e := earlier{token: m.Token, whole: err == nil}
+	if m.Files == nil {
+		return e, t.checkNothing(SuccessName, SummaryName)
+	}
+	e.names = t.results(m)
+	if m.Token == "" {
+		return e, t.checkOld(m)
+	}
+	return e, nil
+}
+
+// results returns the names of the results in a folder and of the pages about them, the manifest last.
+func (t target) results(m manifest) []string { return append(pages(t.path), m.names()...) }
+
+// checkNothing refuses files that have names of results although there is no manifest.
+func (t target) checkNothing(names ...string) error {
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(t.path, name)); err == nil {
+			return fmt.Errorf("there is a file %s and no %s", name, ManifestName)
+		}
+	}
+	return nil
+}
+
+// checkOld checks results of a version that wrote no token. Each file must be as the manifest says, and the
+// summary must come from a job.
+func (t target) checkOld(m manifest) error {
+	for _, file := range m.Files {
+		info, err := os.Lstat(filepath.Join(t.path, file.Name))
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() || info.Size() != file.Bytes {
+			return fmt.Errorf("%s is not the file of %d bytes that %s lists", file.Name, file.Bytes, ManifestName)
+		}
+	}
+	content, err := t.disk.readFile(filepath.Join(t.path, SummaryName))
+	if err != nil {
+		return err
+	}
+	var summary struct {
+		Hash   string          `json:"config_hash"`
+		Counts json.RawMessage `json:"counts"`
+	}
+	if err := json.Unmarshal(content, &summary); err != nil || summary.Hash == "" || summary.Counts == nil {
+		return fmt.Errorf("%s does not come from a job", SummaryName)
+	}
+	return nil
+}

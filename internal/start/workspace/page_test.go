@@ -1,0 +1,53 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
+)
+
+const aPage = "<!doctype html>\n<html><head>\n" + PageMark + "\n"
+
+// TestPagesGo: a page about results goes with them, however they are replaced. A file of somebody else stays.
+func TestPagesGo(t *testing.T) {
+	for _, s := range situations() {
+		if !s.hasOld {
+			continue
+		}
+		g := s.prepare(t) // it puts a report there
+		if err := os.WriteFile(filepath.Join(g.output(), ComparisonName), []byte("somebody's page"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { return s.refuses(operation) })); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if got := g.standing(); got != "new" {
+			t.Errorf("%s: the results are %q", s.name, got)
+		}
+		if _, err := os.Lstat(filepath.Join(g.output(), ReportName)); !os.IsNotExist(err) {
+			t.Errorf("%s: the page about the old results: %v", s.name, err)
+		}
+		if content, err := os.ReadFile(filepath.Join(g.output(), ComparisonName)); string(content) != "somebody's page" {
+			t.Errorf("%s: somebody's page is %q, %v", s.name, content, err)
+		}
+	}
+}
+
+func TestPagesGoInBucket(t *testing.T) {
+	m, folder := storagetest.NewMemory(t)
+	if err := runInBucket(folder, "old", 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := storage.WriteFile(storage.Join(folder+"/out", ReportName), []byte(aPage)); err != nil {
+		t.Fatal(err)
+	}
+	if err := runInBucket(folder, "new", 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := holdsResults(contents(t, m, folder+"/out"), "new", 2); err != nil {
+		t.Error(err)
+	}
+}
