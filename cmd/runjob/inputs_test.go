@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mirrorbeam/internal/look/finished"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
-
-	"mirrorbeam/pipeline"
 )
 
 // TestLongLinesTakeNoMemory: small files, each with one line that is too long for a document, do not take the
@@ -35,7 +34,7 @@ func TestLongLinesTakeNoMemory(t *testing.T) {
 	j := s.runjob("--input", "folder", "--memory", "200MiB", "--lanes", "2")
 	j.succeeds(6)
 	// The system counts for a child what this process held before.
-	var summary pipeline.Summary
+	var summary finished.Summary
 	if b, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json")); err != nil || json.Unmarshal(b, &summary) != nil {
 		t.Fatal("no summary", err)
 	}

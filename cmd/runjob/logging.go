@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"mirrorbeam/internal/look/finished"
 	"os"
-
-	"mirrorbeam/pipeline"
 )
 
 // logging says what a command that waits for a job tells on the standard error.
@@ -46,7 +45,7 @@ func (l *logging) note(format string, args ...any) {
 }
 
 // tell tells the outcome of a job.
-func (l *logging) tell(ctx context.Context, s *pipeline.Summary) {
+func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:
 	case log != nil:

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/job"
 )
@@ -45,7 +46,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
 			Config: config,
-			Counts: Counts{Documents: 7, Pairs: 2, Clusters: 1},
+			Counts: Counts{Counts: work.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
 		},
 	} {
 		b, err := json.Marshal(value)

@@ -6,13 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/internal/start/workspace"
 )
 
 // Options are the choices of a report.
@@ -23,41 +18,18 @@ type Options struct {
 	Texts TextUse
 }
 
-// summary is the part of summary.json that a report shows.
-type summary struct {
-	Version    string             `json:"version"`
-	ConfigHash string             `json:"config_hash"`
-	Counts     work.Counts        `json:"counts"`
-	Skipped    work.Skipped       `json:"skipped"`
-	PassedOver map[string]int64   `json:"passed_over"`
-	Warnings   []warnings.Warning `json:"warnings"`
-	// GuardsMet are the guards that do not hold, such as "removes:50".
-	GuardsMet []string      `json:"guards_met"`
-	Sources   []sources.Row `json:"sources"`
-	// Mirrors is nil if the job was not about sites. State is nil if it has none; its rows are still to come.
-	Mirrors *work.MirrorFindings `json:"mirrors"`
-	State   *Changes             `json:"state"`
-	Plan    Plan                 `json:"plan"`
-	Audit   *audit.Result        `json:"audit"`
-	Stages  []Stage              `json:"stages"`
-	Totals
-}
-
 // builder makes the figures of a run.
 type builder struct {
 	folder  *finished.Folder
 	options Options
-	summary summary
+	summary *finished.Summary
 	figures Figures
 }
 
 // Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more of
 // them than the page shows, and a number for each of some million documents.
 func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, error) {
-	b := builder{folder: f, options: options}
-	if err := f.ReadJSON(workspace.SummaryName, &b.summary); err != nil {
-		return nil, err
-	}
+	b := builder{folder: f, options: options, summary: &f.Summary}
 	b.begin()
 	for _, step := range []func(context.Context) error{b.addRows, b.addSites, b.addChanges, b.addRejects, b.addTexts} {
 		if err := step(ctx); err != nil {
@@ -73,20 +45,20 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 
 // begin takes over what stands in the summary.
 func (b *builder) begin() {
-	s, config := &b.summary, &b.folder.Summary.Config
+	s, config := b.summary, &b.summary.Config
 	b.figures = Figures{
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
 			Passages: config.Similarity == methods.Containment, Partial: !config.CommonLaw().IsOff() && config.Scoring() != methods.Hamming,
 		},
-		Counts:     s.Counts,
+		Counts:     s.Counts.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
 		Method:     Method{Plan: s.Plan, Audit: s.Audit, Curve: curve(s.Plan, config.Threshold)},
 		Sources:    s.Sources,
 		PassedOver: s.PassedOver,
-		Stages:     slices.DeleteFunc(s.Stages, func(stage Stage) bool { return stage.Tasks == 0 }),
-		Totals:     s.Totals,
+		Stages:     slices.DeleteFunc(slices.Clone(s.Stages), func(stage finished.Stage) bool { return stage.Tasks == 0 }),
+		Totals:     s.Cost,
 		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
 	}
 	if config.Scoring() == methods.Hamming {
