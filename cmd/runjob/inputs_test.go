@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"mirrorbeam/internal/look/finished"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"mirrorbeam/internal/look/finished"
 
 	"github.com/klauspost/compress/gzip"
 )

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"mirrorbeam/internal/look/finished"
 	"os"
+
+	"mirrorbeam/internal/look/finished"
 )
 
 // logging says what a command that waits for a job tells on the standard error.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
@@ -117,7 +118,7 @@ func (x *explainer) judge() {
 	switch {
 	case x.config.Similarity == methods.Containment:
 		return
-	case x.folder.Has(finished.Clusters):
+	case x.folder.Has(output.Clusters):
 		is = x.A.Cluster != "" && x.A.Cluster == x.B.Cluster
 	case x.scanned && !x.isStar():
 		is = x.Path != nil

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
 )
 
@@ -189,7 +189,7 @@ func (x *explainer) reasonUnlike() bool {
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
 	}
 	x.reasonLeftOut()
-	if x.folder.Has(finished.Clusters) {
+	if x.folder.Has(output.Clusters) {
 		x.because("No chain of pairs joins them either.")
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 )
@@ -77,18 +78,18 @@ func (b *builder) addRows(ctx context.Context) error {
 		documents = min(2*counts.Pairs, counts.Documents+counts.ReferenceDocuments)
 	}
 	removed := newTally(f.Run.Unit, f.Run.Distance)
-	members := newMemberPass(newSampler(documents), removed, b.folder.Has(finished.Pairs) && f.Run.Split == "star")
-	if b.folder.Has(finished.Clusters) {
+	members := newMemberPass(newSampler(documents), removed, b.folder.Has(output.Pairs) && f.Run.Split == "star")
+	if b.folder.Has(output.Clusters) {
 		if err := members.read(ctx, b.folder); err != nil {
 			return err
 		}
 		f.Sizes, f.Clusters = members.sizes, members.clusters()
 		b.noteClusters(len(f.Clusters))
 	}
-	if !b.folder.Has(finished.Pairs) {
+	if !b.folder.Has(output.Pairs) {
 		b.note("The run has written no pairs. They tell more: run it with --emit clusters,pairs.")
 		if f.Sizes != nil && f.Run.Unit == Similarity {
-			f.Nearest = &Histogram{Of: finished.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
+			f.Nearest = &Histogram{Of: output.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
 			f.Nearest.Valley = valley(f.Nearest.Bins)
 		}
 		return nil
@@ -111,7 +112,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	if f.Run.Passages {
 		from = 0
 	}
-	f.Nearest = &Histogram{Of: finished.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
+	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
 		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
