@@ -64,7 +64,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files:  write.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
+			Inputs: inputs, Emit: config.Outputs(), Pairs: pairKind(config),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
 		},
@@ -86,13 +86,21 @@ func NewJob(config *job.Config, e Extent) *Job {
 // stripping returns how a job takes common shingles out of documents.
 func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
 	return common.Stripping{
-		Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: isPartial(config), Inputs: parameters.Inputs,
+		Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: pairKind(config) == output.PartialPair, Inputs: parameters.Inputs,
 	}
 }
 
-// isPartial reports whether rows of pairs have two similarities: without common shingles, and with them.
-func isPartial(config *job.Config) bool {
-	return !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard
+// pairKind returns the kind of the pairs of a job.
+func pairKind(config *job.Config) string {
+	switch {
+	case config.Scoring() == methods.Hamming:
+		return output.HammingPair
+	case !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard:
+		return output.PartialPair
+	case config.Rarity > 0:
+		return output.RarePair
+	}
+	return output.SetPair
 }
 
 // readsAgain reports whether the job reads the input a second time.

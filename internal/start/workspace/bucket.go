@@ -257,7 +257,7 @@ func (b *bucket) prepare(files []output.File, summary any, old earlier) (j bucke
 		j.Moves = append(j.Moves, move{file.Temporary, file.Name})
 		files[i].Temporary = ""
 	}
-	if err := b.writeJSON(ManifestName, manifest{b.token, files}); err != nil {
+	if err := b.writeJSON(ManifestName, Manifest{b.token, files}); err != nil {
 		return j, err
 	}
 	if err := b.writeJSON(SummaryName, summary); err != nil {

@@ -154,7 +154,7 @@ func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	if err := w.disk.syncAll(paths); err != nil {
 		return nil, fmt.Errorf("write the results to the disk: %w", err)
 	}
-	if err := w.writeJSON(ManifestName, manifest{w.token, files}); err != nil {
+	if err := w.writeJSON(ManifestName, Manifest{w.token, files}); err != nil {
 		return nil, err
 	}
 	if err := w.writeJSON(SummaryName, summary); err != nil {
