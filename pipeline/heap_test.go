@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
@@ -157,7 +157,7 @@ type heapCheck struct {
 	kept   map[int]bool
 }
 
-func (h *heapCheck) check(t *testing.T, skipped work.Skipped) {
+func (h *heapCheck) check(t *testing.T, skipped findings.Skipped) {
 	t.Helper()
 	h.number, h.kept = map[string]int{}, map[int]bool{}
 	for i := range h.tr.documents {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
@@ -231,7 +231,7 @@ func TestDenseGroups(t *testing.T) {
 				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
 			}
 			all, unbounded := runInner(t, config, wholeJob)
-			if unbounded.Skipped != (work.Skipped{}) {
+			if unbounded.Skipped != (findings.Skipped{}) {
 				t.Errorf("skipped %+v below the bound", unbounded.Skipped)
 			}
 			if result.Counts.Pairs >= unbounded.Counts.Pairs {

@@ -25,18 +25,12 @@ type Summary = finished.Summary
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
 func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
-	found := warnings.Findings{
-		Counts: result.Counts, Mirrors: result.Mirrors, Texts: result.Texts, Repeated: result.Repeated, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
-	}
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: finished.SketchVersion{Version: sketch.Version, Unicode: sketch.UnicodeVersion},
-		Counts: finished.Counts{Counts: result.Counts}, Skipped: result.Skipped, PassedOver: result.PassedOver,
-		Warnings: warnings.Of(&config, found), GuardsMet: warnings.GuardsMet(&config, found),
-		Sources: table, Common: result.Common, Stages: stages(metered),
-	}
-	if config.HasSites() {
-		s.Mirrors = &result.Mirrors
+		Totals: result.Totals, Extras: result.Extras,
+		Warnings: warnings.Of(&config, &result.Findings, table), GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
+		Sources: table, Stages: stages(metered),
 	}
 	if !job.IsLocal(config.Runner) {
 		for _, stage := range s.Stages {

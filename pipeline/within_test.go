@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
@@ -123,7 +123,7 @@ func equalTexts(seed uint64) []line {
 // withinParts are what the results of a job hold, without what depends on other documents.
 type withinParts struct {
 	rows   []string // of all outputs, sorted
-	counts work.Counts
+	counts findings.Counts
 }
 
 // withinPartsOf runs a job and returns its parts.

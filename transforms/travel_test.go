@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/sketch"
@@ -37,7 +38,7 @@ func TestParametersTravel(t *testing.T) {
 	for name := range registered {
 		t.Errorf("%s is not looked at", name)
 	}
-	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: work.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
+	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: findings.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
 }
 
 // registeredFns returns the names of all DoFns that the sources of this package register.

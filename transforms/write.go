@@ -145,9 +145,9 @@ type finishFn struct {
 }
 
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
-	outcomes, counts, err := work.ReadOutcomes(elements)
+	outcomes, _, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = write.Finish(string(f.Folder), outcomes, counts, f.ByValue)
+		err = write.Finish(string(f.Folder), outcomes, f.ByValue)
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("finish: %w", err))

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
@@ -68,12 +70,8 @@ func writeMetrics(path string, e ending) error {
 	}
 	if s := e.summary; s != nil {
 		metric("runjob_last_seconds", "How long the last run took.", s.Seconds)
-		metric("runjob_documents", "Documents of the corpus.", float64(s.Counts.Documents))
-		metric("runjob_rejected", "Records that could not be read.", float64(s.Counts.Rejected))
-		metric("runjob_clusters", "Clusters of near-duplicates.", float64(s.Counts.Clusters))
-		if s.Mirrors != nil {
-			metric("runjob_mirrors", "Pairs of sites that are mirrors.", float64(s.Mirrors.Pairs))
-			metric("runjob_suspects", "Sites that have copies of protected ones.", float64(s.Mirrors.Suspects))
+		for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
+			metric("runjob_"+figure.Metric, sentence(figure.Doc), float64(figure.Value))
 		}
 		if s.State != nil {
 			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))

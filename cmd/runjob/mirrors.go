@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/job"
@@ -51,7 +51,7 @@ func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 // printMirrors tells what was found of sites, if anything was looked for.
-func printMirrors(w io.Writer, found *work.MirrorFindings) {
+func printMirrors(w io.Writer, found *findings.Mirrors) {
 	if found == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"mirrorbeam/internal/carry/findings"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +18,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"mirrorbeam/internal/carry/work"
 )
 
 // scene is a folder in which the real program meets a fault. The program runs there, so its messages have
@@ -233,7 +232,7 @@ func (j *started) succeeds(records int64) observed {
 	if _, whole := results["_SUCCESS"]; !whole {
 		s.t.Error("there is no mark of success")
 	}
-	var summary struct{ Counts work.Counts }
+	var summary struct{ Counts findings.Counts }
 	if err := json.Unmarshal([]byte(results["summary.json"]), &summary); err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 )
 
@@ -11,7 +12,7 @@ import (
 func TestMemo(t *testing.T) {
 	runs := work.Runs{Folder: work.Path(t.TempDir()), Resumable: true}
 	done := work.Done{
-		Outcome: work.Outcome{Stage: work.Key, Number: 3, Run: "/run-\xff", Counts: work.Counts{Documents: 5}},
+		Outcome: work.Outcome{Stage: work.Key, Number: 3, Run: "/run-\xff", Counts: findings.Counts{Documents: 5}},
 		Tasks:   [][]byte{{1, 2}, {}, {3}},
 	}
 	given := [][]byte{[]byte("ab"), []byte("c")}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/read/sources"
 )
@@ -17,183 +18,22 @@ type Outcome struct {
 	// Run is the path of the task's run file, "" if it wrote no record.
 	Run string `json:",omitempty"`
 	// Kept is the run file that a state is to keep of what the task has read, "" for none.
-	Kept    Path `json:",omitempty"`
-	Counts  Counts
-	Skipped Skipped
-	// PassedOver counts records that are no documents, and were not expected to be.
-	PassedOver PassedOver `json:",omitempty"`
-	// Sources counts documents by the sources that they come from.
-	Sources sources.Counts `json:",omitzero"`
+	Kept Path `json:",omitempty"`
+	// Findings is what the task has found. Those of all tasks are merged.
+	findings.Findings
 	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus have.
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
-	// Repeated says which ids several documents have.
-	Repeated RepeatedIDs `json:",omitzero"`
-	// Texts counts texts that are likely to be something else.
-	Texts Texts `json:",omitzero"`
-	// Common says which shingles are common; nil if nobody asked.
-	Common *CommonFound `json:",omitempty"`
-	// Mirrors says what was found of sites.
-	Mirrors MirrorFindings `json:",omitzero"`
-	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
-	Templates Worst[Template] `json:",omitzero"`
-	Bridges   Worst[Bridge]   `json:",omitzero"`
-	// Largest holds the largest cluster of each output shard.
-	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
-	// Sent is the number of documents of the input that a task has sent to output shards.
-	Sent int64 `json:",omitempty"`
 	// Sampled is the number of documents that the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.
 	SampledAll bool `json:",omitempty"`
-	// AllPairs says that the task has compared all pairs of documents.
-	AllPairs bool `json:",omitempty"`
 	// Crowds are the groups that wait until all crowds are known.
 	Crowds []Crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`
 	// FirstReject is the first row of rejects; only the task that writes them has it.
 	FirstReject *output.Reject `json:",omitempty"`
-}
-
-// Counts is what the tasks counted of the corpus; see summary.json in the documentation.
-type Counts struct {
-	Documents int64 `json:"documents"`
-	Bytes     int64 `json:"bytes"`
-	// ReferenceDocuments and ReferenceBytes count the reference. Documents and Bytes do not include it.
-	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
-	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
-	Rejected           int64 `json:"rejected"`
-	// Empty counts the Rejected records whose text is null or missing.
-	Empty int64 `json:"empty,omitempty"`
-	// RepeatedIDs counts the ids that several documents of the input have.
-	RepeatedIDs int64 `json:"repeated_ids,omitempty"`
-	InvalidUTF8 int64 `json:"invalid_utf8"`
-	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
-	Expanding int64 `json:"expanding,omitempty"`
-	// Unranked counts the documents of the input to which the preference gives no place.
-	Unranked int64 `json:"unranked,omitempty"`
-	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
-	// they must differ, to be compared.
-	Unscoped int64 `json:"unscoped,omitempty"`
-	// Unsited counts the documents that have no address, so that they are no pages of a site.
-	Unsited int64 `json:"unsited,omitempty"`
-	// IgnoredIn counts the documents, the reference included, with shingles that were left out because base texts have
-	// them. IgnoredShingles counts these, distinct ones of each document, and IgnoredWhole the documents with nothing
-	// was left.
-	IgnoredIn       int64 `json:"ignored_in,omitempty"`
-	IgnoredShingles int64 `json:"ignored_shingles,omitempty"`
-	IgnoredWhole    int64 `json:"ignored_whole,omitempty"`
-	// CommonIn counts the documents, the reference included, that have common shingles. CommonShingles counts these, of each
-	// document, and CommonWhole the documents that have nothing else.
-	CommonIn       int64 `json:"common_in,omitempty"`
-	CommonShingles int64 `json:"common_shingles,omitempty"`
-	CommonWhole    int64 `json:"common_whole,omitempty"`
-	// Boilerplate counts the passages that were found, written or not.
-	Boilerplate int64 `json:"boilerplate,omitempty"`
-	Identical   int64 `json:"identical"`
-	Candidates  int64 `json:"candidates"`
-	Clusters    int64 `json:"clusters"`
-	Clustered   int64 `json:"clustered"`
-	Kept        int64 `json:"kept"`
-	Removed     int64 `json:"removed"`
-	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
-	// whatever document is kept for them.
-	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
-	Pairs               int64 `json:"pairs"`
-}
-
-// Add adds other to c.
-func (c *Counts) Add(other Counts) {
-	c.Documents += other.Documents
-	c.Bytes += other.Bytes
-	c.ReferenceDocuments += other.ReferenceDocuments
-	c.ReferenceBytes += other.ReferenceBytes
-	c.Rejected += other.Rejected
-	c.Empty += other.Empty
-	c.RepeatedIDs += other.RepeatedIDs
-	c.InvalidUTF8 += other.InvalidUTF8
-	c.Expanding += other.Expanding
-	c.Unranked += other.Unranked
-	c.Unscoped += other.Unscoped
-	c.Unsited += other.Unsited
-	c.IgnoredIn += other.IgnoredIn
-	c.IgnoredShingles += other.IgnoredShingles
-	c.IgnoredWhole += other.IgnoredWhole
-	c.CommonIn += other.CommonIn
-	c.CommonShingles += other.CommonShingles
-	c.CommonWhole += other.CommonWhole
-	c.Boilerplate += other.Boilerplate
-	c.Identical += other.Identical
-	c.Candidates += other.Candidates
-	c.Clusters += other.Clusters
-	c.Clustered += other.Clustered
-	c.Kept += other.Kept
-	c.Removed += other.Removed
-	c.RemovedForReference += other.RemovedForReference
-	c.Pairs += other.Pairs
-}
-
-// CommonFound says which shingles are common.
-type CommonFound struct {
-	// Above is the number of documents that may have a shingle before it is common.
-	Above int64 `json:"above"`
-	// Shingles is the number of common shingles.
-	Shingles int64 `json:"shingles"`
-}
-
-// PassedOver counts records that are no documents, by the reason: in a web archive, "request" or "status 404".
-type PassedOver map[string]int64
-
-// Add adds other to p, which may be nil, and returns the sum.
-func (p PassedOver) Add(other PassedOver) PassedOver {
-	if p == nil && len(other) > 0 {
-		p = PassedOver{}
-	}
-	for reason, records := range other {
-		p[reason] += records
-	}
-	return p
-}
-
-// Skipped says what was not compared.
-type Skipped struct {
-	// Pairs counts pairs of documents that share a key, once for every such key whose group was too dense. They may
-	// have been compared under another key.
-	Pairs int64 `json:"pairs"`
-	// Groups counts the groups too dense to compare all pairs.
-	Groups int64 `json:"groups"`
-	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
-	// group.
-	Kept int64 `json:"kept"`
-	// SpreadPages counts pages that more sites have than are compared with each other. The equal pages of a site count once.
-	SpreadPages int64 `json:"spread_pages,omitempty"`
-	// Example is the largest of these groups, nil if there is none.
-	Example *SkippedGroup `json:"example,omitempty"`
-}
-
-// SkippedGroup is a dense group.
-type SkippedGroup struct {
-	// Documents is the number of distinct documents in the group.
-	Documents int64 `json:"documents"`
-	// First and Second are its first two documents, as path:position.
-	First  string `json:"first"`
-	Second string `json:"second"`
-}
-
-// Add adds other to s. Of equally large examples it keeps the one with the smaller names, so that the order does not
-// matter.
-func (s *Skipped) Add(other Skipped) {
-	s.Pairs += other.Pairs
-	s.Groups += other.Groups
-	s.Kept += other.Kept
-	s.SpreadPages += other.SpreadPages
-	if s.Example == nil || other.Example != nil && cmp.Or(
-		cmp.Compare(other.Example.Documents, s.Example.Documents),
-		cmp.Compare(s.Example.First, other.Example.First),
-		cmp.Compare(s.Example.Second, other.Example.Second)) > 0 {
-		s.Example = other.Example
-	}
 }
 
 // Encode encodes the outcome as an element.
@@ -215,9 +55,9 @@ type Crowd struct {
 
 // ReadOutcomes returns the outcomes of an iterator and the sum of their counts. The outcomes are ordered by stage and
 // task, in whatever order the runner brings them.
-func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, Counts, error) {
+func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, findings.Counts, error) {
 	var outcomes []Outcome
-	var sum Counts
+	var sum findings.Counts
 	var element []byte
 	for elements(&element) {
 		if len(element) == 0 {
@@ -228,7 +68,7 @@ func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, Counts, error) {
 			return nil, sum, err
 		}
 		outcomes = append(outcomes, o)
-		sum.Add(o.Counts)
+		findings.Merge(&sum, o.Counts)
 	}
 	slices.SortFunc(outcomes, func(a, b Outcome) int {
 		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))

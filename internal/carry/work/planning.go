@@ -1,12 +1,14 @@
 package work
 
+import "mirrorbeam/internal/carry/findings"
+
 // Planning is what a step gets that sees the outcomes of all earlier tasks and makes the next tasks.
 type Planning struct {
 	*Memory
 	Runs Runs
 	// Outcomes are in the order of stages and tasks. Counts is the sum of their counts.
 	Outcomes []Outcome
-	Counts   Counts
+	Counts   findings.Counts
 	// Outcome is the step's own outcome, for steps that emit one.
 	Outcome Outcome
 	// Emit emits a task.

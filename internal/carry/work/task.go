@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/ground/runfile"
 )
 
@@ -67,7 +68,7 @@ const (
 )
 
 // OutputShards returns the number of shards of an output.
-func OutputShards(counts Counts) int {
+func OutputShards(counts findings.Counts) int {
 	documents := float64(counts.Documents)
 	if documents > manyDocuments {
 		documents = math.Sqrt(documents * manyDocuments)
@@ -76,7 +77,7 @@ func OutputShards(counts Counts) int {
 }
 
 // Deliver writes a catalog of the runs and emits the tasks.
-func (d Delivery) Deliver(temp string, runs []string, counts Counts, emit func(Task)) error {
+func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, emit func(Task)) error {
 	all := d.Shards
 	if d.Output {
 		all = OutputShards(counts)

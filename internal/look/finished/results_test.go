@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
 )
 
@@ -45,7 +45,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
 			Config: config,
-			Counts: Counts{Counts: work.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
+			Counts: Counts{Counts: findings.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
 		},
 	} {
 		b, err := json.Marshal(value)

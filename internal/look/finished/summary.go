@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
@@ -24,21 +23,15 @@ type Summary struct {
 	// ConfigHash is a hash of the settings that can change clusters and pairs.
 	ConfigHash string        `json:"config_hash"`
 	Sketch     SketchVersion `json:"sketch"`
-	Counts     Counts        `json:"counts"`
-	Skipped    work.Skipped  `json:"skipped"`
-	// PassedOver counts records of web archives that are no documents, by the reason. They are no rejects.
-	PassedOver work.PassedOver `json:"passed_over,omitempty"`
+	findings.Totals
 	// Warnings say where the results may lack what the user wants to keep.
 	Warnings []warnings.Warning `json:"warnings"`
 	// GuardsMet are the guards of the settings that do not hold, such as removes:50.
 	GuardsMet []string `json:"guards_met,omitempty"`
 	// Sources says how much of each source is in the others.
 	Sources []sources.Row `json:"sources"`
-	// Common says which shingles are common. It is missing if none was looked for.
-	Common *work.CommonFound `json:"common,omitempty"`
-	// Mirrors says what was found of sites. It is missing if no output is about sites.
-	Mirrors *work.MirrorFindings `json:"mirrors,omitempty"`
-	Plan    Plan                 `json:"plan"`
+	findings.Extras
+	Plan Plan `json:"plan"`
 	// Audit is the measured recall. It is missing if none was measured.
 	Audit *audit.Result `json:"audit,omitempty"`
 	// State says what has changed since the last run. It is missing if the job keeps no state.
@@ -59,13 +52,6 @@ type Cost struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the most that the temporary files took on disk.
 	TempBytes int64 `json:"temp_bytes"`
-}
-
-// Counts is what was counted of the corpus.
-type Counts struct {
-	work.Counts
-	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
-	PassedOver corpus.PassedFiles `json:"passed_over,omitempty"`
 }
 
 // SketchVersion identifies how hashes and tokens are made: sketches of different versions cannot be compared.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/sample"
@@ -23,7 +24,7 @@ import (
 type corpusRead struct {
 	inputs documents.Inputs
 	sizing job.Sizing // sizing of a job on it
-	counts work.Counts
+	counts findings.Counts
 }
 
 // readCorpus reads the corpus of a configuration. It passes newVisitor the approximate size of the corpus.
@@ -202,7 +203,7 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 type ids struct{ number, bytes float64 }
 
 // ids returns about how many documents have an id.
-func (c *census) ids(counts work.Counts) ids {
+func (c *census) ids(counts findings.Counts) ids {
 	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
 	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}
 }
@@ -218,7 +219,7 @@ func (c *census) cut(corpus *corpusRead) Cut {
 }
 
 // facts returns what the census knows of the corpus.
-func (c *census) facts(counts work.Counts) Facts {
+func (c *census) facts(counts findings.Counts) Facts {
 	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,

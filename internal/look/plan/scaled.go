@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
@@ -23,7 +24,7 @@ func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	bytes := int64(s.Bytes)
 	sizing := job.PlanMemory(memory, bytes, tasks)
 	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
-	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(work.Counts{Documents: int64(s.Documents)}))
+	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(findings.Counts{Documents: int64(s.Documents)}))
 	s.Lanes, s.RunBytes, s.PlaceBytes = float64(tasks), 0, float64(sizing.PlaceBytes)
 	if s.Drawn > 0 {
 		s.setAside(audit.UsualSample, bytes)

@@ -43,11 +43,11 @@ type found struct {
 // agree compares the clusters.
 func (c *Comparison) agree(ctx context.Context, a, b *finished.Folder) error {
 	s := newSampler(max(c.A.Counts.Clustered, c.B.Counts.Clustered))
-	first, err := findings(ctx, a, s)
+	first, err := foundIn(ctx, a, s)
 	if err != nil {
 		return err
 	}
-	second, err := findings(ctx, b, s)
+	second, err := foundIn(ctx, b, s)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (c *Comparison) agree(ctx context.Context, a, b *finished.Folder) error {
 	return err
 }
 
-// findings reads the clusters of a run.
-func findings(ctx context.Context, f *finished.Folder, s sampler) (found, error) {
+// foundIn reads the clusters of a run.
+func foundIn(ctx context.Context, f *finished.Folder, s sampler) (found, error) {
 	all := found{map[uint64]bool{}, map[uint64]bool{}}
 	sum := uint64(0) // of the documents of a cluster, so that their order does not matter
 	see := func(row *output.Member) {

@@ -53,7 +53,7 @@ func (b *builder) begin() {
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
 			Passages: config.Similarity == methods.Containment, Partial: !config.CommonLaw().IsOff() && config.Scoring() != methods.Hamming,
 		},
-		Counts:     s.Counts.Counts,
+		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
 		Method:     Method{Plan: s.Plan, Audit: s.Audit, Curve: curve(s.Plan, config.Threshold)},
 		Sources:    s.Sources,

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 )
@@ -121,22 +122,24 @@ func differences(a, b *finished.Folder, hide bool) []Difference {
 // rows returns the figures of both runs.
 func (c *Comparison) rows() []Row {
 	all := []Row{}
+	add := func(row Row) {
+		if row.A != 0 || row.B != 0 {
+			all = append(all, row)
+		}
+	}
+	others := findings.Figures(c.B.Counts)
+	for i, figure := range findings.Figures(c.A.Counts) {
+		row := Row{Name: figure.Label, A: float64(figure.Value), B: float64(others[i].Value)}
+		if figure.IsBytes {
+			row.Unit = Bytes
+		}
+		add(row)
+	}
 	for _, figure := range []struct {
 		name string
 		unit RowUnit
 		of   func(*Figures) float64
 	}{
-		{"documents", "", func(f *Figures) float64 { return float64(f.Counts.Documents) }},
-		{"documents of a reference", "", func(f *Figures) float64 { return float64(f.Counts.ReferenceDocuments) }},
-		{"read", Bytes, func(f *Figures) float64 { return float64(f.Counts.Bytes) }},
-		{"rejects", "", func(f *Figures) float64 { return float64(f.Counts.Rejected) }},
-		{"candidates compared", "", func(f *Figures) float64 { return float64(f.Counts.Candidates) }},
-		{"pairs", "", func(f *Figures) float64 { return float64(f.Counts.Pairs) }},
-		{"pairs of identical documents", "", func(f *Figures) float64 { return float64(f.Counts.Identical) }},
-		{"clusters", "", func(f *Figures) float64 { return float64(f.Counts.Clusters) }},
-		{"documents in clusters", "", func(f *Figures) float64 { return float64(f.Counts.Clustered) }},
-		{"removed", "", func(f *Figures) float64 { return float64(f.Counts.Removed) }},
-		{"kept", "", func(f *Figures) float64 { return float64(f.Counts.Kept) }},
 		{"expected recall at the threshold", Share, func(f *Figures) float64 { return f.Method.ExpectedRecall }},
 		{"pairs listed, as measured", Share, func(f *Figures) float64 {
 			if f.Method.Audit == nil {
@@ -153,9 +156,7 @@ func (c *Comparison) rows() []Row {
 		{"memory", Bytes, func(f *Figures) float64 { return float64(f.Totals.PeakMemoryBytes) }},
 		{"temporary files", Bytes, func(f *Figures) float64 { return float64(f.Totals.TempBytes) }},
 	} {
-		if row := (Row{figure.name, figure.of(c.A), figure.of(c.B), figure.unit}); row.A != 0 || row.B != 0 {
-			all = append(all, row)
-		}
+		add(Row{figure.name, figure.of(c.A), figure.of(c.B), figure.unit})
 	}
 	return all
 }

@@ -2,7 +2,7 @@ package report
 
 import (
 	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/read/sources"
@@ -13,8 +13,8 @@ type Figures struct {
 	Run    Run     `json:"run"`
 	Alerts []Alert `json:"alerts"`
 	// Counts are those of summary.json.
-	Counts  work.Counts `json:"counts"`
-	Skipped Skipped     `json:"skipped"`
+	Counts  findings.Counts `json:"counts"`
+	Skipped Skipped         `json:"skipped"`
 	// Sites says what was found of sites. It is nil if the job was not about sites.
 	Sites *SiteFindings `json:"sites,omitempty"`
 	// Changes says what is different from the last run. It is nil if the job keeps no state.
@@ -37,7 +37,7 @@ type Figures struct {
 	Containment *Containment     `json:"containment,omitempty"`
 	Sources     []sources.Row    `json:"sources"`
 	Rejects     []Reason         `json:"rejects"`
-	PassedOver  work.PassedOver  `json:"passed_over,omitempty"`
+	PassedOver  map[string]int64 `json:"passed_over,omitempty"`
 	Stages      []finished.Stage `json:"stages"`
 	Totals      finished.Cost    `json:"totals"`
 	// Notes say what is left out of the page, and why.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"mirrorbeam/internal/carry/findings"
 	"slices"
 )
 
@@ -107,9 +108,6 @@ func (v *view) list() {
 func cards(f *Figures) []card {
 	c := f.Counts
 	all := []card{{"documents", count(c.Documents), size(c.Bytes) + " read"}}
-	if c.ReferenceDocuments > 0 {
-		all = append(all, card{"of a reference", count(c.ReferenceDocuments), size(c.ReferenceBytes) + " read"})
-	}
 	if !f.Run.Passages {
 		saved := int64(0)
 		if c.Documents > 0 {
@@ -133,21 +131,16 @@ func cards(f *Figures) []card {
 	if s := f.Sites; s != nil {
 		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s pairs of mirrors in %s groups, %s suspects", count(s.Pairs), count(s.Groups), count(s.Suspicious))})
 	}
-	if c.Unsited > 0 {
-		all = append(all, card{"of no site", count(c.Unsited), "documents without an address"})
-	}
-	if c.IgnoredIn > 0 {
-		all = append(all, leftOut("with base texts", c.IgnoredIn, c.IgnoredShingles, c.IgnoredWhole))
-	}
-	if c.CommonIn > 0 {
-		all = append(all, leftOut("with common shingles", c.CommonIn, c.CommonShingles, c.CommonWhole))
+	for _, figure := range findings.Figures(c) {
+		value := count(figure.Value)
+		if figure.IsBytes {
+			value = size(figure.Value)
+		}
+		if figure.IsRare && figure.Value > 0 {
+			all = append(all, card{figure.Label, value, figure.Doc})
+		}
 	}
 	return all
-}
-
-// leftOut is the card of so many documents of which shingles are left out. Nothing else is in some of them.
-func leftOut(name string, documents, shingles, whole int64) card {
-	return card{name, count(documents), fmt.Sprintf("%s shingles left out; %s documents hold nothing else", count(shingles), count(whole))}
 }
 
 // drawNearest draws the histogram.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/job"
 )
@@ -18,10 +18,10 @@ const (
 )
 
 // GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
-func GuardsMet(c *job.Config, found Findings) []string {
+func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
 	guards, _ := c.Guards() // Validate has checked them
 	var met []string
-	if len(removed(guards, found)) > 0 {
+	if len(removed(guards, table)) > 0 {
 		met = append(met, fmt.Sprintf("removes:%g", guards.Removes))
 	}
 	if guards.Cluster > 0 && len(large(guards, found)) > 0 {
@@ -31,10 +31,10 @@ func GuardsMet(c *job.Config, found Findings) []string {
 }
 
 // ofGuards warns of sources and clusters that a guard is for, and of clusters that are large without one.
-func ofGuards(c *job.Config, found Findings) []Warning {
+func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
 	guards, _ := c.Guards()
 	var listed, all []Warning
-	lost := removed(guards, found)
+	lost := removed(guards, table)
 	for _, row := range lost[:min(len(lost), mostSources)] {
 		w := ofSource(c, row)
 		w.Kind = Removal
@@ -60,8 +60,8 @@ func ofGuards(c *job.Config, found Findings) []Warning {
 }
 
 // removed returns the sources that lose more than the guard allows, the one that loses most first.
-func removed(guards job.Guards, found Findings) []sources.Row {
-	lost := slices.DeleteFunc(slices.Clone(found.Sources), func(row sources.Row) bool {
+func removed(guards job.Guards, table []sources.Row) []sources.Row {
+	lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool {
 		return !isGuarded(guards, row)
 	})
 	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
@@ -74,12 +74,12 @@ func isGuarded(guards job.Guards, row sources.Row) bool {
 }
 
 // large returns the clusters that are larger than the guard allows.
-func large(guards job.Guards, found Findings) []work.LargeCluster {
+func large(guards job.Guards, found *findings.Findings) []findings.LargeCluster {
 	share, least := guards.Cluster, int64(2)
 	if share == 0 {
 		share, least = usualCluster, leastCluster
 	}
-	var clusters []work.LargeCluster
+	var clusters []findings.LargeCluster
 	for _, cluster := range found.Largest.Named {
 		if cluster.Documents >= least && isAbove(cluster.Documents, compared(found), share) {
 			clusters = append(clusters, cluster)
@@ -89,7 +89,9 @@ func large(guards job.Guards, found Findings) []work.LargeCluster {
 }
 
 // compared is the number of documents that are in clusters or not.
-func compared(found Findings) int64 { return found.Counts.Documents + found.Counts.ReferenceDocuments }
+func compared(found *findings.Findings) int64 {
+	return found.Counts.Documents + found.Counts.ReferenceDocuments
+}
 
 // isAbove reports whether n is more than a share of all, in percent.
 func isAbove(n, all int64, percent float64) bool { return 100*float64(n) > percent*float64(all) }

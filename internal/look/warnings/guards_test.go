@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/job"
 )
@@ -12,11 +12,11 @@ import (
 // TestGuards: a guard is met above its share, not at it, and its warnings come first.
 func TestGuards(t *testing.T) {
 	found := Findings{
-		Counts:  work.Counts{Documents: 900, ReferenceDocuments: 100},
-		Texts:   work.Texts{Records: 900, Empty: 800},
+		Counts:  findings.Counts{Documents: 900, ReferenceDocuments: 100},
+		Texts:   findings.Texts{Records: 900, Empty: 800},
 		Sources: []sources.Row{{Source: "a", Documents: 400, Removed: 200}, {Source: "b", Documents: 500, Removed: 251}},
 	}
-	found.Largest.Add(work.LargeCluster{Name: "c", Documents: 101, A: "c", B: "d"})
+	found.Largest.Add(findings.LargeCluster{Name: "c", Documents: 101, A: "c", B: "d"})
 	for _, test := range []struct {
 		guard []string
 		met   []string

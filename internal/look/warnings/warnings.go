@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/read/sources"
@@ -69,26 +69,13 @@ func (w Warning) IsGrave() bool {
 	return slices.Contains([]Kind{Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
 }
 
-// Findings are what a job counted.
-type Findings struct {
-	Counts    work.Counts
-	Mirrors   work.MirrorFindings
-	Texts     work.Texts
-	Repeated  work.RepeatedIDs
-	Sources   []sources.Row
-	Templates work.Worst[work.Template]
-	Bridges   work.Worst[work.Bridge]
-	// Largest holds the largest clusters.
-	Largest work.Worst[work.LargeCluster]
-}
-
-// Of returns the warnings about the results of a job: at most ten of each kind, by kind, the gravest of each first.
-func Of(c *job.Config, found Findings) []Warning {
-	warnings := append([]Warning{}, ofGuards(c, found)...)
+// Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of each kind, by kind, the gravest of each first.
+func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
+	warnings := append([]Warning{}, ofGuards(c, found, table)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
-	warnings = append(warnings, ofMissing(c, found.Counts)...)
+	warnings = append(warnings, ofMissing(c, &found.Counts)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
-	warnings = append(warnings, ofSources(c, found.Sources)...)
+	warnings = append(warnings, ofSources(c, table)...)
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
 	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
@@ -126,7 +113,7 @@ func withMore(listed []Warning, count int64) []Warning {
 const leastRecords = 10
 
 // ofTexts warns of a field that holds no texts in most records.
-func ofTexts(c *job.Config, t work.Texts) []Warning {
+func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
 		return nil
 	}
@@ -160,7 +147,7 @@ func ofExpanding(c *job.Config, files int64) []Warning {
 }
 
 // ofMissing warns of records without a text, where more than one of a hundred has none.
-func ofMissing(c *job.Config, counts work.Counts) []Warning {
+func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 	if 100*counts.Empty <= counts.Documents+counts.Rejected || counts.Empty == 0 {
 		return nil
 	}
@@ -177,7 +164,7 @@ func ofMissing(c *job.Config, counts work.Counts) []Warning {
 
 // ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
 // document for another.
-func ofRepeated(c *job.Config, found Findings) []Warning {
+func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	named := slices.DeleteFunc([]string{output.Removed, output.Unique, output.Pairs}, func(of string) bool { return !slices.Contains(c.Outputs(), of) })
 	if found.Repeated.Documents == 0 || len(named) == 0 {
 		return nil
@@ -196,8 +183,8 @@ func ofRepeated(c *job.Config, found Findings) []Warning {
 }
 
 // ofProtected warns of a list of protected sites that no page belongs to.
-func ofProtected(c *job.Config, found work.MirrorFindings) []Warning {
-	if c.Protected == "" || !c.HasSites() || found.Protected > 0 {
+func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
+	if c.Protected == "" || !c.HasSites() || found == nil || found.Protected > 0 {
 		return nil
 	}
 	return []Warning{{
@@ -207,16 +194,16 @@ func ofProtected(c *job.Config, found work.MirrorFindings) []Warning {
 }
 
 // ofShort warns of near-duplicates among short records.
-func ofShort(c *job.Config, found Findings) []Warning {
+func ofShort(c *job.Config, found *findings.Findings) []Warning {
 	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
 	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
-	if t.Records < leastDocuments || 2*short <= t.Records || near <= 0 || c.MinShingles >= work.ShortText {
+	if t.Records < leastDocuments || 2*short <= t.Records || near <= 0 || c.MinShingles >= findings.ShortText {
 		return nil
 	}
 	return []Warning{{
-		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", work.ShortText),
+		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", findings.ShortText),
 		Text: fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
-			short, t.Records, work.ShortText, near),
+			short, t.Records, findings.ShortText, near),
 	}}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/keep"
@@ -16,7 +16,7 @@ import (
 func TestNoWarnings(t *testing.T) {
 	config := job.Default()
 	got := Of(&config, Findings{
-		Texts: work.Texts{Records: 20, Empty: 5, Addresses: 5},
+		Texts: findings.Texts{Records: 20, Empty: 5, Addresses: 5},
 		Sources: []sources.Row{
 			{Source: "nine tenths", Documents: 100, Removed: 90},
 			{Source: "few documents", Documents: leastDocuments - 1, Removed: leastDocuments - 1},
@@ -25,7 +25,7 @@ func TestNoWarnings(t *testing.T) {
 	if got == nil || len(got) > 0 {
 		t.Errorf("warnings %#v, want an empty list", got)
 	}
-	if got := Of(&config, Findings{Texts: work.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
+	if got := Of(&config, Findings{Texts: findings.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
 		t.Errorf("of few records: %+v", got)
 	}
 }
@@ -34,11 +34,11 @@ func TestNoWarnings(t *testing.T) {
 func TestProtectedMissing(t *testing.T) {
 	config := job.Default()
 	config.Emit, config.Protected = []string{output.Suspects}, "ours.txt"
-	got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5}})
+	got := Of(&config, Findings{Mirrors: findings.Mirrors{Sites: 5}})
 	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() || !strings.HasPrefix(got[0].Text, "none of 5 sites is") {
 		t.Errorf("%+v", got)
 	}
-	if got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5, Protected: 1}}); len(got) > 0 {
+	if got := Of(&config, Findings{Mirrors: findings.Mirrors{Sites: 5, Protected: 1}}); len(got) > 0 {
 		t.Errorf("with a protected site: %+v", got)
 	}
 }
@@ -46,13 +46,13 @@ func TestProtectedMissing(t *testing.T) {
 func TestTexts(t *testing.T) {
 	for _, test := range []struct {
 		weight map[string]float64
-		texts  work.Texts
+		texts  findings.Texts
 		want   string
 	}{
-		{nil, work.Texts{Records: 10, Empty: 6}, "the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)"},
+		{nil, findings.Texts{Records: 10, Empty: 6}, "the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)"},
 		{
 			map[string]float64{"b": 1, "a": 2},
-			work.Texts{Records: 10, Empty: 5, Addresses: 1},
+			findings.Texts{Records: 10, Empty: 5, Addresses: 1},
 			"the text, field a and b, is empty in 5 and a web address in 1 of 10 records: the texts may be in another field (--weight)",
 		},
 	} {
@@ -67,7 +67,7 @@ func TestTexts(t *testing.T) {
 
 // TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
 func TestShort(t *testing.T) {
-	found := Findings{Texts: work.Texts{Records: 100, Short: 51}, Counts: work.Counts{Removed: 12, Identical: 5}}
+	found := Findings{Texts: findings.Texts{Records: 100, Short: 51}, Counts: findings.Counts{Removed: 12, Identical: 5}}
 	for _, test := range []struct {
 		change func(*job.Config, *Findings)
 		warns  bool
@@ -92,8 +92,8 @@ func TestMore(t *testing.T) {
 	var found Findings
 	for i := range 13 {
 		found.Sources = append(found.Sources, sources.Row{Source: fmt.Sprint(i), Documents: 100, Removed: 91 + int64(i)%3})
-		found.Templates.Add(work.Template{Cluster: fmt.Sprint(i), Documents: 100})
-		found.Bridges.Add(work.Bridge{Cluster: fmt.Sprint(i)})
+		found.Templates.Add(findings.Template{Cluster: fmt.Sprint(i), Documents: 100})
+		found.Bridges.Add(findings.Bridge{Cluster: fmt.Sprint(i)})
 	}
 	config := job.Default()
 	got := Of(&config, found)
@@ -131,7 +131,7 @@ func TestFlags(t *testing.T) {
 		config := job.Default()
 		test.change(&config)
 		var found Findings
-		found.Templates.Add(work.Template{Cluster: "c"})
+		found.Templates.Add(findings.Template{Cluster: "c"})
 		if got := Of(&config, found); len(got) != 1 || got[0].Flag != test.want {
 			t.Errorf("%+v, want %s", got, test.want)
 		}
@@ -141,8 +141,8 @@ func TestFlags(t *testing.T) {
 // TestRepeatedIDs: ids of several documents are told of where rows name documents by their ids.
 func TestRepeatedIDs(t *testing.T) {
 	found := Findings{
-		Counts:   work.Counts{RepeatedIDs: 50},
-		Repeated: work.RepeatedIDs{Documents: 200, Example: work.IDExample{First: "in:0", Second: "in:90"}},
+		Counts:   findings.Counts{RepeatedIDs: 50},
+		Repeated: findings.RepeatedIDs{Documents: 200, Example: findings.IDExample{First: "in:0", Second: "in:90"}},
 	}
 	for emit, want := range map[string]string{
 		"removed": "removed", "clusters": "", "pairs unique": "unique and pairs", "clusters removed pairs unique": "removed and unique and pairs",
@@ -163,10 +163,10 @@ func TestRepeatedIDs(t *testing.T) {
 // TestNoText: rejects for want of a text are told of where they are more than one of a hundred.
 func TestNoText(t *testing.T) {
 	config := job.Default()
-	if got := Of(&config, Findings{Counts: work.Counts{Documents: 99, Rejected: 1, Empty: 1}}); len(got) > 0 {
+	if got := Of(&config, Findings{Counts: findings.Counts{Documents: 99, Rejected: 1, Empty: 1}}); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	got := Of(&config, Findings{Counts: work.Counts{Documents: 100, Rejected: 100, Empty: 100}})
+	got := Of(&config, Findings{Counts: findings.Counts{Documents: 100, Rejected: 100, Empty: 100}})
 	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
 		t.Errorf("%+v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/graphs"
@@ -136,7 +137,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 		case k.Stars:
 			group := readCrowd(&crowd, w)
 			g.Star(group)
-			w.Outcome.Skipped.Add(k.Layout.Starred(group, crowd.Pairs))
+			findings.Merge(&w.Outcome.Skipped, k.Layout.Starred(group, crowd.Pairs))
 		default:
 			failed = heap.add(&crowd)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
@@ -258,7 +259,7 @@ func TestStars(t *testing.T) {
 		}
 	}
 	check(t, "star", pairs, want)
-	var skipped work.Skipped
+	var skipped findings.Skipped
 	for _, o := range all {
 		skipped.Add(o.Skipped)
 	}
@@ -336,8 +337,8 @@ func TestRepeatedIDs(t *testing.T) {
 	// Documents before FirstInput are of the reference. Its ids may stand in the input, too.
 	for first, want := range map[docref.Ref]string{0: "2 ids of 5: f:0 and f:7", 1: "1 ids of 3: f:1 and f:4", 2: "1 ids of 2: f:4 and f:8", 5: "0 ids of 0:  and "} {
 		layout.FirstInput = first
-		var counts work.Counts
-		var found work.RepeatedIDs
+		var counts findings.Counts
+		var found findings.RepeatedIDs
 		for _, o := range doShards(t, runs, written, find) {
 			counts.Add(o.Counts)
 			found.Add(o.Repeated)

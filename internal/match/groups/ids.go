@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
@@ -61,9 +62,9 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 	}
 	if found.ids > 0 {
 		w.Outcome.Counts.RepeatedIDs += found.ids
-		w.Outcome.Repeated.Add(work.RepeatedIDs{Documents: found.documents, Example: work.IDExample{
+		w.Outcome.Repeated = findings.RepeatedIDs{Documents: found.documents, Example: findings.IDExample{
 			At: uint64(found.first), First: layout.Inputs.Name(found.first), Second: layout.Inputs.Name(found.second),
-		}})
+		}}
 	}
 	return nil
 }

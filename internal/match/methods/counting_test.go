@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
@@ -159,7 +160,7 @@ func TestNothingToCount(t *testing.T) {
 	// Documents of the reference count as well.
 	s.p.AllPairsUpTo--
 	outcomes := s.blocks(t, unknown)
-	outcomes[0].Counts = work.Counts{ReferenceDocuments: outcomes[0].Counts.Documents}
+	outcomes[0].Counts = findings.Counts{ReferenceDocuments: outcomes[0].Counts.Documents}
 	plan = SpreadPlanning{Parameters: s.p}
 	if _, tasks := worktest.Plan(t, s.runs, outcomes, plan.Plan); len(tasks) != 2 {
 		t.Errorf("a corpus that is not small is counted by %d tasks", len(tasks))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
@@ -229,7 +230,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 				pairs              map[pair]bool
 				edges              map[pair]records.Score
 				distinct, repeated map[docref.Ref]bool
-				skipped            work.Skipped
+				skipped            findings.Skipped
 			}
 			var want result
 			for _, shards := range []int{1, 2, 13} {

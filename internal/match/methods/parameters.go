@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/lshbands"
@@ -66,6 +67,6 @@ func (p *Parameters) tables() (*lshbands.Permuted, error) {
 }
 
 // isSmall reports whether all pairs of a corpus are compared, in place of those that an ordered method finds.
-func (p *Parameters) isSmall(counts work.Counts) bool {
+func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }

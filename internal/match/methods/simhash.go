@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/digest"
@@ -141,7 +142,7 @@ type simhashGroups struct {
 	edges        groups.Edges // stars, and pairs if the distance is the score
 	pairs        groups.Pairs // pairs if it is not
 	run          *runfile.Writer
-	skipped      work.Skipped
+	skipped      findings.Skipped
 	failed       error
 }
 
@@ -182,7 +183,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	if g.failed != nil {
 		return g.failed
 	}
-	w.Outcome.Skipped.Add(g.skipped)
+	findings.Merge(&w.Outcome.Skipped, g.skipped)
 	if err := g.pairs.Finish(); err != nil {
 		return err
 	}
@@ -313,7 +314,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		return
 	}
 	group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
-	g.skipped.Add(g.layout.Skipped(&group, g.chosen.skipped))
+	findings.Merge(&g.skipped, g.layout.Skipped(&group, g.chosen.skipped))
 	for i, missing := range g.chosen.missing {
 		if missing > 0 && g.failed == nil {
 			g.failed = g.layout.Mark(g.run, records.PartlyListed, keys[i].Ref)

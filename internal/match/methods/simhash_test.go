@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
@@ -29,7 +30,7 @@ func TestSkippedBySimHash(t *testing.T) {
 		s.p.Bounds = bounds
 		outcomes := s.group(t, m, s.key(t, m))
 		_, edges := s.found(t, outcomes)
-		var skipped work.Skipped
+		var skipped findings.Skipped
 		for _, o := range outcomes {
 			skipped.Add(o.Skipped)
 		}

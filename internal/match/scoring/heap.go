@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/graphs"
@@ -162,5 +163,5 @@ func (h *heap) count() {
 	}
 	skipped := h.layout.Skipped(&h.group, pairs-h.compared)
 	skipped.Kept = h.unchecked
-	h.w.Outcome.Skipped.Add(skipped)
+	findings.Merge(&h.w.Outcome.Skipped, skipped)
 }

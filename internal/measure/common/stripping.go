@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -53,7 +54,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(list)
-	w.Outcome.Common = &work.CommonFound{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
+	w.Outcome.Common = &findings.Common{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
 		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
 		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), whole: whole{sequences: s.Kept.Sequences}, seen: records.Sightings{},

@@ -1,14 +1,13 @@
 package documents
 
 import (
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/sketch"
 )
 
@@ -19,14 +18,11 @@ type block struct {
 	builder *sketchblock.Builder
 	rejects []byte
 	aside   Aside
-	counts  work.Counts
-	passed  work.PassedOver
-	sources sources.Tally // documents of each source
-	values  valueCounts   // the same, if a value is the source
-	pages   []byte        // records of pages of sites
-	sites   siteCounts    // pages of each site, and redirects
-	texts   work.Texts
-	isWhole bool // see [Kept]
+	findings.Findings
+	values  valueCounts // documents of each source, if a value is the source
+	pages   []byte      // records of pages of sites
+	sites   siteCounts  // pages of each site, and redirects
+	isWhole bool        // see [Kept]
 
 	baseTexts records.Sightings // shingles of base texts
 }
@@ -34,18 +30,24 @@ type block struct {
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
-	return &block{
+	b := &block{
 		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(), baseTexts: records.Sightings{},
 	}
+	b.begin()
+	return b
+}
+
+// begin forgets what was found in the last portion.
+func (b *block) begin() {
+	b.Findings = findings.Findings{Totals: findings.Totals{PassedOver: map[string]int64{}}}
 }
 
 // reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
 	b.aside.reset()
-	b.rejects, b.counts = b.rejects[:0], work.Counts{}
-	b.sources, b.texts = b.sources[:0], work.Texts{}
-	clear(b.passed)
+	b.rejects = b.rejects[:0]
+	b.begin()
 	clear(b.values)
 	b.pages = b.pages[:0]
 	b.sites.forget()
@@ -57,7 +59,7 @@ func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchbl
 
 // reject adds a row of rejects.
 func (b *block) reject(file *corpus.File, position int64, fault string) {
-	b.counts.Rejected++
+	b.Counts.Rejected++
 	name, inFile := file.Place(position)
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, Error: quoting.Text(fault)})
 }
@@ -67,10 +69,10 @@ func (b *block) countIgnored(d sketch.Document) {
 	if d.Ignored == 0 {
 		return
 	}
-	b.counts.IgnoredIn++
-	b.counts.IgnoredShingles += int64(d.Ignored)
+	b.Counts.IgnoredIn++
+	b.Counts.IgnoredShingles += int64(d.Ignored)
 	if len(d.Set) == 0 {
-		b.counts.IgnoredWhole++
+		b.Counts.IgnoredWhole++
 	}
 }
 

@@ -33,7 +33,7 @@ func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64
 		} else if err != nil {
 			return 0, err
 		}
-		read += b.counts.Bytes + b.counts.ReferenceBytes
+		read += b.Counts.Bytes + b.Counts.ReferenceBytes
 		written += int64(len(b.builder.Sets()))
 		for _, section := range b.builder.Documents() {
 			written += int64(len(section))

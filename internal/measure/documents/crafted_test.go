@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/read/corpus"
 )
 
@@ -76,7 +76,7 @@ func TestCraftedScopes(t *testing.T) {
 		}
 		of := func(value []byte) (hashes [3]uint64) {
 			record := &Record{Content: corpus.Record{Others: [][]byte{value}}}
-			hashes[0], hashes[1] = m.scopeOf(record, &work.Counts{})
+			hashes[0], hashes[1] = m.scopeOf(record, &findings.Counts{})
 			hashes[2], _ = m.sourceOf(record)
 			return hashes
 		}

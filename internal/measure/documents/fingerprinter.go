@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/sketchblock"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/read/corpus"
@@ -120,22 +120,22 @@ func (f *fingerprinter) renew() (err error) {
 // record adds one record to the block.
 func (f *fingerprinter) record(b *block, r *Record) error {
 	file := &f.files[r.File]
-	documents, bytes := &b.counts.Documents, &b.counts.Bytes
+	documents, bytes := &b.Counts.Documents, &b.Counts.Bytes
 	if file.Reference {
-		documents, bytes = &b.counts.ReferenceDocuments, &b.counts.ReferenceBytes
+		documents, bytes = &b.Counts.ReferenceDocuments, &b.Counts.ReferenceBytes
 	}
 	*bytes += r.Bytes
 	if r.IsBlank {
 		return nil
 	}
 	if r.PassedOver != "" {
-		b.passed = b.passed.Add(work.PassedOver{r.PassedOver: 1})
+		b.PassedOver[r.PassedOver]++
 		f.marker.pages.redirect(b, r, file)
 		return nil
 	}
 	if r.Fault != "" {
 		if b.reject(file, r.Position, r.Fault); r.IsEmpty {
-			b.counts.Empty++
+			b.Counts.Empty++
 		}
 		return nil
 	}
@@ -163,10 +163,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	if source, value := f.marker.sourceOf(r); source != 0 {
 		b.values.add(valueKey{source, sources.CorpusOf(file.Reference)}, value)
 	} else {
-		b.sources.Add(file.SourceAt(r.Position), 1)
+		b.Sources.Documents.Add(file.SourceAt(r.Position), 1)
 	}
 	if !file.Reference && file.Format.HasFields() {
-		countTexts(&b.texts, r.Content.Texts)
+		countTexts(&b.Texts, r.Content.Texts)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
 		return err
 	}
 	if d.InvalidBytes > 0 {
-		b.counts.InvalidUTF8++
+		b.Counts.InvalidUTF8++
 	}
 	b.countIgnored(d.Document)
 	if f.kept.Boilerplate {
@@ -212,8 +212,8 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
 // countShort counts a short text among those of the input.
 func (f *fingerprinter) countShort(b *block, r *Record, shingles int) {
 	file := &f.files[r.File]
-	if shingles < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
-		b.texts.Short++
+	if shingles < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
+		b.Texts.Short++
 	}
 }
 
@@ -224,7 +224,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) error {
 		return err
 	}
 	if !d.IsValid {
-		b.counts.InvalidUTF8++
+		b.Counts.InvalidUTF8++
 	}
 	size := 1
 	if d.IsEmpty {
@@ -244,7 +244,7 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) error {
 		return err
 	}
 	if d.InvalidBytes > 0 {
-		b.counts.InvalidUTF8++
+		b.Counts.InvalidUTF8++
 	}
 	b.countIgnored(d)
 	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
@@ -257,10 +257,10 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) error {
 
 // document returns a document without its set.
 func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, equal digest.Digest) sketchblock.Document {
-	scope, side := f.marker.scopeOf(r, &b.counts)
+	scope, side := f.marker.scopeOf(r, &b.Counts)
 	source, _ := f.marker.sourceOf(r)
 	return sketchblock.Document{
 		Ref: ref, Digest: inScope(equal, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
-		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
+		Standing: f.marker.standing(r, &f.files[r.File], &b.Counts),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -72,10 +73,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	reader.total = f.expansion
 	values, sites := valueCounts{}, newSiteCounts()
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
-		o.Counts.Add(b.counts)
-		o.PassedOver = o.PassedOver.Add(b.passed)
-		o.Sources.Documents.AddAll(b.sources)
-		o.Texts.Add(b.texts)
+		findings.Merge(&o.Findings, b.Findings)
 		if values.addAll(b.values); len(values) >= mostValues {
 			if err := values.write(&w.Run, f.rangeOf); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -26,7 +27,7 @@ func TestTask(t *testing.T) {
 	const n = 20_000
 	content := someLines(n)
 	plain := stage(t, listed(t, map[string][]byte{"x.jsonl": content}, 1<<30), nil).all(t)
-	want := work.Counts{Documents: n, Rejected: n / 10}
+	want := findings.Counts{Documents: n, Rejected: n / 10}
 	if want.Bytes = plain.counts.Bytes; plain.counts != want || len(plain.documents) != n || plain.blocks < 3 {
 		t.Fatalf("%d documents in %d blocks, counts %+v, want %+v", len(plain.documents), plain.blocks, plain.counts, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -121,7 +122,7 @@ func (f *Fingerprinting) run(ctx context.Context, folder string, split int) (wor
 
 // made holds what tasks have made.
 type made struct {
-	counts    work.Counts
+	counts    findings.Counts
 	documents []stored
 	sections  map[runfile.Kind][]byte // all kinds but documents and sets
 	pieces    []runfile.Piece

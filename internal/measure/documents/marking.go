@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/read/corpus"
 )
@@ -61,7 +61,7 @@ func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error)
 }
 
 // standing returns the standing of a document and counts it if it has no place.
-func (m *marker) standing(r *Record, file *corpus.File, counts *work.Counts) preference.Standing {
+func (m *marker) standing(r *Record, file *corpus.File, counts *findings.Counts) preference.Standing {
 	if file.Reference {
 		return preference.Reference
 	}
@@ -93,7 +93,7 @@ func (m *marker) sourceName(r *Record, file *corpus.File) string {
 
 // scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of the
 // value in which they differ from these. A hash is 0 if there is no such field. It counts a document without a value.
-func (m *marker) scopeOf(r *Record, counts *work.Counts) (scope, side uint64) {
+func (m *marker) scopeOf(r *Record, counts *findings.Counts) (scope, side uint64) {
 	scope, hasScope := m.hashOf(r, m.scope)
 	side, hasSide := m.hashOf(r, m.side)
 	if !hasScope || !hasSide {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/read/corpus"
 )
@@ -38,7 +38,7 @@ func TestScopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var counts work.Counts
+		var counts findings.Counts
 		for _, value := range values {
 			record := &Record{Content: corpus.Record{Others: [][]byte{value}}}
 			name := fmt.Sprintf("%q of seed %d", value, seed)
@@ -58,7 +58,7 @@ func TestScopes(t *testing.T) {
 				t.Errorf("%s: the digest is %x", name, got)
 			}
 		}
-		if counts != (work.Counts{Unscoped: 2}) {
+		if counts != (findings.Counts{Unscoped: 2}) {
 			t.Errorf("counts %+v", counts)
 		}
 	}
@@ -74,12 +74,12 @@ func TestStandings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counts work.Counts
+	var counts findings.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || counts != (work.Counts{}) {
+	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || counts != (findings.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || counts != (work.Counts{Unranked: 1}) {
+	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || counts != (findings.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
 	record.Content.Others[0] = []byte("1")

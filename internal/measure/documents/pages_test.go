@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
@@ -44,11 +44,11 @@ func TestPages(t *testing.T) {
 		}
 		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, make([]uint64, 100+i))
 	}
-	if b.counts.Unsited != 4 || len(b.sites.pages) != 2 {
-		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites.pages))
+	if b.Counts.Unsited != 4 || len(b.sites.pages) != 2 {
+		t.Errorf("%d documents without a site, %d sites", b.Counts.Unsited, len(b.sites.pages))
 	}
-	if rejects := string(b.rejects); b.counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
-		t.Errorf("%d rejects: %s", b.counts.Rejected, rejects)
+	if rejects := string(b.rejects); b.Counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
+		t.Errorf("%d rejects: %s", b.Counts.Rejected, rejects)
 	}
 	pages := Pages{b.pages}
 	var got []records.Page
@@ -124,8 +124,8 @@ func TestNoPages(t *testing.T) {
 	}
 	b := newBlock(0, 0)
 	m.pages.add(b, 1, &Record{}, &corpus.File{}, nil)
-	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.counts != (work.Counts{}) {
-		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.counts)
+	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.Counts != (findings.Counts{}) {
+		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.Counts)
 	}
 }
 

@@ -2,14 +2,14 @@ package documents
 
 import (
 	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 )
 
 // Starred describes a dense group whose documents are compared only with the first one.
-func (l *Layout) Starred(group []candidates.Record, pairs int64) work.Skipped {
+func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skipped {
 	var s SkippedGroup
 	for i := range group {
 		s.Note(group[i].Ref)
@@ -36,8 +36,8 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 }
 
 // Skipped describes a dense group of which some pairs were skipped.
-func (l *Layout) Skipped(s *SkippedGroup, pairs int64) work.Skipped {
-	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
+func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
+	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,
 		First:     string(l.Inputs.RefText(nil, s.First)), Second: string(l.Inputs.RefText(nil, s.Second)),
 	}}

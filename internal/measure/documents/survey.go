@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
@@ -53,13 +54,13 @@ type Visitor struct {
 // Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
 // on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
 // newVisitor makes. Survey returns its counts: documents, bytes, rejects.
-func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total work.Counts, err error) {
+func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total findings.Counts, err error) {
 	words, err := s.WithLists(inputs)
 	if err != nil {
 		return total, err
 	}
 	count := func(b *block) error {
-		total.Add(b.counts)
+		findings.Merge(&total, b.Counts)
 		return nil
 	}
 	pool := Pool[*block]{
@@ -91,7 +92,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 		})
 	}
 	if _, err := pool.Run(ctx); err != nil {
-		return work.Counts{}, err
+		return findings.Counts{}, err
 	}
 	return total, nil
 }

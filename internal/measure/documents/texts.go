@@ -2,12 +2,11 @@ package documents
 
 import (
 	"bytes"
-
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/findings"
 )
 
 // countTexts counts the texts of a document. A document without texts has features.
-func countTexts(counts *work.Texts, texts [][]byte) {
+func countTexts(counts *findings.Texts, texts [][]byte) {
 	if len(texts) == 0 {
 		return
 	}

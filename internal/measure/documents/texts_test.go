@@ -1,35 +1,34 @@
 package documents
 
 import (
+	"mirrorbeam/internal/carry/findings"
 	"strings"
 	"testing"
-
-	"mirrorbeam/internal/carry/work"
 )
 
 func TestCountTexts(t *testing.T) {
 	for _, test := range []struct {
 		texts []string
-		want  work.Texts
+		want  findings.Texts
 	}{
-		{nil, work.Texts{}}, // features
-		{[]string{""}, work.Texts{Records: 1, Empty: 1}},
-		{[]string{" \n\t"}, work.Texts{Records: 1, Empty: 1}},
-		{[]string{"", " "}, work.Texts{Records: 1, Empty: 1}},
-		{[]string{"words"}, work.Texts{Records: 1}},
-		{[]string{"", "words"}, work.Texts{Records: 1}},
-		{[]string{" https://example.org/a?b=c "}, work.Texts{Records: 1, Addresses: 1}},
-		{[]string{"http://example.org", ""}, work.Texts{Records: 1, Addresses: 1}},
-		{[]string{"http://example.org", "words"}, work.Texts{Records: 1}},
-		{[]string{"https://example.org is a site"}, work.Texts{Records: 1}},
-		{[]string{"see https://example.org"}, work.Texts{Records: 1}},
-		{[]string{"https://" + strings.Repeat("x", longestAddress)}, work.Texts{Records: 1}},
+		{nil, findings.Texts{}}, // features
+		{[]string{""}, findings.Texts{Records: 1, Empty: 1}},
+		{[]string{" \n\t"}, findings.Texts{Records: 1, Empty: 1}},
+		{[]string{"", " "}, findings.Texts{Records: 1, Empty: 1}},
+		{[]string{"words"}, findings.Texts{Records: 1}},
+		{[]string{"", "words"}, findings.Texts{Records: 1}},
+		{[]string{" https://example.org/a?b=c "}, findings.Texts{Records: 1, Addresses: 1}},
+		{[]string{"http://example.org", ""}, findings.Texts{Records: 1, Addresses: 1}},
+		{[]string{"http://example.org", "words"}, findings.Texts{Records: 1}},
+		{[]string{"https://example.org is a site"}, findings.Texts{Records: 1}},
+		{[]string{"see https://example.org"}, findings.Texts{Records: 1}},
+		{[]string{"https://" + strings.Repeat("x", longestAddress)}, findings.Texts{Records: 1}},
 	} {
 		var texts [][]byte
 		for _, text := range test.texts {
 			texts = append(texts, []byte(text))
 		}
-		var got work.Texts
+		var got findings.Texts
 		if countTexts(&got, texts); got != test.want {
 			t.Errorf("%q: %+v, want %+v", test.texts, got, test.want)
 		}

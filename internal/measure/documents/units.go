@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -56,9 +57,9 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 
 // stretchFigures is what was counted of a stretch.
 type stretchFigures struct {
-	Counts     work.Counts
-	PassedOver work.PassedOver `json:",omitempty"`
-	Texts      work.Texts
+	Counts     findings.Counts
+	PassedOver map[string]int64 `json:",omitempty"`
+	Texts      findings.Texts
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
@@ -66,9 +67,9 @@ type stretchFigures struct {
 
 // add adds what was counted of a block.
 func (s *stretchFigures) add(b *block) {
-	s.Counts.Add(b.counts)
-	s.PassedOver = s.PassedOver.Add(b.passed)
-	s.Texts.Add(b.texts)
+	findings.Merge(&s.Counts, b.Counts)
+	findings.Merge(&s.PassedOver, b.PassedOver)
+	findings.Merge(&s.Texts, b.Texts)
 	s.Shingles += b.shingles()
 }
 
@@ -256,9 +257,9 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 		return err
 	}
 	o, file := r.Outcome, &r.inputs.Files[stretch.File]
-	o.Counts.Add(s.Counts)
-	o.PassedOver = o.PassedOver.Add(s.PassedOver)
-	o.Texts.Add(s.Texts)
+	findings.Merge(&o.Counts, s.Counts)
+	findings.Merge(&o.PassedOver, s.PassedOver)
+	findings.Merge(&o.Texts, s.Texts)
 	if !r.Kept.Whole {
 		o.Shingles += s.Shingles
 	}

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 )
@@ -23,7 +24,7 @@ func (s *Shard) addLargest(o *work.Outcome) {
 	if len(s.size) == 0 || s.size[largest] == 0 {
 		return
 	}
-	c := work.LargeCluster{Name: s.name(largest), Documents: int64(s.size[largest]), A: s.name(largest)}
+	c := findings.LargeCluster{Name: s.name(largest), Documents: int64(s.size[largest]), A: s.name(largest)}
 	for i := range s.members {
 		if s.members[i].First == largest && s.first[i] != s.first[largest] {
 			c.B = s.name(records.Number(i))
@@ -41,7 +42,7 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	for first, c := range s.cohesions() {
 		mean := c.sum / float64(c.gone)
 		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
-			o.Templates.Add(work.Template{Cluster: s.name(records.Number(first)), Documents: int64(s.size[first]), Mean: mean, Least: c.least})
+			o.Templates.Add(findings.Template{Cluster: s.name(records.Number(first)), Documents: int64(s.size[first]), Mean: mean, Least: c.least})
 		}
 	}
 	if !areComponents {
@@ -49,7 +50,7 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	}
 	for _, found := range s.bridges(leastPart) {
 		e := s.edges[found.edge]
-		o.Bridges.Add(work.Bridge{
+		o.Bridges.Add(findings.Bridge{
 			Cluster: s.name(found.first), Documents: int64(s.size[found.first]), Part: int64(found.part),
 			A: s.name(e.A), B: s.name(e.B),
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
@@ -146,13 +147,13 @@ func TestDoubt(t *testing.T) {
 		s.Decide(keep.Component)
 		return s
 	}
-	loose := work.Template{Cluster: "say \"a\"\n", Documents: leastTemplate, Mean: 0.85, Least: 0.85}
+	loose := findings.Template{Cluster: "say \"a\"\n", Documents: leastTemplate, Mean: 0.85, Least: 0.85}
 	for _, test := range []struct {
 		name  string
 		shard *Shard
-		want  []work.Template
+		want  []findings.Template
 	}{
-		{"loose", star(leastTemplate, 85, 100), []work.Template{loose}},
+		{"loose", star(leastTemplate, 85, 100), []findings.Template{loose}},
 		{"tight", star(leastTemplate, 95, 100), nil},
 		{"small", star(leastTemplate-1, 85, 100), nil},
 	} {
@@ -173,7 +174,7 @@ func TestLargest(t *testing.T) {
 	s.Decide(keep.Component)
 	var o work.Outcome
 	s.Doubt(&o, 0.8, true)
-	if want := (work.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
+	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
 		t.Errorf("%+v, want %+v", o.Largest.Named, want)
 	}
 }
@@ -196,7 +197,7 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	s.Decide(keep.Component)
 	var o work.Outcome
 	s.Doubt(&o, 0.8, true)
-	want := work.Bridge{Cluster: "a:0", Documents: 2 * leastPart, Part: leastPart, A: "a:3", B: "a:28"}
+	want := findings.Bridge{Cluster: "a:0", Documents: 2 * leastPart, Part: leastPart, A: "a:3", B: "a:28"}
 	if o.Bridges.Count != 1 || o.Bridges.Named[0] != want || o.Templates.Count != 0 {
 		t.Errorf("%+v, want %+v; templates %+v", o.Bridges, want, o.Templates)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 )
@@ -18,14 +19,14 @@ func TestReadResult(t *testing.T) {
 		t.Error("no result, yet no error")
 	}
 	finish := func(outcomes ...work.Outcome) error {
-		var counts work.Counts
+		var counts findings.Counts
 		for _, o := range outcomes {
 			counts.Add(o.Counts)
 		}
 		return Finish(dir, outcomes, counts, false)
 	}
-	a := work.Outcome{Stage: work.Fingerprint, Counts: work.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
-	b := work.Outcome{Stage: work.Write, Counts: work.Counts{Kept: 1, Removed: 2}, Skipped: work.Skipped{Kept: 3}, Files: []output.File{
+	a := work.Outcome{Stage: work.Fingerprint, Counts: findings.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
+	b := work.Outcome{Stage: work.Write, Counts: findings.Counts{Kept: 1, Removed: 2}, Skipped: findings.Skipped{Kept: 3}, Files: []output.File{
 		{Name: "unique-1", Output: output.Unique, Rows: 3},
 		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
 		{Name: "sketches-1", Output: output.Sketches, Rows: 4},
@@ -61,7 +62,7 @@ func TestReadResult(t *testing.T) {
 	if _, err := ReadResult(dir); err == nil {
 		t.Error("a broken result is taken")
 	}
-	if err := finish(work.Outcome{Counts: work.Counts{Documents: 5}}); err != nil {
+	if err := finish(work.Outcome{Counts: findings.Counts{Documents: 5}}); err != nil {
 		t.Errorf("a job that writes no rows: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -78,7 +79,7 @@ func TestRowsOfAShard(t *testing.T) {
 		number  int
 		want    []string // names, then contents
 		removed int      // documents in the run
-		counts  work.Counts
+		counts  findings.Counts
 	}{
 		{
 			"all",
@@ -89,7 +90,7 @@ func TestRowsOfAShard(t *testing.T) {
 				"removed-00000-of-00002.jsonl", removed, "rejects-00000-of-00001.jsonl", rejects,
 			},
 			1,
-			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
+			findings.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
 		},
 		{
 			"removed, compressed",
@@ -97,7 +98,7 @@ func TestRowsOfAShard(t *testing.T) {
 			0,
 			[]string{"removed-00000-of-00002.jsonl.gz", removed, "rejects-00000-of-00001.jsonl.gz", rejects},
 			0,
-			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
+			findings.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
 		},
 		{
 			"pairs that decide nothing",
@@ -105,7 +106,7 @@ func TestRowsOfAShard(t *testing.T) {
 			0,
 			[]string{"pairs-00000-of-00002.jsonl", pairs, "rejects-00000-of-00001.jsonl", rejects},
 			0,
-			work.Counts{Pairs: 2, Kept: 3},
+			findings.Counts{Pairs: 2, Kept: 3},
 		},
 		{
 			"an empty shard",
@@ -113,7 +114,7 @@ func TestRowsOfAShard(t *testing.T) {
 			1,
 			[]string{"pairs-00001-of-00002.jsonl", ""},
 			0,
-			work.Counts{},
+			findings.Counts{},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -66,44 +67,46 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
 	groups := newGroups(graph, of)
-	found := work.MirrorFindings{Groups: groups.count}
+	found := findings.Mirrors{Groups: groups.count}
 	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
 		return err
 	}
 	if err := g.writeSuspects(ctx, suspects, w, &found); err != nil {
 		return err
 	}
-	w.Outcome.Mirrors = found
+	w.Outcome.Mirrors = &found
 	if g.ForNext {
 		if err := groups.writeForNext(&w.Run); err != nil {
 			return err
 		}
 	}
-	return groups.write(&w.Run, work.OutputShards(work.Counts{Documents: t.Documents}))
+	return groups.write(&w.Run, work.OutputShards(findings.Counts{Documents: t.Documents}))
 }
 
 // writeMirrors writes the rows of mirrors.
-func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
+func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.Desk, found *findings.Mirrors) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		return rows.each(ctx, w, g.Limits, func(p *pair) error {
 			of := mirrorRow(p, groups.ofPair(p).primary.Name)
-			finding := work.MirrorFinding{Site: of.B, Of: of.A, Kind: of.Kind, Score: of.Score, Pages: p.pages()}
+			finding := findings.TwoSites{Site: of.B, Of: of.A, Kind: of.Kind, Score: of.Score, Pages: p.pages()}
 			if groups.compare(&p.sides[1].Of, &p.sides[0].Of) < 0 {
 				finding.Site, finding.Of = finding.Of, finding.Site
 			}
-			found.AddMirror(finding)
+			found.Pairs++
+			found.TopMirrors.Add(finding)
 			return row(of)
 		})
 	})
 }
 
 // writeSuspects writes the rows of campaigns and of suspects.
-func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.Desk, found *work.MirrorFindings) error {
+func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.Desk, found *findings.Mirrors) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
 		for _, c := range all {
 			of := c.row()
-			found.AddCampaign(newFinding(of))
+			found.Campaigns++
+			found.TopSuspects.Add(newFinding(of))
 			if err := errors.Join(row(of), g.tellNext(w, state.Alert{ID: c.id, Pages: of.Sites, Site: c.what, Urgent: of.Severity == output.HighSeverity})); err != nil {
 				return err
 			}
@@ -111,10 +114,8 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 		for i := range suspects {
 			s := &suspects[i]
 			of := s.row()
-			if s.campaign == 0 {
-				found.AddSuspect(newFinding(of))
-			} else {
-				found.Suspects++
+			if found.Suspects++; s.campaign == 0 { // a campaign stands for the others
+				found.TopSuspects.Add(newFinding(of))
 			}
 			alert := state.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign, Urgent: of.Severity == output.HighSeverity}
 			for _, trace := range s.original.Traces {
@@ -129,8 +130,8 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 }
 
 // newFinding returns what the summary says of a row.
-func newFinding(of output.Suspect) work.MirrorFinding {
-	return work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
+func newFinding(of output.Suspect) findings.TwoSites {
+	return findings.TwoSites{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
 }
 
 // tellNext writes an alert for the next run of a scheduled job.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -129,7 +130,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 type results struct {
 	mirrors, sites, suspects string
 	spread                   int64
-	findings                 work.MirrorFindings
+	findings                 findings.Mirrors
 	next                     *write.ForNext
 }
 

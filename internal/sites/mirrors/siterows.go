@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -45,7 +46,8 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		groups[one.Site] = one
 	}
 	w.Figures.Records += int64(len(sites))
-	w.Outcome.Mirrors.Sites = int64(len(sites))
+	found := &findings.Mirrors{Sites: int64(len(sites))}
+	w.Outcome.Mirrors = found
 	return writeRows(&s.Results, s.Name(output.Sites, t.Number, t.Shards), w, func(row func(output.Site) error) error {
 		for _, one := range sites {
 			of := output.Site{
@@ -53,7 +55,7 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 				Rank: s.lists.rank(one.Name), Protected: s.lists.isProtected(one.Name),
 			}
 			if of.Protected {
-				w.Outcome.Mirrors.Protected++
+				found.Protected++
 			}
 			if in, is := groups[one.Site]; is {
 				of.Group, of.Primary = in.Primary, in.Primary == one.Name

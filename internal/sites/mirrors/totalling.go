@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
@@ -22,7 +23,7 @@ func (Totalling) Delivery() work.Delivery {
 
 // Task adds up the sums of a range.
 func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	shards := work.OutputShards(work.Counts{Documents: t.Documents})
+	shards := work.OutputShards(findings.Counts{Documents: t.Documents})
 	sites, err := readSites(ctx, w)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -70,7 +71,7 @@ func Catalog(t testing.TB, paths ...string) string {
 // Tasks returns the tasks that a delivery makes of run files.
 func Tasks(t testing.TB, runs work.Runs, d work.Delivery, paths ...string) (tasks []work.Task) {
 	t.Helper()
-	if err := d.Deliver(string(runs.Folder), paths, work.Counts{}, func(task work.Task) { tasks = append(tasks, task) }); err != nil {
+	if err := d.Deliver(string(runs.Folder), paths, findings.Counts{}, func(task work.Task) { tasks = append(tasks, task) }); err != nil {
 		t.Fatal(err)
 	}
 	return tasks
@@ -105,7 +106,7 @@ func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome, do func(context
 	var tasks []work.Task
 	p := work.Planning{Memory: &work.Memory{}, Runs: runs, Outcomes: outcomes, Emit: func(task work.Task) { tasks = append(tasks, task) }}
 	for _, o := range outcomes {
-		p.Counts.Add(o.Counts)
+		findings.Merge(&p.Counts, o.Counts)
 	}
 	if err := do(t.Context(), &p); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package work
+package findings
 
 import (
 	"cmp"
@@ -21,14 +21,6 @@ type Texts struct {
 // ShortText is the number of distinct shingles below which a text is short. It is a verse, a headline, a
 // title. A few words more or less at its end make a near-duplicate that may be about something else.
 const ShortText = 40
-
-// Add adds other to t.
-func (t *Texts) Add(other Texts) {
-	t.Records += other.Records
-	t.Empty += other.Empty
-	t.Addresses += other.Addresses
-	t.Short += other.Short
-}
 
 // Template is a cluster whose documents may have little in common but a template.
 type Template struct {
@@ -74,6 +66,29 @@ func (b Bridge) Compare(other Bridge) int {
 	return cmp.Or(cmp.Compare(other.Part, b.Part), strings.Compare(b.Cluster, other.Cluster))
 }
 
+// RepeatedIDs says how many documents of the input share their id with another one. [Counts] says how many ids these are.
+type RepeatedIDs struct {
+	// Documents is the number of documents.
+	Documents int64
+	// Example is two of them, if there are any: the first in document order, and the next one with its id.
+	Example IDExample
+}
+
+// IDExample is two documents with one id.
+type IDExample struct {
+	// At orders examples: it is the place of the first document among all.
+	At uint64
+	// First and Second are the documents, as path:position. They are empty if there is no example.
+	First, Second string
+}
+
+// merge keeps the first example.
+func (e *IDExample) merge(from any) {
+	if other := from.(IDExample); e.First == "" || other.First != "" && other.At < e.At {
+		*e = other
+	}
+}
+
 // mostWorst is how many clusters of a kind are named.
 const mostWorst = 10
 
@@ -85,18 +100,20 @@ type Worst[T interface{ Compare(T) int }] struct {
 }
 
 // Add adds a cluster.
-func (w *Worst[T]) Add(one T) {
-	w.AddAll(Worst[T]{Count: 1, Named: []T{one}})
-}
+func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
-// AddAll adds the clusters of other.
-func (w *Worst[T]) AddAll(other Worst[T]) {
+// merge adds the clusters of another task.
+func (w *Worst[T]) merge(from any) {
+	other := from.(Worst[T])
 	w.Count += other.Count
 	for _, one := range other.Named {
-		at, _ := slices.BinarySearchFunc(w.Named, one, func(a, b T) int { return a.Compare(b) })
-		if at < mostWorst {
-			w.Named = slices.Insert(w.Named, at, one)
-			w.Named = w.Named[:min(len(w.Named), mostWorst)]
-		}
+		w.Named = insert(w.Named, one, mostWorst)
 	}
+}
+
+// insert inserts an item at its place if it is among the first.
+func insert[T interface{ Compare(T) int }](all []T, one T, most int) []T {
+	at, _ := slices.BinarySearchFunc(all, one, T.Compare)
+	all = slices.Insert(all, at, one)
+	return all[:min(len(all), most)]
 }

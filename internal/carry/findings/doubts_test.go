@@ -1,4 +1,4 @@
-package work
+package findings
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func TestWorst(t *testing.T) {
 		}
 		var got Worst[Bridge]
 		for _, one := range tasks {
-			got.AddAll(one)
+			Merge(&got, one)
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("the worst are %+v, want %+v", got, want)
