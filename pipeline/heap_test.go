@@ -138,7 +138,7 @@ func TestHeaps(t *testing.T) {
 				}
 				got, other := runInner(t, config, inner)
 				sameText(t, fmt.Sprintf("%+v", inner), got, text)
-				if other.Counts != result.Counts || !reflect.DeepEqual(other.Skipped, result.Skipped) {
+				if !reflect.DeepEqual(other.Counts, result.Counts) || !reflect.DeepEqual(other.Skipped, result.Skipped) {
 					t.Errorf("%+v: counts %+v, skipped %+v, want %+v, %+v", inner, other.Counts, other.Skipped, result.Counts, result.Skipped)
 				}
 			})

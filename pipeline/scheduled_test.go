@@ -99,7 +99,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 		}
 	}
 	got.Counts.Candidates, want.Counts.Candidates = 0, 0 // pairs without a new document are not scored again
-	if got.Counts.Counts != want.Counts.Counts {
+	if !reflect.DeepEqual(got.Counts, want.Counts) {
 		t.Errorf("counts %+v, want %+v", got.Counts, want.Counts)
 	}
 	for _, w := range [][]warnings.Warning{got.Warnings, want.Warnings} {

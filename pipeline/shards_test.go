@@ -105,7 +105,7 @@ func sameInCuts(t *testing.T, config job.Config, want string, whole write.Result
 		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
 			got, result := runInner(t, config, inner)
 			sameText(t, "output", got, want)
-			if result.Counts != whole.Counts {
+			if !reflect.DeepEqual(result.Counts, whole.Counts) {
 				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
 			}
 			checkSame(t, "sources", result.Sources, whole.Sources)

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/sketch"
 )
 
@@ -38,7 +39,7 @@ func TestParametersTravel(t *testing.T) {
 	for name := range registered {
 		t.Errorf("%s is not looked at", name)
 	}
-	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: findings.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
+	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Findings: worktest.Counted(findings.Counts{Documents: 7}), Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
 }
 
 // registeredFns returns the names of all DoFns that the sources of this package register.

@@ -84,7 +84,7 @@ type IDExample struct {
 
 // merge keeps the first example.
 func (e *IDExample) merge(from any) {
-	if other := from.(IDExample); e.First == "" || other.First != "" && other.At < e.At {
+	if other := from.(IDExample); other.First != "" && (e.First == "" || other.At < e.At) {
 		*e = other
 	}
 }

@@ -3,7 +3,6 @@ package work
 import (
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +21,8 @@ func FuzzElements(f *testing.F) {
 		if got := DecodeTask(task.Encode()); got != task {
 			t.Errorf("task %+v, want %+v", got, task)
 		}
-		sent := Outcome{Stage: Key, Number: number, Run: path, Shingles: shingles, Counts: Counts{Documents: documents}}
+		sent := Outcome{Stage: Key, Number: number, Run: path, Shingles: shingles}
+		sent.Counts.Documents = documents
 		element, err := sent.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -51,57 +51,6 @@ func TestBrokenElements(t *testing.T) {
 	path := Path("as it was")
 	if err := json.Unmarshal([]byte(`"!"`), &path); err == nil || path != "as it was" {
 		t.Errorf("path %q (%v)", path, err)
-	}
-}
-
-// TestSkippedAdd: the sum is the same in any order and grouping, and has the largest group of all for an example.
-func TestSkippedAdd(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		var all []Skipped
-		for range 1 + random.IntN(6) {
-			s := Skipped{Pairs: random.Int64N(100), Groups: random.Int64N(100), Kept: random.Int64N(100)}
-			if random.IntN(3) > 0 {
-				name := func() string { return string(rune('a' + random.IntN(3))) }
-				s.Example = &SkippedGroup{Documents: random.Int64N(3), First: name(), Second: name()}
-			}
-			all = append(all, s)
-		}
-		var want Skipped
-		for _, s := range all {
-			want.Pairs, want.Groups, want.Kept = want.Pairs+s.Pairs, want.Groups+s.Groups, want.Kept+s.Kept
-			if e := s.Example; e != nil && (want.Example == nil || e.before(want.Example)) {
-				want.Example = e
-			}
-		}
-		var one, left, right Skipped
-		for _, i := range random.Perm(len(all)) {
-			one.Add(all[i])
-		}
-		cut := random.IntN(len(all) + 1)
-		for i, s := range all {
-			if i < cut {
-				left.Add(s)
-			} else {
-				right.Add(s)
-			}
-		}
-		left.Add(right)
-		if !reflect.DeepEqual(one, want) || !reflect.DeepEqual(left, want) {
-			t.Fatalf("%+v and %+v, want %+v", one, left, want)
-		}
-	}
-}
-
-// before reports whether a group is the better example.
-func (g *SkippedGroup) before(other *SkippedGroup) bool {
-	switch {
-	case g.Documents != other.Documents:
-		return g.Documents > other.Documents
-	case g.First != other.First:
-		return g.First < other.First
-	default:
-		return g.Second < other.Second
 	}
 }
 

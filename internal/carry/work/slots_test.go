@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
@@ -141,7 +142,7 @@ func TestDesk(t *testing.T) {
 	runs := Runs{Folder: Path(dir), Held: 10}
 	paths := []string{writeRun(t, dir, 1, records.Keys, 0, 1), writeRun(t, dir, 2, records.Keys, 1), writeRun(t, dir, 3, records.IDs, 1)}
 	var tasks []Task
-	p := Planning{Runs: runs, Emit: func(task Task) { tasks = append(tasks, task) }, Counts: Counts{Documents: 77}}
+	p := Planning{Runs: runs, Emit: func(task Task) { tasks = append(tasks, task) }, Counts: findings.Counts{Documents: 77}}
 	if err := p.Deliver(Delivery{Step: 3, Needed: []runfile.Kind{records.Keys}}, paths); err != nil || len(tasks) != 2 {
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}

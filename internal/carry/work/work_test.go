@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/runfile"
 )
@@ -77,24 +78,13 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestCountsAdd: Add forgets no count.
-func TestCountsAdd(t *testing.T) {
-	one := numbered[Counts]()
-	sum := one
-	sum.Add(one)
-	for i := range reflect.TypeFor[Counts]().NumField() {
-		if got, want := reflect.ValueOf(sum).Field(i).Int(), 2*reflect.ValueOf(one).Field(i).Int(); got != want {
-			t.Errorf("%s is %d, want %d", reflect.TypeFor[Counts]().Field(i).Name, got, want)
-		}
-	}
-}
-
 // TestReadOutcomes: the order in which a runner brings outcomes does not matter.
 func TestReadOutcomes(t *testing.T) {
 	var want []Outcome
 	for _, stage := range Stages {
 		for number := range 4 {
-			want = append(want, Outcome{Stage: stage, Number: number, Run: fmt.Sprintf("%s-%d", stage, number), Counts: Counts{Documents: 1}})
+			want = append(want, Outcome{Stage: stage, Number: number, Run: fmt.Sprintf("%s-%d", stage, number)})
+			want[len(want)-1].Counts.Documents = 1
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -153,18 +143,18 @@ func TestDeliver(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		d      Delivery
-		counts Counts
+		counts findings.Counts
 		runs   []string
 		want   []int
 		shards int
 	}{
-		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.IDs}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
-		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.IDs}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
-		{"all below a number", Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
-		{"output", Delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
-		{"output of nothing", Delivery{Output: true}, Counts{}, nil, []int{0}, 1},
-		{"nothing", Delivery{Needed: []runfile.Kind{records.Keys}}, Counts{}, nil, nil, 0},
-		{"none needed", Delivery{Needed: []runfile.Kind{records.NodePairs}}, Counts{}, runs, nil, 0},
+		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.IDs}}, findings.Counts{}, runs, []int{0, 2, 5, 9}, 0},
+		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.IDs}}, findings.Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
+		{"all below a number", Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, findings.Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
+		{"output", Delivery{Output: true}, findings.Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
+		{"output of nothing", Delivery{Output: true}, findings.Counts{}, nil, []int{0}, 1},
+		{"nothing", Delivery{Needed: []runfile.Kind{records.Keys}}, findings.Counts{}, nil, nil, 0},
+		{"none needed", Delivery{Needed: []runfile.Kind{records.NodePairs}}, findings.Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var numbers []int
@@ -198,7 +188,7 @@ func TestDeliver(t *testing.T) {
 
 func TestOutputShards(t *testing.T) {
 	for documents, want := range map[int64]int{0: 1, 1: 1, documentsPerShard: 1, documentsPerShard + 1: 2, 10 * documentsPerShard: 10, 1e8: 1000, 1e9: 3163, 1e10: 10_000} {
-		if got := OutputShards(Counts{Documents: documents}); got != want {
+		if got := OutputShards(findings.Counts{Documents: documents}); got != want {
 			t.Errorf("%d documents in %d shards, want %d", documents, got, want)
 		}
 	}

@@ -45,7 +45,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
 			Config: config,
-			Counts: Counts{Counts: findings.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
+			Totals: findings.Totals{Counts: findings.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
 		},
 	} {
 		b, err := json.Marshal(value)

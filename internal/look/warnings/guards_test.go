@@ -11,11 +11,9 @@ import (
 
 // TestGuards: a guard is met above its share, not at it, and its warnings come first.
 func TestGuards(t *testing.T) {
-	found := Findings{
-		Counts:  findings.Counts{Documents: 900, ReferenceDocuments: 100},
-		Texts:   findings.Texts{Records: 900, Empty: 800},
-		Sources: []sources.Row{{Source: "a", Documents: 400, Removed: 200}, {Source: "b", Documents: 500, Removed: 251}},
-	}
+	found := findings.Findings{Texts: findings.Texts{Records: 900, Empty: 800}}
+	found.Counts = findings.Counts{Documents: 900, ReferenceDocuments: 100}
+	table := []sources.Row{{Source: "a", Documents: 400, Removed: 200}, {Source: "b", Documents: 500, Removed: 251}}
 	found.Largest.Add(findings.LargeCluster{Name: "c", Documents: 101, A: "c", B: "d"})
 	for _, test := range []struct {
 		guard []string
@@ -30,11 +28,11 @@ func TestGuards(t *testing.T) {
 	} {
 		config := job.Default()
 		config.Guard = test.guard
-		if met := GuardsMet(&config, found); !slices.Equal(met, test.met) {
+		if met := GuardsMet(&config, &found, table); !slices.Equal(met, test.met) {
 			t.Errorf("%v: met %v, want %v", test.guard, met, test.met)
 		}
 		var kinds []Kind
-		warnings := Of(&config, found)
+		warnings := Of(&config, &found, table)
 		for _, w := range warnings {
 			kinds = append(kinds, w.Kind)
 		}

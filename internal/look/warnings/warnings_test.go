@@ -15,17 +15,14 @@ import (
 
 func TestNoWarnings(t *testing.T) {
 	config := job.Default()
-	got := Of(&config, Findings{
-		Texts: findings.Texts{Records: 20, Empty: 5, Addresses: 5},
-		Sources: []sources.Row{
-			{Source: "nine tenths", Documents: 100, Removed: 90},
-			{Source: "few documents", Documents: leastDocuments - 1, Removed: leastDocuments - 1},
-		},
+	got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: 20, Empty: 5, Addresses: 5}}, []sources.Row{
+		{Source: "nine tenths", Documents: 100, Removed: 90},
+		{Source: "few documents", Documents: leastDocuments - 1, Removed: leastDocuments - 1},
 	})
 	if got == nil || len(got) > 0 {
 		t.Errorf("warnings %#v, want an empty list", got)
 	}
-	if got := Of(&config, Findings{Texts: findings.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
+	if got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}, nil); len(got) > 0 {
 		t.Errorf("of few records: %+v", got)
 	}
 }
@@ -34,11 +31,11 @@ func TestNoWarnings(t *testing.T) {
 func TestProtectedMissing(t *testing.T) {
 	config := job.Default()
 	config.Emit, config.Protected = []string{output.Suspects}, "ours.txt"
-	got := Of(&config, Findings{Mirrors: findings.Mirrors{Sites: 5}})
+	got := Of(&config, &findings.Findings{Extras: findings.Extras{Mirrors: &findings.Mirrors{Sites: 5}}}, nil)
 	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() || !strings.HasPrefix(got[0].Text, "none of 5 sites is") {
 		t.Errorf("%+v", got)
 	}
-	if got := Of(&config, Findings{Mirrors: findings.Mirrors{Sites: 5, Protected: 1}}); len(got) > 0 {
+	if got := Of(&config, &findings.Findings{Extras: findings.Extras{Mirrors: &findings.Mirrors{Sites: 5, Protected: 1}}}, nil); len(got) > 0 {
 		t.Errorf("with a protected site: %+v", got)
 	}
 }
@@ -58,7 +55,7 @@ func TestTexts(t *testing.T) {
 	} {
 		config := job.Default()
 		config.TextField, config.Weight = "body", test.weight
-		got := Of(&config, Findings{Texts: test.texts})
+		got := Of(&config, &findings.Findings{Texts: test.texts}, nil)
 		if len(got) != 1 || got[0].Kind != TextField || got[0].Text+" ("+got[0].Flag+")" != test.want {
 			t.Errorf("%+v, want %s", got, test.want)
 		}
@@ -67,20 +64,20 @@ func TestTexts(t *testing.T) {
 
 // TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
 func TestShort(t *testing.T) {
-	found := Findings{Texts: findings.Texts{Records: 100, Short: 51}, Counts: findings.Counts{Removed: 12, Identical: 5}}
+	found := findings.Findings{Texts: findings.Texts{Records: 100, Short: 51}, Totals: findings.Totals{Counts: findings.Counts{Removed: 12, Identical: 5}}}
 	for _, test := range []struct {
-		change func(*job.Config, *Findings)
+		change func(*job.Config, *findings.Findings)
 		warns  bool
 	}{
-		{func(*job.Config, *Findings) {}, true},
-		{func(_ *job.Config, f *Findings) { f.Texts.Short = 50 }, false},
-		{func(_ *job.Config, f *Findings) { f.Texts.Records, f.Texts.Short = 49, 49 }, false},
-		{func(_ *job.Config, f *Findings) { f.Counts.Identical = 12 }, false},
-		{func(c *job.Config, _ *Findings) { c.MinShingles = 40 }, false},
+		{func(*job.Config, *findings.Findings) {}, true},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Short = 50 }, false},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Records, f.Texts.Short = 49, 49 }, false},
+		{func(_ *job.Config, f *findings.Findings) { f.Counts.Identical = 12 }, false},
+		{func(c *job.Config, _ *findings.Findings) { c.MinShingles = 40 }, false},
 	} {
 		config, found := job.Default(), found
 		test.change(&config, &found)
-		got := Of(&config, found)
+		got := Of(&config, &found, nil)
 		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != ShortRecords || got[0].Flag != "--min-shingles 40" || !strings.Contains(got[0].Text, "7 documents")) {
 			t.Errorf("%+v: %+v", found, got)
 		}
@@ -89,14 +86,15 @@ func TestShort(t *testing.T) {
 
 // TestMore: there are at most ten warnings of a kind, and the last says how many are not listed.
 func TestMore(t *testing.T) {
-	var found Findings
+	var found findings.Findings
+	var table []sources.Row
 	for i := range 13 {
-		found.Sources = append(found.Sources, sources.Row{Source: fmt.Sprint(i), Documents: 100, Removed: 91 + int64(i)%3})
+		table = append(table, sources.Row{Source: fmt.Sprint(i), Documents: 100, Removed: 91 + int64(i)%3})
 		found.Templates.Add(findings.Template{Cluster: fmt.Sprint(i), Documents: 100})
 		found.Bridges.Add(findings.Bridge{Cluster: fmt.Sprint(i)})
 	}
 	config := job.Default()
-	got := Of(&config, found)
+	got := Of(&config, &found, table)
 	if len(got) != 30 {
 		t.Fatalf("%d warnings", len(got))
 	}
@@ -130,9 +128,9 @@ func TestFlags(t *testing.T) {
 	} {
 		config := job.Default()
 		test.change(&config)
-		var found Findings
+		var found findings.Findings
 		found.Templates.Add(findings.Template{Cluster: "c"})
-		if got := Of(&config, found); len(got) != 1 || got[0].Flag != test.want {
+		if got := Of(&config, &found, nil); len(got) != 1 || got[0].Flag != test.want {
 			t.Errorf("%+v, want %s", got, test.want)
 		}
 	}
@@ -140,8 +138,8 @@ func TestFlags(t *testing.T) {
 
 // TestRepeatedIDs: ids of several documents are told of where rows name documents by their ids.
 func TestRepeatedIDs(t *testing.T) {
-	found := Findings{
-		Counts:   findings.Counts{RepeatedIDs: 50},
+	found := findings.Findings{
+		Totals:   findings.Totals{Counts: findings.Counts{RepeatedIDs: 50}},
 		Repeated: findings.RepeatedIDs{Documents: 200, Example: findings.IDExample{First: "in:0", Second: "in:90"}},
 	}
 	for emit, want := range map[string]string{
@@ -149,7 +147,7 @@ func TestRepeatedIDs(t *testing.T) {
 	} {
 		config := job.Default()
 		config.Emit = strings.Fields(emit)
-		got := Of(&config, found)
+		got := Of(&config, &found, nil)
 		if len(got) > 0 != (want != "") {
 			t.Errorf("%s: %+v", emit, got)
 		}
@@ -163,10 +161,10 @@ func TestRepeatedIDs(t *testing.T) {
 // TestNoText: rejects for want of a text are told of where they are more than one of a hundred.
 func TestNoText(t *testing.T) {
 	config := job.Default()
-	if got := Of(&config, Findings{Counts: findings.Counts{Documents: 99, Rejected: 1, Empty: 1}}); len(got) > 0 {
+	if got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 99, Rejected: 1, Empty: 1}}}, nil); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	got := Of(&config, Findings{Counts: findings.Counts{Documents: 100, Rejected: 100, Empty: 100}})
+	got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Rejected: 100, Empty: 100}}}, nil)
 	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
 		t.Errorf("%+v", got)
 	}

@@ -52,7 +52,7 @@ func newJob(t *testing.T, perFile int) *job {
 	if err := documents.WriteInputs(string(j.inputs), inputs); err != nil {
 		t.Fatal(err)
 	}
-	j.sketches = work.Outcome{Stage: work.Fingerprint, Run: run, Counts: findings.Counts{Documents: int64(2 * perFile), ReferenceDocuments: int64(perFile)}}
+	j.sketches = work.Outcome{Stage: work.Fingerprint, Run: run, Findings: worktest.Counted(findings.Counts{Documents: int64(2 * perFile), ReferenceDocuments: int64(perFile)})}
 	j.refs = slices.Sorted(maps.Keys(j.sets))
 	return j
 }

@@ -261,7 +261,7 @@ func TestStars(t *testing.T) {
 	check(t, "star", pairs, want)
 	var skipped findings.Skipped
 	for _, o := range all {
-		skipped.Add(o.Skipped)
+		findings.Merge(&skipped, o.Skipped)
 	}
 	if skipped.Groups != 1 || skipped.Pairs != n*(n-1)/2-(n-1) {
 		t.Errorf("skipped %+v of %d documents", skipped, n)
@@ -340,8 +340,8 @@ func TestRepeatedIDs(t *testing.T) {
 		var counts findings.Counts
 		var found findings.RepeatedIDs
 		for _, o := range doShards(t, runs, written, find) {
-			counts.Add(o.Counts)
-			found.Add(o.Repeated)
+			findings.Merge(&counts, o.Counts)
+			findings.Merge(&found, o.Repeated)
 		}
 		got := fmt.Sprintf("%d ids of %d: %s and %s", counts.RepeatedIDs, found.Documents, found.Example.First, found.Example.Second)
 		if got != want {

@@ -68,7 +68,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 			waiting = append(waiting, all[i].Crowds...)
 		}
 		slices.SortFunc(waiting, func(a, b work.Crowd) int { return cmp.Compare(a.ID, b.ID) })
-		all = c.later(t, runs, k, work.Outcome{Stage: work.Key, Run: path, Counts: findings.Counts{Documents: int64(len(c.documents))}}, all)
+		all = c.later(t, runs, k, work.Outcome{Stage: work.Key, Run: path, Findings: worktest.Counted(findings.Counts{Documents: int64(len(c.documents))})}, all)
 		met, equal := joined(t, all, records.Nodes, records.NodePairs, records.NodePairSize), joined(t, all, records.EdgeNodes, records.Edges, records.EdgeSize)
 		for p, times := range equal {
 			if times != 1 {

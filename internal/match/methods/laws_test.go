@@ -255,7 +255,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 					}
 				}
 				for _, o := range outcomes {
-					got.skipped.Add(o.Skipped)
+					findings.Merge(&got.skipped, o.Skipped)
 				}
 				written := 0
 				for _, packed := range worktest.Read(t, records.Edges, work.RunsOf(outcomes)...) {

@@ -32,7 +32,7 @@ func TestSkippedBySimHash(t *testing.T) {
 		_, edges := s.found(t, outcomes)
 		var skipped findings.Skipped
 		for _, o := range outcomes {
-			skipped.Add(o.Skipped)
+			findings.Merge(&skipped, o.Skipped)
 		}
 		written := 0 // edges under all keys: a pair meets once
 		for _, packed := range worktest.Read(t, records.Edges, work.RunsOf(outcomes)...) {

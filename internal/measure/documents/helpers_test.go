@@ -149,7 +149,7 @@ func (f *Fingerprinting) all(t *testing.T) made {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.counts.Add(o.Counts)
+		findings.Merge(&m.counts, o.Counts)
 		m.read(t, o)
 	}
 	return m

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestScopes(t *testing.T) {
 				t.Errorf("%s: the digest is %x", name, got)
 			}
 		}
-		if counts != (findings.Counts{Unscoped: 2}) {
+		if !reflect.DeepEqual(counts, findings.Counts{Unscoped: 2}) {
 			t.Errorf("counts %+v", counts)
 		}
 	}
@@ -76,10 +77,10 @@ func TestStandings(t *testing.T) {
 	}
 	var counts findings.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || counts != (findings.Counts{}) {
+	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || !reflect.DeepEqual(counts, findings.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || counts != (findings.Counts{Unranked: 1}) {
+	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || !reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
 	record.Content.Others[0] = []byte("1")

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
 )
 
 // TestReadResult reads what Finish wrote, and reports a missing result.
@@ -19,20 +20,18 @@ func TestReadResult(t *testing.T) {
 		t.Error("no result, yet no error")
 	}
 	finish := func(outcomes ...work.Outcome) error {
-		var counts findings.Counts
-		for _, o := range outcomes {
-			counts.Add(o.Counts)
-		}
-		return Finish(dir, outcomes, counts, false)
+		return Finish(dir, outcomes, false)
 	}
-	a := work.Outcome{Stage: work.Fingerprint, Counts: findings.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
-	b := work.Outcome{Stage: work.Write, Counts: findings.Counts{Kept: 1, Removed: 2}, Skipped: findings.Skipped{Kept: 3}, Files: []output.File{
+	a := work.Outcome{Stage: work.Fingerprint, Findings: worktest.Counted(findings.Counts{Documents: 5, Rejected: 2})}
+	a.AllPairs = true
+	b := work.Outcome{Stage: work.Write, Findings: worktest.Counted(findings.Counts{Kept: 1, Removed: 2}), Files: []output.File{
 		{Name: "unique-1", Output: output.Unique, Rows: 3},
 		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
 		{Name: "sketches-1", Output: output.Sketches, Rows: 4},
 		{Name: "sketches-2", Output: output.Sketches, Rows: 1},
 	}}
-	sent := work.Outcome{Stage: work.Cluster, Sent: 3}
+	b.Skipped.Kept = 3
+	sent := work.Outcome{Stage: work.Cluster, Findings: findings.Findings{Sent: 3}}
 	if err := finish(b, sent, a); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +49,7 @@ func TestReadResult(t *testing.T) {
 		}
 	}
 	// So must the clusters.
-	if err := finish(a, work.Outcome{Stage: work.Cluster, Sent: 4}, b); err == nil || !strings.Contains(err.Error(), "5 documents were read, 2 are kept and 2 removed") {
+	if err := finish(a, work.Outcome{Stage: work.Cluster, Findings: findings.Findings{Sent: 4}}, b); err == nil || !strings.Contains(err.Error(), "5 documents were read, 2 are kept and 2 removed") {
 		t.Errorf("a document that got lost: error %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.partial")); len(left) > 0 {
@@ -62,7 +61,7 @@ func TestReadResult(t *testing.T) {
 	if _, err := ReadResult(dir); err == nil {
 		t.Error("a broken result is taken")
 	}
-	if err := finish(work.Outcome{Counts: findings.Counts{Documents: 5}}); err != nil {
+	if err := finish(work.Outcome{Findings: worktest.Counted(findings.Counts{Documents: 5})}); err != nil {
 		t.Errorf("a job that writes no rows: %v", err)
 	}
 }

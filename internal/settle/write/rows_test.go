@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -131,7 +132,7 @@ func TestRowsOfAShard(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
-			if o.Counts != c.counts {
+			if !reflect.DeepEqual(o.Counts, c.counts) {
 				t.Errorf("counts %+v, want %+v", o.Counts, c.counts)
 			}
 			removed := 0

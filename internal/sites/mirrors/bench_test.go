@@ -20,7 +20,7 @@ func BenchmarkOnePage(b *testing.B) {
 			b.ReportAllocs()
 			pairs := int64(0)
 			for b.Loop() {
-				pairs += w.do(b, 1, Judging{Limits: Limits{Score: 0.5, Pages: 1, Sites: 1000}, lists: &lists}).findings.Pairs
+				pairs += w.do(b, 1, Judging{Limits: Limits{Score: 0.5, Pages: 1, Sites: 1000}, lists: &lists}).found.Mirrors.Pairs
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pairs), "ns/pair")
 		})
@@ -39,7 +39,7 @@ func BenchmarkCampaign(b *testing.B) {
 			judging := watching(b, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				if found := w.do(b, 1, judging).findings; found.Suspects != int64(sites) || found.Campaigns != 1 {
+				if found := w.do(b, 1, judging).found.Mirrors; found.Suspects != int64(sites) || found.Campaigns != 1 {
 					b.Fatalf("%d suspects, %d campaigns", found.Suspects, found.Campaigns)
 				}
 			}

@@ -95,8 +95,8 @@ func TestNobodyHidesCopies(t *testing.T) {
 			got := w.do(t, 3, watching(t, pages))
 			rows := suspectRows(t, got)
 			campaign, alike := rows[c.what], rows["bank-login.test"]
-			if got.findings.Suspects != int64(c.sites)+1 || got.findings.Campaigns != 1 || len(rows) != c.sites+2 || len(got.next.Suspects) != c.sites+2 {
-				t.Errorf("%s: %d suspects, %d campaigns, %d rows, %d alerts", c.name, got.findings.Suspects, got.findings.Campaigns, len(rows), len(got.next.Suspects))
+			if got.found.Mirrors.Suspects != int64(c.sites)+1 || got.found.Mirrors.Campaigns != 1 || len(rows) != c.sites+2 || len(got.next.Suspects) != c.sites+2 {
+				t.Errorf("%s: %d suspects, %d campaigns, %d rows, %d alerts", c.name, got.found.Mirrors.Suspects, got.found.Mirrors.Campaigns, len(rows), len(got.next.Suspects))
 			}
 			if campaign.Sites != int64(c.sites) || campaign.Severity != output.HighSeverity || campaign.LoginPages != int64(c.sites) {
 				t.Errorf("%s: campaign %+v", c.name, campaign)
@@ -133,8 +133,8 @@ func TestCopiesInHeaps(t *testing.T) {
 	}
 	w.edges[0][sites-1].Score = w.edges[0][0].Score
 	got := w.do(t, 2, watching(t, 1))
-	if want := int64(1 + 200); got.findings.Suspects != want || got.findings.Pairs != 0 {
-		t.Errorf("%d suspects, want %d; %d mirrors", got.findings.Suspects, want, got.findings.Pairs)
+	if want := int64(1 + 200); got.found.Mirrors.Suspects != want || got.found.Mirrors.Pairs != 0 {
+		t.Errorf("%d suspects, want %d; %d mirrors", got.found.Mirrors.Suspects, want, got.found.Mirrors.Pairs)
 	}
 	if row := suspectRows(t, got)["evil1.test"]; row.Similarity != 0.8 {
 		t.Errorf("a copy %+v", row)
@@ -173,7 +173,7 @@ func TestHonestFamilies(t *testing.T) {
 				w.add(name, fmt.Sprint("legal", j), fmt.Sprint("legal ", j), false)
 			}
 		}
-		return w.do(t, 1, Judging{Limits: Limits{Score: 0.5, Pages: 3, Sites: 100}, lists: noLists(t)}).findings.Pairs
+		return w.do(t, 1, Judging{Limits: Limits{Score: 0.5, Pages: 3, Sites: 100}, lists: noLists(t)}).found.Mirrors.Pairs
 	}
 	for _, sites := range []int{4, 5, 10, 20, 50} {
 		for _, shared := range []int{3, 4} {

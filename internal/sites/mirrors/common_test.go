@@ -43,8 +43,8 @@ func TestCommonLogins(t *testing.T) {
 			w.edges[0] = append(w.edges[0], records.Edge[records.Number]{A: w.firsts["log in"], B: w.firsts["log in here"], Score: records.NewScore(40, 50, false)})
 		}
 		got := w.do(t, 2, watching(t, 1))
-		if got.findings.Suspects != int64(c.equal+c.near+1) {
-			t.Errorf("%s: %d suspects", c.name, got.findings.Suspects)
+		if got.found.Mirrors.Suspects != int64(c.equal+c.near+1) {
+			t.Errorf("%s: %d suspects", c.name, got.found.Mirrors.Suspects)
 		}
 		rows := suspectRows(t, got)
 		for _, one := range []struct {

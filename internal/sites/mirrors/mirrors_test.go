@@ -130,7 +130,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 type results struct {
 	mirrors, sites, suspects string
 	spread                   int64
-	findings                 findings.Mirrors
+	found                    findings.Extras
 	next                     *write.ForNext
 }
 
@@ -155,7 +155,7 @@ func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 	written := steps(rows.Delivery(), rows.Task, append(work.RunsOf(totals), work.RunsOf(groups)...)...)
 	for _, o := range slices.Concat(sums, groups, written) {
 		r.spread += o.Skipped.SpreadPages
-		r.findings.Add(o.Mirrors)
+		findings.Merge(&r.found, o.Extras)
 		for _, file := range o.Files {
 			b, err := os.ReadFile(filepath.Join(folder, file.Temporary))
 			if err != nil {
@@ -338,8 +338,8 @@ func TestWorlds(t *testing.T) {
 			}
 		}
 		checkForNext(t, got)
-		if int64(rows) != got.findings.Pairs {
-			t.Errorf("%d rows, %d pairs", rows, got.findings.Pairs)
+		if int64(rows) != got.found.Mirrors.Pairs {
+			t.Errorf("%d rows, %d pairs", rows, got.found.Mirrors.Pairs)
 		}
 		total += rows
 	}

@@ -26,8 +26,8 @@ func TestManyPairs(t *testing.T) {
 		}
 		last = names
 	}
-	if want := sites * (sites - 1) / 2; rows != want || got.findings.Groups != 1 {
-		t.Errorf("%d rows of %d, %d groups", rows, want, got.findings.Groups)
+	if want := sites * (sites - 1) / 2; rows != want || got.found.Mirrors.Groups != 1 {
+		t.Errorf("%d rows of %d, %d groups", rows, want, got.found.Mirrors.Groups)
 	}
 	comparison := newComparison(Limits{Score: 0.5, Pages: 2, Sites: 1000}, map[uint64]*records.Site{1: {SiteCount: records.SiteCount{Site: 1, Pages: 1}}},
 		[]records.PageClass{{Rarity: 1, Holdings: []records.Holding{{Site: 1, Pages: make([]records.ShardPage, 1)}, {Site: 2, Pages: make([]records.ShardPage, 1)}}}})

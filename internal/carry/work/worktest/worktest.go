@@ -99,6 +99,11 @@ func Try(t testing.TB, runs work.Runs, task work.Task, do func(context.Context, 
 	return outcome, err
 }
 
+// Counted returns the findings of a task that counted.
+func Counted(counts findings.Counts) findings.Findings {
+	return findings.Findings{Totals: findings.Totals{Counts: counts}}
+}
+
 // Plan does a step that sees the outcomes of tasks before it. It returns the outcome of the
 // step and the tasks that it makes.
 func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome, do func(context.Context, *work.Planning) error) (work.Outcome, []work.Task) {
