@@ -37,7 +37,7 @@ type Counts struct {
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference" doc:"the part of removed that are near-duplicates of a document of the reference, whatever document is kept for them"`
 	Pairs               int64 `json:"pairs" doc:"pairs of near-duplicates"`
 
-	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" doc:"files of searched folders that no format takes, by the endings of their names"`
+	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" label:"files passed over" doc:"files of searched folders that no format takes, by the endings of their names"`
 }
 
 // Skipped says what was not compared.

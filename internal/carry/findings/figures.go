@@ -23,8 +23,8 @@ type Figure struct {
 	Value  int64
 }
 
-// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field with a tag doc is a count.
-// Fields of other types than int64 have no value.
+// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field with a tag doc is a
+// count, or a map of counts, whose value is their sum.
 func Figures(of any) []Figure {
 	return appendFigures(nil, reflect.Indirect(reflect.ValueOf(of)))
 }
@@ -45,6 +45,10 @@ func appendFigures(all []Figure, of reflect.Value) []Figure {
 		}
 		if value.CanInt() {
 			figure.Value = value.Int()
+		} else {
+			for _, n := range value.Seq2() {
+				figure.Value += n.Int()
+			}
 		}
 		all = append(all, figure)
 	}

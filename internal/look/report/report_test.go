@@ -6,10 +6,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/look/difference"
 
 	"golang.org/x/net/html"
@@ -171,11 +173,38 @@ func TestWholeSimilarity(t *testing.T) {
 		t.Error("a page of whole documents has a column for it")
 	}
 	f.Run.Partial, f.Pairs[0].Whole = true, 0.8765
-	f.Counts.CommonIn, f.Counts.CommonShingles, f.Counts.CommonWhole = 7, 8900, 2
 	text := page(t, f)
-	for _, want := range []string{heading, `data-v="0.8765">0.876<`, "8,900 shingles left out; 2 documents hold nothing else"} {
+	for _, want := range []string{heading, `data-v="0.8765">0.876<`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// TestEveryCount: the page and the comparison show each count, whichever are declared.
+func TestEveryCount(t *testing.T) {
+	f := build(t, small(t), Options{Texts: NoTexts})
+	f.Counts.PassedOver = map[string]int64{".exe": 0}
+	n := int64(1_000_000)
+	for _, value := range reflect.ValueOf(&f.Counts).Elem().Fields() {
+		if n += 123_456; value.CanInt() {
+			value.SetInt(n)
+		} else {
+			f.Counts.PassedOver[".exe"] = n
+		}
+	}
+	text := page(t, f)
+	rows := (&Comparison{A: f, B: &Figures{}}).rows()
+	for _, figure := range findings.Figures(f.Counts) {
+		want := count(figure.Value)
+		if figure.IsBytes {
+			want = size(figure.Value)
+		}
+		if !strings.Contains(text, ">"+want) {
+			t.Errorf("the page lacks %s, %s", want, figure.Label)
+		}
+		if !slices.ContainsFunc(rows, func(row Row) bool { return row.Name == figure.Label && row.A == float64(figure.Value) }) {
+			t.Errorf("the comparison lacks %s", figure.Label)
 		}
 	}
 }
