@@ -22,10 +22,13 @@ type Summary struct {
 	// Config has every setting.
 	Config job.Config `json:"config"`
 	// ConfigHash is a hash of the settings that can change clusters and pairs.
-	ConfigHash string        `json:"config_hash"`
-	Sketch     SketchVersion `json:"sketch"`
-	Counts     Counts        `json:"counts"`
-	Skipped    work.Skipped  `json:"skipped"`
+	ConfigHash string `json:"config_hash"`
+	// Sketch identifies how hashes and tokens are made: sketches of different versions cannot be compared.
+	Sketch SketchVersion `json:"sketch"`
+	// Counts is what was counted of the corpus.
+	Counts Counts `json:"counts"`
+	// Skipped says what was not compared.
+	Skipped work.Skipped `json:"skipped"`
 	// PassedOver counts records of web archives that are no documents, by the reason. They are no rejects.
 	PassedOver work.PassedOver `json:"passed_over,omitempty"`
 	// Warnings say where the results may lack what the user wants to keep.
@@ -38,7 +41,8 @@ type Summary struct {
 	Common *work.CommonFound `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *work.MirrorFindings `json:"mirrors,omitempty"`
-	Plan    Plan                 `json:"plan"`
+	// Plan says how candidates are found and what that promises.
+	Plan Plan `json:"plan"`
 	// Audit is the measured recall. It is missing if none was measured.
 	Audit *audit.Result `json:"audit,omitempty"`
 	// State says what has changed since the last run. It is missing if the job keeps no state.
