@@ -17,7 +17,7 @@ type Match struct {
 	MatchRef json.RawMessage `json:"match_ref"`
 	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.
 	Hamming int64 `json:"hamming,omitempty"`
-	// Cosine is then an estimate of the cosine of the angle between the two documents.
+	// Cosine is an estimate of the cosine of the angle between the two documents, if the index compares fingerprints.
 	Cosine float64 `json:"cosine,omitempty"`
 	// Jaccard is the similarity of the two sets of shingles, if the index compares these.
 	Jaccard float64 `json:"jaccard,omitempty"`

@@ -76,7 +76,7 @@ type Counts struct {
 type SketchVersion struct {
 	// Version is the version of the hashes.
 	Version int `json:"version"`
-	// Unicode is the version of Unicode's tables.
+	// Unicode is the version of the tables of characters.
 	Unicode string `json:"unicode"`
 }
 
@@ -133,11 +133,10 @@ type StateSummary struct {
 	Generation int `json:"generation"`
 	// Files counts the files by how they differ from those of the last run.
 	Files state.Difference `json:"files"`
-	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
-	// [output.ChangeKinds].
+	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that are told of again until somebody
-	// acknowledges them.
+	// Unacknowledged counts the changes, of this run and of earlier ones, that are told of again until somebody acknowledges
+	// them.
 	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
 	// Suspects are the open ones, the oldest first, 1,000 at most.
 	Suspects []OpenSuspect `json:"suspects,omitempty"`

@@ -80,7 +80,7 @@ func (d declarations) add(path string, types *ast.GenDecl) {
 	}
 }
 
-var words = regexp.MustCompile(`\[?\b[A-Z][A-Za-z.]*\b\]?`)
+var words = regexp.MustCompile(`\[?\b[A-Z][A-Za-z0-9.]*\b\]?`)
 
 // plain returns a comment with the names of fields as files have them.
 func plain(comment *ast.CommentGroup, names map[string]string) string {
@@ -215,16 +215,21 @@ func described(name, comment string) object {
 	return object{{"description", strings.ReplaceAll(sentence(name, comment), "`", "")}}
 }
 
-// sentence returns what a comment says of its field or type, without its name where it says what that is.
+// openings are what comments say of a name, and what is left of that in front of the rest.
+var openings = [][2]string{
+	{" is ", ""}, {" are ", ""}, {" has ", ""}, {" says that ", "whether "}, {" says ", ""}, {" say ", ""}, {" tells ", ""}, {" identifies ", ""}, {" lists ", ""},
+	{" counts the ", "the number of "}, {" counts ", "the number of "}, {" ", ""},
+}
+
+// sentence returns what a comment says of its field or type, without its name.
 func sentence(name, comment string) string {
 	comment = strings.TrimSuffix(comment, ".")
-	for _, start := range []string{name, "`" + name + "`"} {
-		for verb, left := range map[string]string{" is ": "", " are ": "", " has ": "", " says that ": "whether "} {
-			if rest, found := strings.CutPrefix(comment, start+verb); found {
-				return left + rest
+	for _, opening := range openings {
+		for _, start := range []string{name, "`" + name + "`"} {
+			if rest, found := strings.CutPrefix(comment, start+opening[0]); found {
+				return opening[1] + rest
 			}
 		}
-		comment = strings.TrimPrefix(comment, start+" ")
 	}
 	return comment
 }

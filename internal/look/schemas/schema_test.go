@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -80,34 +81,36 @@ func held(t *testing.T, path, want string) {
 	}
 }
 
-// pages are the documentation with tables of fields, each between two marks.
-const page = "../../../docs/outputs.md"
-
-// TestTables: the tables of the documentation are those of the declarations. UPDATE=1 rewrites them.
+// TestTables: the tables of fields in the documentation, each between two marks, are those of the declarations. UPDATE=1 rewrites
+// them.
 func TestTables(t *testing.T) {
-	content, err := os.ReadFile(page)
+	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, want, tables := declarations{}, string(content), 0
-	for _, name := range Documents {
-		begin, end := fmt.Sprintf("<!-- fields of %s -->\n", name), "<!-- end of fields -->\n"
-		before, rest, found := strings.Cut(want, begin)
-		_, after, ends := strings.Cut(rest, end)
-		if !found || !ends {
-			continue
+	d, tables := declarations{}, map[string]int{"plan": 1} // a plan is printed for people
+	for _, path := range pages {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		tables++
-		var b strings.Builder
-		b.WriteString("| field | type | what it is |\n|---|---|---|\n")
-		d.addFields(t, &b, "", types[name])
-		want = before + begin + b.String() + end + after
+		held(t, path, marked.ReplaceAllStringFunc(string(content), func(part string) string {
+			name := marked.FindStringSubmatch(part)[1]
+			tables[name]++
+			var b strings.Builder
+			fmt.Fprintf(&b, "<!-- fields of %s -->\n| field | type | what it is |\n|---|---|---|\n", name)
+			d.addFields(t, &b, "", types[name])
+			return b.String() + "<!-- end of fields -->\n"
+		}))
 	}
-	if tables < len(Documents)-1 { // a plan has a page of its own
-		t.Errorf("%s has tables of %d of %d documents", page, tables, len(Documents))
+	for _, name := range Documents {
+		if tables[name] != 1 {
+			t.Errorf("%d tables of %s", tables[name], name)
+		}
 	}
-	held(t, page, want)
 }
+
+var marked = regexp.MustCompile(`(?s)<!-- fields of (\w+) -->\n.*?<!-- end of fields -->\n`)
 
 // addFields adds a line for each field of a struct, and for those of the structs in it.
 func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string, of reflect.Type) {
@@ -119,7 +122,7 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string,
 		if p.optional {
 			kind += ", optional"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, kind, strings.ReplaceAll(sentence(p.name, p.comment), "|", "\\|"))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, kind, flag.ReplaceAllString(sentence(p.name, p.comment), "`$0`"))
 		inner := p.of
 		if inner.Kind() == reflect.Slice {
 			inner = inner.Elem()
@@ -130,12 +133,18 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string,
 	}
 }
 
+// flag is a flag of the command in a sentence.
+var flag = regexp.MustCompile(`--[a-z-]+`)
+
 // kindOf returns the type of a field in plain words, as Parquet has it.
 func kindOf(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Slice:
 		if of.Elem().Kind() == reflect.Uint8 {
 			return "string"
+		}
+		if of.Elem().Kind() == reflect.Struct {
+			return "list of objects"
 		}
 		return "list of " + kindOf(of.Elem())
 	case reflect.Array:

@@ -10,13 +10,13 @@ import (
 
 // Difference counts how the files of a corpus differ from those of the last generation.
 type Difference struct {
-	// Unchanged files are not read.
+	// Unchanged counts the files that are as they were. They are not read.
 	Unchanged int `json:"unchanged"`
-	// New files are read.
+	// New counts the files that the last generation lacks.
 	New int `json:"new"`
-	// Changed files are read again.
+	// Changed counts the files that are read again.
 	Changed int `json:"changed"`
-	// Removed files are not of the corpus any more.
+	// Removed counts the files that are not of the corpus any more.
 	Removed int `json:"removed"`
 }
 
