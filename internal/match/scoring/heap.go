@@ -98,13 +98,14 @@ func (h *heap) find(d *document, among []graphs.Leader) {
 	h.found = h.found[:0]
 	own := outlineOf(d)
 	size, most := -1, 0 // of the leader before, and in how many shingles it may differ from the document
+	mayBeApart := h.layout.FirstInput > 0 || d.side != 0
 	for len(among) > 0 {
 		run, rest, distances := h.outlines.run(&own, among)
 		for _, leader := range run {
 			if n := h.outlines.sizes[leader]; n != size {
 				size, most = n, h.mostDiffering(n, d.size)
 			}
-			if most < 0 || h.areApart(leader, d) {
+			if most < 0 || mayBeApart && candidates.Apart(h.leaders[leader].class(), d.class(), h.layout.FirstInput) {
 				continue
 			}
 			h.compared++
@@ -141,12 +142,6 @@ func (h *heap) writeEdges(d *document) error {
 		}
 	}
 	return nil
-}
-
-// areApart reports whether a document is not compared with a leader whatever their sets are. It looks at the leader only where it
-// must: leaders are in nobody's cache.
-func (h *heap) areApart(leader graphs.Leader, d *document) bool {
-	return (h.layout.FirstInput > 0 || d.side != 0) && candidates.Apart(h.leaders[leader].class(), d.class(), h.layout.FirstInput)
 }
 
 // score compares a document with a leader.
