@@ -29,11 +29,18 @@ func Flip(bitmap, set []uint64, number int) {
 	}
 }
 
+// rounding is what a bound of elements allows for errors of rounding: no pair must be lost.
+const rounding = 1e-6
+
 // MostDiffering returns the largest number of elements in which two sets may differ and still have a Jaccard similarity of the
 // threshold. Together is the sum of their sizes.
 func MostDiffering(together int, threshold float64) int {
-	const rounding = 1e-6 // no pair must be lost
 	return int(((1-threshold)*float64(together) + rounding) / (1 + threshold))
+}
+
+// mayDiffer reports whether two sets may differ in a number of elements, as MostDiffering says. It does not divide.
+func mayDiffer(elements, together int, threshold float64) bool {
+	return float64(elements)*(1+threshold) <= (1-threshold)*float64(together)+rounding
 }
 
 // bitmapRows holds the bitmaps of a group, one behind the other, and compares one with all that follow.
