@@ -99,24 +99,21 @@ func (h *heap) find(d *document, among []graphs.Leader) {
 	own := outlineOf(d)
 	size, most := -1, 0 // of the leader before, and in how many shingles it may differ from the document
 	mayBeApart := h.layout.FirstInput > 0 || d.side != 0
-	for len(among) > 0 {
-		run, rest, distances := h.outlines.run(&own, among)
-		for _, leader := range run {
-			if n := h.outlines.sizes[leader]; n != size {
-				size, most = n, h.mostDiffering(n, d.size)
-			}
-			if most < 0 || mayBeApart && candidates.Apart(h.leaders[leader].class(), d.class(), h.layout.FirstInput) {
-				continue
-			}
-			h.compared++
-			if int(distances[leader-run[0]]) > most || h.outlines.distance(leader, &own) > most {
-				continue
-			}
-			if score, ok := h.score(&h.leaders[leader], d); ok {
-				h.found = append(h.found, foundLeader{leader, score})
-			}
+	distances := h.outlines.near(&own, among)
+	for i, leader := range among {
+		if n := h.outlines.sizes[leader]; n != size {
+			size, most = n, h.mostDiffering(n, d.size)
 		}
-		among = rest
+		if most < 0 || mayBeApart && candidates.Apart(h.leaders[leader].class(), d.class(), h.layout.FirstInput) {
+			continue
+		}
+		h.compared++
+		if int(distances[i]) > most || h.outlines.distance(1, leader, &own) > most {
+			continue
+		}
+		if score, ok := h.score(&h.leaders[leader], d); ok {
+			h.found = append(h.found, foundLeader{leader, score})
+		}
 	}
 	slices.SortFunc(h.found, func(a, b foundLeader) int {
 		return cmp.Or(cmp.Compare(b.score.Similarity(), a.score.Similarity()), cmp.Compare(a.leader, b.leader))

@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"math/bits"
+	"slices"
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
@@ -38,24 +39,29 @@ func (o *outlines) add(d *document) {
 	}
 }
 
-// run cuts leaders that nearly follow one another from the front of a list. It returns in how many bits the first bitmap of
-// each leader from run[0] on differs from the given one.
-func (o *outlines) run(own *outline, list []graphs.Leader) (run, rest []graphs.Leader, distances []uint16) {
-	const gap = 4 // that many leaders are compared in less time than a new run begins
-	n := 1
-	for n < len(list) && list[n]-list[n-1]-1 < gap {
-		n++
+// near returns in how many bits the first bitmap of each leader of a list differs from the given one.
+func (o *outlines) near(own *outline, list []graphs.Leader) []uint16 {
+	const many = 8 // leaders in a row, which the kernel compares faster
+	o.distances = slices.Grow(o.distances[:0], len(list))[:len(list)]
+	for i, end := 0, 0; i < len(list); i = end {
+		for end = i + 1; end < len(list) && list[end] == list[end-1]+1; {
+			end++
+		}
+		if end-i >= many {
+			asmkernels.Hamming(o.distances[i:end], own[0][:], o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
+			continue
+		}
+		for k, leader := range list[i:end] {
+			o.distances[i+k] = uint16(o.distance(0, leader, own))
+		}
 	}
-	first, end := int(list[0]), int(list[n-1])+1
-	o.distances = append(o.distances[:0], make([]uint16, end-first)...)
-	asmkernels.Hamming(o.distances, own[0][:], o.bitmaps[0][first*outlineWords:end*outlineWords])
-	return list[:n], list[n:], o.distances
+	return o.distances
 }
 
-// distance returns in how many bits the second bitmap of a leader differs from the given one.
-func (o *outlines) distance(leader graphs.Leader, own *outline) (differing int) {
-	for i, word := range o.bitmaps[1][int(leader)*outlineWords:][:outlineWords] {
-		differing += bits.OnesCount64(word ^ own[1][i])
+// distance returns in how many bits a bitmap of a leader differs from the given one.
+func (o *outlines) distance(bitmap int, leader graphs.Leader, own *outline) (differing int) {
+	for i, word := range o.bitmaps[bitmap][int(leader)*outlineWords:][:outlineWords] {
+		differing += bits.OnesCount64(word ^ own[bitmap][i])
 	}
 	return differing
 }

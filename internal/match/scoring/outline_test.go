@@ -28,9 +28,9 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 		var o outlines
 		o.add(&x)
 		own := outlineOf(&y)
-		_, _, distances := o.run(&own, []graphs.Leader{0})
+		distances := o.near(&own, []graphs.Leader{0})
 		rulesOut := func() bool {
-			return max(int(distances[0]), o.distance(0, &own)) > s.mostDiffering(x.size, y.size)
+			return max(int(distances[0]), o.distance(1, 0, &own)) > s.mostDiffering(x.size, y.size)
 		}
 		isOut := rulesOut()
 		if _, isAlike := s.compare(&x, &y); !isAlike {
