@@ -39,6 +39,8 @@ type commands struct {
 	Schema   schemaCommand `cmd:"" help:"Print the JSON Schema of what a job writes: its rows, summary.json, manifest.json, and what plan and query print."`
 	Sketch   sketchCommand `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
 
+	Bench benchCommand `cmd:"" help:"Measure the kernels on this machine, beside those of the article on MinHash."`
+
 	Version    versionCommand    `cmd:"" help:"Show which build of runjob this is."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCommand     `cmd:"" name:"man" help:"Print the manual page."`

@@ -261,7 +261,7 @@ func RunsOf(outcomes []Outcome) []string {
 	return runs
 }
 
-// RunsBut returns the run files of the outcomes, except those of some stages.
+// RunsBut returns the run files of the outcomes, without some stages.
 func RunsBut(outcomes []Outcome, stages ...Stage) []string {
 	isOne := func(o Outcome) bool { return slices.Contains(stages, o.Stage) }
 	return RunsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// Difference counts how the files of a corpus differ from those of the last generation.
+// Difference counts how the files of a corpus differ from the last generation's.
 type Difference struct {
 	// Unchanged counts the files that are as they were. They are not read.
 	Unchanged int `json:"unchanged"`
