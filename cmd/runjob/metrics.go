@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/schemas"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
@@ -71,7 +72,7 @@ func writeMetrics(path string, e ending) error {
 	if s := e.summary; s != nil {
 		metric("runjob_last_seconds", "How long the last run took.", s.Seconds)
 		for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
-			metric("runjob_"+figure.Metric, strings.ToUpper(figure.Doc[:1])+figure.Doc[1:]+".", float64(figure.Value))
+			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
 		}
 		if s.State != nil {
 			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))

@@ -35,7 +35,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no %q", want)
 		}
 	}
-	for _, want := range []string{"\nrunjob_mirrors 70\n", "\nrunjob_suspects 71\n", "# HELP runjob_empty Rejected records whose text is null or missing.\n# TYPE runjob_empty gauge\n"} {
+	for _, want := range []string{"\nrunjob_mirrors 70\n", "\nrunjob_suspects 71\n", "# HELP runjob_empty the number of rejected records whose text is null or missing\n# TYPE runjob_empty gauge\n"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("there is no %q in\n%s", want, content)
 		}

@@ -6,62 +6,92 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// Counts is what the tasks counted of the corpus, and of what they found in it. Each field says with the tag doc what it counts,
-// in the words of the documentation, and may have the other tags of [Figures]. Documents and Bytes do not include the reference.
+// Counts is what the tasks counted of the corpus, and of what they found in it. The comment of a field is what the documentation, the
+// page of a report and the metrics say of it. [Figures] has the other tags that a field may have.
 type Counts struct {
-	Documents           int64 `json:"documents" doc:"documents of the input: kept + removed"`
-	Bytes               int64 `json:"bytes" label:"read" unit:"bytes" doc:"bytes of input lines"`
-	ReferenceDocuments  int64 `json:"reference_documents,omitempty" label:"documents of a reference" doc:"documents of the reference, which are not part of documents"`
-	ReferenceBytes      int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes" doc:"their bytes, which are not part of bytes"`
-	Rejected            int64 `json:"rejected" label:"rejects" doc:"records that could not be read"`
-	Empty               int64 `json:"empty,omitempty" label:"rejects without text" doc:"rejected records whose text is null or missing"`
-	RepeatedIDs         int64 `json:"repeated_ids,omitempty" label:"repeated ids" doc:"ids that several documents of the input have, counted exactly"`
-	InvalidUTF8         int64 `json:"invalid_utf8" label:"not valid UTF-8" doc:"documents with bytes that are not UTF-8, read all the same; as in rejected, documents of the reference are among them"`
-	Expanding           int64 `json:"expanding,omitempty" label:"expanding files" doc:"compressed files that became more than 1,000 times as long when they were decoded"`
-	Unranked            int64 `json:"unranked,omitempty" label:"of no rank" doc:"documents of the input to which --keep gives no place"`
-	Unscoped            int64 `json:"unscoped,omitempty" label:"of no scope" doc:"documents, the reference included, without the field of --within or --across"`
-	Unsited             int64 `json:"unsited,omitempty" label:"of no site" doc:"documents without an address, where sites are asked for"`
-	IgnoredIn           int64 `json:"ignored_in,omitempty" label:"with base texts" doc:"with --ignore: documents, the reference included, that hold shingles of base texts"`
-	IgnoredShingles     int64 `json:"ignored_shingles,omitempty" label:"shingles of base texts" doc:"these shingles, distinct ones of each document, which are left out"`
-	IgnoredWhole        int64 `json:"ignored_whole,omitempty" label:"hardly more than base texts" doc:"documents that hold hardly anything else"`
-	CommonIn            int64 `json:"common_in,omitempty" label:"with common shingles" doc:"with --common: documents, the reference included, that hold common shingles"`
-	CommonShingles      int64 `json:"common_shingles,omitempty" label:"common shingles" doc:"these shingles, distinct ones of each document, which are left out"`
-	CommonWhole         int64 `json:"common_whole,omitempty" label:"nothing but common shingles" doc:"documents that hold nothing else"`
-	Boilerplate         int64 `json:"boilerplate,omitempty" label:"passages of boilerplate" doc:"with --emit boilerplate: passages, those beyond the 4,096 rows among them"`
-	Identical           int64 `json:"identical" label:"pairs of identical documents" doc:"rows of pairs that are identical, one for each listed document that is equal to an earlier one (with --across see there)"`
-	Candidates          int64 `json:"candidates" label:"candidates compared" doc:"pairs scored"`
-	Clusters            int64 `json:"clusters" doc:"clusters of near-duplicates"`
-	Clustered           int64 `json:"clustered" label:"documents in clusters" doc:"documents in clusters"`
-	Kept                int64 `json:"kept" doc:"documents of the input that are kept, in clusters or not"`
-	Removed             int64 `json:"removed" doc:"documents of the input that are removed"`
-	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference" doc:"the part of removed that are near-duplicates of a document of the reference, whatever document is kept for them"`
-	Pairs               int64 `json:"pairs" doc:"pairs of near-duplicates"`
-
-	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" label:"files passed over" doc:"files of searched folders that no format takes, by the endings of their names"`
+	// Documents counts the documents of the input. It is the sum of Kept and Removed.
+	Documents int64 `json:"documents"`
+	// Bytes is the size of their records.
+	Bytes int64 `json:"bytes" label:"read" unit:"bytes"`
+	// ReferenceDocuments counts the documents of the reference, which Documents does not include.
+	ReferenceDocuments int64 `json:"reference_documents,omitempty" label:"documents of a reference"`
+	// ReferenceBytes is the size of their records.
+	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
+	// Rejected counts the records that could not be read, those of the reference included.
+	Rejected int64 `json:"rejected" label:"rejects"`
+	// Empty counts the rejected records whose text is null or missing.
+	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
+	// RepeatedIDs counts the ids that several documents of the input have, exactly.
+	RepeatedIDs int64 `json:"repeated_ids,omitempty" label:"repeated ids"`
+	// InvalidUTF8 counts the documents with bytes that are not UTF-8, those of the reference included.
+	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
+	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
+	Expanding int64 `json:"expanding,omitempty" label:"expanding files"`
+	// Unranked counts the documents of the input to which --keep gives no place.
+	Unranked int64 `json:"unranked,omitempty" label:"of no rank"`
+	// Unscoped counts the documents, the reference included, without the field of --within or --across.
+	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
+	// Unsited counts the documents that have no address, so that they are no pages of a site.
+	Unsited int64 `json:"unsited,omitempty" label:"of no site"`
+	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
+	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
+	// IgnoredShingles counts these shingles, distinct ones of each document.
+	IgnoredShingles int64 `json:"ignored_shingles,omitempty" label:"shingles of base texts"`
+	// IgnoredWhole counts the documents that hold hardly anything else.
+	IgnoredWhole int64 `json:"ignored_whole,omitempty" label:"hardly more than base texts"`
+	// CommonIn counts the documents, the reference included, with common shingles.
+	CommonIn int64 `json:"common_in,omitempty" label:"with common shingles"`
+	// CommonShingles counts these shingles, distinct ones of each document.
+	CommonShingles int64 `json:"common_shingles,omitempty" label:"common shingles"`
+	// CommonWhole counts the documents that hold hardly anything else.
+	CommonWhole int64 `json:"common_whole,omitempty" label:"hardly more than common shingles"`
+	// Boilerplate counts the passages that were found, those beyond the 4,096 rows of boilerplate included.
+	Boilerplate int64 `json:"boilerplate,omitempty" label:"passages of boilerplate"`
+	// Identical counts the rows of pairs that say so: one for each listed document that is equal to an earlier one.
+	Identical int64 `json:"identical" label:"pairs of identical documents"`
+	// Candidates counts the pairs that were scored.
+	Candidates int64 `json:"candidates" label:"candidates compared"`
+	// Clusters counts the clusters.
+	Clusters int64 `json:"clusters"`
+	// Clustered counts the documents in clusters.
+	Clustered int64 `json:"clustered" label:"documents in clusters"`
+	// Kept counts the documents of the input that stay.
+	Kept int64 `json:"kept"`
+	// Removed counts the others.
+	Removed int64 `json:"removed"`
+	// RemovedForReference counts the removed documents that are near-duplicates of a document of the reference,
+	// whatever document is kept for them.
+	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
+	// Pairs counts the rows of pairs, written or not.
+	Pairs int64 `json:"pairs"`
+	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
+	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
 
 // Skipped says what was not compared.
 type Skipped struct {
-	// Pairs counts pairs of documents that share a key, once for every such key whose group was too dense. They may
-	// have been compared under another key.
-	Pairs int64 `json:"pairs" metric:"skipped_pairs" doc:"pairs with a common key that were not compared, since their group is too large"`
+	// Pairs counts pairs of documents with a common key that were not compared, once for every such key. They may have been
+	// compared under another key, and their documents are compared with the leaders of the group.
+	Pairs int64 `json:"pairs" metric:"skipped_pairs"`
 	// Groups counts the groups too dense to compare all pairs.
-	Groups int64 `json:"groups" metric:"skipped_groups" doc:"groups that are too large to be compared pair by pair"`
+	Groups int64 `json:"groups" metric:"skipped_groups"`
 	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
 	// group.
-	Kept int64 `json:"kept" metric:"skipped_kept" doc:"kept documents of such groups that were not compared with all other kept ones"`
-	// SpreadPages counts pages that more sites have than are compared with each other. The equal pages of a site count once.
-	SpreadPages int64 `json:"spread_pages,omitempty" doc:"pages that too many sites have to be compared with each other"`
-	// Example is the largest of these groups, nil if there is none.
-	Example *SkippedGroup `json:"example,omitempty"`
+	Kept int64 `json:"kept" metric:"skipped_kept"`
+	// SpreadPages counts pages that more sites have than are compared with each other: they are compared with protected sites
+	// only. The equal pages of a site count once.
+	SpreadPages int64 `json:"spread_pages,omitempty"`
+	// Example is the largest of these groups, where there is one.
+	Example *SkippedGroup `json:"example,omitempty" metric:"-"`
 }
 
 // SkippedGroup is a dense group.
 type SkippedGroup struct {
 	// Documents is the number of distinct documents in the group.
 	Documents int64 `json:"documents"`
-	// First and Second are its first two documents, as path:position.
-	First  string `json:"first"`
+	// First is its first document, as path:position.
+	First string `json:"first"`
+	// Second is its second document.
 	Second string `json:"second"`
 }
 
@@ -76,9 +106,9 @@ func (g *SkippedGroup) merge(from any) {
 // Common says which shingles are common.
 type Common struct {
 	// Above is the number of documents that may have a shingle before it is common.
-	Above int64 `json:"above"`
+	Above int64 `json:"above" metric:"common_above"`
 	// Shingles is the number of common shingles.
-	Shingles int64 `json:"shingles"`
+	Shingles int64 `json:"shingles" metric:"common_found"`
 }
 
 // merge takes what the other task says: all that tell say the same.

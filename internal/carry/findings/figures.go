@@ -8,14 +8,12 @@ import (
 
 // Figure is a count with what its field says of it.
 type Figure struct {
-	// Name is its name in JSON.
-	Name string
-	// Metric is its name among the metrics: the tag metric, or Name.
+	// Path is its place in JSON: the names of the structs that it is in, and its own.
+	Path []string
+	// Metric is its name among the metrics: the tag metric, or its name in JSON.
 	Metric string
-	// Label is its name on a page: the tag label, or Name.
+	// Label is its name on a page: the tag label, or its name in JSON.
 	Label string
-	// Doc is the tag doc: what is counted, in plain English. Words that begin with -- are flags.
-	Doc string
 	// IsBytes says that the tag unit is bytes.
 	IsBytes bool
 	// IsRare says that JSON leaves a zero out.
@@ -23,32 +21,38 @@ type Figure struct {
 	Value  int64
 }
 
-// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field with a tag doc is a
-// count, or a map of counts, whose value is their sum.
+// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field is a count if its type
+// is int64 or a map of that, whose value is the sum. It is none, and nothing in it is, if the tag metric is a dash.
 func Figures(of any) []Figure {
-	return appendFigures(nil, reflect.Indirect(reflect.ValueOf(of)))
+	return appendFigures(nil, nil, reflect.Indirect(reflect.ValueOf(of)))
 }
 
-func appendFigures(all []Figure, of reflect.Value) []Figure {
+func appendFigures(all []Figure, path []string, of reflect.Value) []Figure {
 	for field, value := range of.Fields() {
-		doc, isCount := field.Tag.Lookup("doc")
-		if value = reflect.Indirect(value); !isCount {
-			if value.Kind() == reflect.Struct {
-				all = appendFigures(all, value)
-			}
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value = reflect.Indirect(value); field.Tag.Get("metric") == "-" {
 			continue
 		}
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		figure := Figure{
-			Name: name, Metric: cmp.Or(field.Tag.Get("metric"), name), Label: cmp.Or(field.Tag.Get("label"), name),
-			Doc: doc, IsBytes: field.Tag.Get("unit") == "bytes", IsRare: options == "omitempty",
+		at := path
+		if !field.Anonymous {
+			at = append(path[:len(path):len(path)], name)
 		}
-		if value.CanInt() {
-			figure.Value = value.Int()
-		} else {
+		figure := Figure{
+			Path: at, Metric: cmp.Or(field.Tag.Get("metric"), name), Label: cmp.Or(field.Tag.Get("label"), name),
+			IsBytes: field.Tag.Get("unit") == "bytes", IsRare: options == "omitempty",
+		}
+		switch value.Kind() {
+		case reflect.Struct:
+			all = appendFigures(all, at, value)
+			continue
+		case reflect.Map:
 			for _, n := range value.Seq2() {
 				figure.Value += n.Int()
 			}
+		case reflect.Int64:
+			figure.Value = value.Int()
+		default:
+			continue
 		}
 		all = append(all, figure)
 	}

@@ -1,7 +1,7 @@
 // Package findings has what the tasks of a job find and its user is told of: counts, and examples.
 //
 // A count is declared once, as a field of [Counts] or of another struct here. The findings of tasks are merged by [Merge], which
-// knows no field by its name. [Figures] lists counts for the pages, the metrics and the documentation.
+// knows no field by its name. [Figures] lists counts for the pages and the metrics.
 package findings
 
 import (
@@ -31,17 +31,18 @@ type Findings struct {
 
 // Totals is the part of the findings that the summary of every job has.
 type Totals struct {
-	Counts  Counts  `json:"counts"`
+	// Counts is what was counted of the corpus.
+	Counts Counts `json:"counts"`
+	// Skipped says what was not compared.
 	Skipped Skipped `json:"skipped"`
-	// PassedOver counts records of web archives that are no documents, by the reason: "request" or "status 404". They are no
-	// rejects.
-	PassedOver map[string]int64 `json:"passed_over,omitempty"`
+	// PassedOver counts records of web archives that are no documents, by the reason. They are no rejects.
+	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"records_passed_over" label:"records passed over"`
 }
 
 // Extras is the part of the findings that the summary has if the job was asked for it.
 type Extras struct {
-	// Common says which shingles are common. It is nil if none was looked for.
+	// Common says which shingles are common. It is missing if none was looked for.
 	Common *Common `json:"common,omitempty"`
-	// Mirrors says what was found of sites. It is nil if no output is about sites.
+	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *Mirrors `json:"mirrors,omitempty"`
 }

@@ -7,26 +7,37 @@ import (
 
 // Mirrors says what was found of the sites of a corpus.
 type Mirrors struct {
-	Sites     int64 `json:"sites" doc:"sites of the corpus"`
-	Pairs     int64 `json:"pairs" metric:"mirrors" doc:"pairs of sites that are mirrors"`
-	Groups    int64 `json:"groups" metric:"mirror_groups" doc:"groups of mirrors"`
-	Protected int64 `json:"protected,omitempty" metric:"protected_sites" doc:"sites that are protected"`
-	Suspects  int64 `json:"suspects" doc:"sites that have copies of protected ones"`
-	Campaigns int64 `json:"campaigns,omitempty" doc:"rows that stand for many suspects"`
-	// TopMirrors and TopSuspects are those with the most pages in common.
-	TopMirrors  TopSites `json:"top_mirrors,omitempty"`
+	// Sites counts the sites.
+	Sites int64 `json:"sites"`
+	// Pairs counts the pairs of mirrors.
+	Pairs int64 `json:"pairs" metric:"mirrors"`
+	// Groups counts the groups of mirrors.
+	Groups int64 `json:"groups" metric:"mirror_groups"`
+	// Protected counts the sites that are protected.
+	Protected int64 `json:"protected,omitempty" metric:"protected_sites"`
+	// Suspects counts the sites that have copies of protected ones.
+	Suspects int64 `json:"suspects"`
+	// Campaigns counts the rows that stand for many suspects.
+	Campaigns int64 `json:"campaigns,omitempty"`
+	// TopMirrors are the five mirrors with the most pages in common.
+	TopMirrors TopSites `json:"top_mirrors,omitempty"`
+	// TopSuspects are the five suspects with the most pages in common.
 	TopSuspects TopSites `json:"top_suspects,omitempty"`
 }
 
 // TwoSites are two sites that have much in common.
 type TwoSites struct {
-	// Site is a mirror or a suspect, and Of the site that is taken for the original.
-	Site  string  `json:"site"`
-	Of    string  `json:"of"`
-	Kind  string  `json:"kind"` // of a mirror, or the severity of an alert
+	// Site is a mirror or a suspect.
+	Site string `json:"site"`
+	// Of is the site that is taken for the original.
+	Of string `json:"of"`
+	// Kind is the kind of a mirror, or the severity of an alert.
+	Kind string `json:"kind"`
+	// Score is the score of the two.
 	Score float64 `json:"score"`
-	Pages int64   `json:"pages"` // in common
-	// Sites is the number of sites of a campaign, and 0 otherwise. Site then is what they have in common.
+	// Pages counts their pages in common.
+	Pages int64 `json:"pages"`
+	// Sites is the number of sites of a campaign. Site then is what they have in common.
 	Sites int64 `json:"sites,omitempty"`
 }
 

@@ -100,7 +100,7 @@ type Sketch struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// Shingles is the number of its distinct shingles or features.
 	Shingles int64 `json:"shingles" parquet:"shingles"`
-	// SimHash is its SimHash fingerprint of --bits bits, hexadecimal, the highest bit first.
+	// SimHash is its fingerprint of --bits bits, hexadecimal, the highest bit first.
 	SimHash string `json:"simhash" parquet:"simhash"`
 	// Fingerprint has the smallest of its shingle hashes of 48 bits, ascending: 128 of them, or --sketch-size.
 	Fingerprint []int64 `json:"fingerprint" parquet:"fingerprint,list"`

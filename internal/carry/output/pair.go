@@ -48,7 +48,7 @@ type Pair struct {
 	JaccardWhole float64 `json:"jaccard_whole,omitempty" parquet:"jaccard_whole"`
 	// Hamming is the number of bits in which the fingerprints differ, if pairs are scored by it.
 	Hamming int64 `json:"hamming,omitempty" parquet:"hamming"`
-	// Cosine is then an estimate of the cosine of the angle between the two documents, from -1 to 1: see [Cosine].
+	// Cosine is an estimate of the cosine of the angle between the two documents, from -1 to 1, if pairs are scored by it.
 	Cosine float64 `json:"cosine,omitempty" parquet:"cosine"`
 	// Exact is false if the numbers are estimates.
 	Exact bool `json:"exact" parquet:"exact"`

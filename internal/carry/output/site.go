@@ -24,9 +24,9 @@ type Mirror struct {
 	ContainmentA float64 `json:"containment_a" parquet:"containment_a"`
 	// ContainmentB is the share of the pages of B that A has.
 	ContainmentB float64 `json:"containment_b" parquet:"containment_b"`
-	// WeightedA is the share of what the pages of A weigh.
+	// WeightedA is how much of what the pages of A weigh is on B.
 	WeightedA float64 `json:"weighted_a" parquet:"weighted_a"`
-	// WeightedB is the share of what the pages of B weigh.
+	// WeightedB is how much of what the pages of B weigh is on A.
 	WeightedB float64 `json:"weighted_b" parquet:"weighted_b"`
 	// SamePath is the share of the pages in common that are at the same path on both sites.
 	SamePath float64 `json:"same_path" parquet:"same_path"`
@@ -94,8 +94,9 @@ type Suspect struct {
 	ID string `json:"id" parquet:"id"`
 	// Severity is high or medium.
 	Severity string `json:"severity" parquet:"severity,dict"`
-	// Reasons are mirror, look_alike, login_form, page (a page passes for one of the protected site), same_paths (half of the
-	// copies or more are at the paths of the originals), same_markup (markup of .8 or more) and seen_later.
+	// Reasons are mirror (much of one of the two is on the other), look_alike, login_form, page (a page passes for one of the
+	// protected site), common_page, same_paths (half of the copies or more are at the paths of the originals), same_markup (markup
+	// of .8 or more) and seen_later.
 	Reasons []string `json:"reasons" parquet:"reasons,list"`
 	// Site is the suspect.
 	Site string `json:"site" parquet:"site"`

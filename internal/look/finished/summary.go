@@ -21,8 +21,9 @@ type Summary struct {
 	// Config has every setting.
 	Config job.Config `json:"config"`
 	// ConfigHash is a hash of the settings that can change clusters and pairs.
-	ConfigHash string        `json:"config_hash"`
-	Sketch     SketchVersion `json:"sketch"`
+	ConfigHash string `json:"config_hash"`
+	// Sketch identifies how hashes and tokens are made: sketches of different versions cannot be compared.
+	Sketch SketchVersion `json:"sketch"`
 	findings.Totals
 	// Warnings say where the results may lack what the user wants to keep.
 	Warnings []warnings.Warning `json:"warnings"`
@@ -31,6 +32,7 @@ type Summary struct {
 	// Sources says how much of each source is in the others.
 	Sources []sources.Row `json:"sources"`
 	findings.Extras
+	// Plan says how candidates are found and what that promises.
 	Plan Plan `json:"plan"`
 	// Audit is the measured recall. It is missing if none was measured.
 	Audit *audit.Result `json:"audit,omitempty"`
@@ -58,7 +60,7 @@ type Cost struct {
 type SketchVersion struct {
 	// Version is the version of the hashes.
 	Version int `json:"version"`
-	// Unicode is the version of Unicode's tables.
+	// Unicode is the version of the tables of characters.
 	Unicode string `json:"unicode"`
 }
 
@@ -115,11 +117,10 @@ type StateSummary struct {
 	Generation int `json:"generation"`
 	// Files counts the files by how they differ from those of the last run.
 	Files state.Difference `json:"files"`
-	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
-	// [output.ChangeKinds].
+	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that are told of again until somebody
-	// acknowledges them.
+	// Unacknowledged counts the changes, of this run and of earlier ones, that are told of again until somebody acknowledges
+	// them.
 	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
 	// Suspects are the open ones, the oldest first, 1,000 at most.
 	Suspects []OpenSuspect `json:"suspects,omitempty"`

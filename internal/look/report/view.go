@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/look/schemas"
 	"slices"
 )
 
@@ -131,13 +132,13 @@ func cards(f *Figures) []card {
 	if s := f.Sites; s != nil {
 		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s pairs of mirrors in %s groups, %s suspects", count(s.Pairs), count(s.Groups), count(s.Suspicious))})
 	}
-	for _, figure := range findings.Figures(c) {
+	for _, figure := range findings.Figures(findings.Totals{Counts: c}) {
 		value := count(figure.Value)
 		if figure.IsBytes {
 			value = size(figure.Value)
 		}
 		if figure.IsRare && figure.Value > 0 {
-			all = append(all, card{figure.Label, value, figure.Doc})
+			all = append(all, card{figure.Label, value, schemas.Description("summary", figure.Path...)})
 		}
 	}
 	return all

@@ -23,8 +23,9 @@ const (
 
 // Manifest lists what a job has published.
 type Manifest struct {
-	// Token is the token of the run. Jobs of earlier versions wrote none.
-	Token string        `json:"token,omitempty"`
+	// Token is the random name of the run. Jobs of earlier versions wrote none.
+	Token string `json:"token,omitempty"`
+	// Files are the files of the results.
 	Files []output.File `json:"files"`
 }
 
