@@ -37,7 +37,7 @@ type Options struct {
 	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded options.
 	Ignored *Shingles `json:"-"`
 	// LeastShingles is the least number of distinct shingles of a document that is compared. The set of one with
-	// fewer is empty, and its digest that of the whole set. So it is only equal to documents or not. 0 means no
+	// fewer is empty, and its digest is made of the whole set. So it is only equal to documents or not. 0 means no
 	// limit.
 	LeastShingles int
 	// Weights are the weights of the texts of a document, in their order. They are above 0. Without them all
@@ -113,7 +113,7 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 
 // Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
 // next. If the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
-// besides those that do not count, the set is empty, and the digest is that of the whole set.
+// besides those that do not count, the set is empty, and the digest is made of the whole set.
 //
 // A document may take more memory than its [Budget] allows. That says so then, and the fingerprint is of no use.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFeatures(texts, nil) }

@@ -61,7 +61,7 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	return i, err
 }
 
-// Texts identifies a document of these texts, each of which has its place: "a" and "b" are not "b" and "a".
+// Texts identifies a document of these texts, and each has its place: "a" and "b" are not "b" and "a".
 func (i *Identifier) Texts(texts [][]byte) Identified {
 	d := Identified{IsValid: true}
 	if i.identity == SameBytes {

@@ -53,7 +53,7 @@ type Sequencer struct {
 // options finds. With excludeQuotations, quoted words make no shingles, and no shingle reaches across them.
 //
 // It returns an error for options under which a shingle has no place in the text: weights of several texts,
-// and required stop words. Other errors are those of [NewFingerprinter].
+// and required stop words. Other errors are as [NewFingerprinter] returns them.
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,

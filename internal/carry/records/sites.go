@@ -48,15 +48,6 @@ type SiteSum struct {
 	Alike int64
 }
 
-// Add adds the sums of other, which is of the same site.
-func (s *SiteSum) Add(other SiteSum) {
-	s.Repeats += other.Repeats
-	s.RepeatedText += other.RepeatedText
-	s.Common += other.Common
-	s.CommonText += other.CommonText
-	s.Alike += other.Alike
-}
-
 // Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
 // equal ones.
 type Link struct {

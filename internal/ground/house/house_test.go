@@ -32,7 +32,7 @@ var leaving = map[string][]string{
 
 func TestHouse(t *testing.T) { eachFile(t, ".go", 20, checkFile) }
 
-// eachFile checks the files of the source tree whose names end so, of which there are that many at least.
+// eachFile checks the files of the source tree whose names end so. There are at least a number of them.
 func eachFile(t *testing.T, ending string, least int, check func(t *testing.T, name string) error) {
 	t.Helper()
 	files := 0
