@@ -113,7 +113,7 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns one record for each class of equal documents of a group: that of the first document. Equal documents
+// distinct returns one record for each class of equal documents of a group: the record of the first document. Equal documents
 // share all keys. A document without shingles is like equal documents only: if no document has shingles, distinct
 // returns none.
 func (g *Grouper) distinct(group []Record) []Record {
@@ -289,7 +289,7 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 }
 
 // PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
-// reference, of which it gets the number.
+// reference. It gets their number.
 func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }

@@ -3,7 +3,7 @@ package records
 import "mirrorbeam/internal/ground/runfile"
 
 // The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
-// nor used again. 8, 9 and 62 are those of earlier versions.
+// nor used again. Earlier versions had 8, 9 and 62.
 const (
 	Documents    runfile.Kind = 1  // documents of a sketch block, by split
 	Sets         runfile.Kind = 2  // sets of the same block, by split

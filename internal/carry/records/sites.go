@@ -37,7 +37,7 @@ type Redirect struct {
 	Pages       int64
 }
 
-// SiteSum is what is to be taken off a SiteCount. Rarity is that of package mirrors.
+// SiteSum is what is to be taken off a SiteCount. Rarity is as in package mirrors.
 type SiteSum struct {
 	Site uint64
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
@@ -62,9 +62,9 @@ type Link struct {
 	Starts      int64 // pages that are nearly the first page of the other site
 	Forms       int64 // pages that are nearly a page of the other site that asks for a password
 	Originals   int64 // pages that say that they belong to the other site, and redirects there
-	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
-	MarkupPages int64 // pages of which this is known
-	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
+	Markup      int64 // sum of the similarities of the markup of pages and of their copies, in the same units
+	MarkupPages int64 // pages whose similarity is known
+	// SameLanguage counts the pages in the language of their copies, among the LanguagePages whose languages are known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
 	// Entrance is the address of one of the Logins, Starts and Forms; empty for none.
