@@ -115,6 +115,11 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		return nil, err
 	}
 	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
+	if r.state != nil && !config.Rebuild {
+		for _, original := range r.state.Last.Originals {
+			inputs.Originals = append(inputs.Originals, original.Site)
+		}
+	}
 	r.inputs, r.Bytes = &inputs, size
 	of := job.Lists{StopWords: stopWords, Ranking: ranking, Ignored: documents.IgnoredHash(inputs.Ignored)}
 	r.ConfigHash = config.ResultHash(of)
