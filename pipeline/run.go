@@ -109,6 +109,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		if r.state, err = openState(&config); err != nil {
 			return nil, err
 		}
+		r.Config.Seed = config.Seed
 	}
 	inputs, size, err := listing.Apart(ctx, config, r.known())
 	if err != nil {

@@ -151,10 +151,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.reject(file, r.Position, err.Error())
 		return nil
 	}
-	f.budget.Begin(memoryOf(r))
+	f.budget.Begin(memoryOf(r, file.Format))
 	err = f.add(b, ref, r)
 	if errors.Is(err, sketch.ErrSpent) {
-		b.reject(file, r.Position, f.sketching.spent())
+		b.reject(file, r.Position, f.sketching.spent(f.budget))
 		return nil
 	} else if err != nil {
 		return err
