@@ -30,6 +30,7 @@ func TestPages(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			if err := os.Symlink(examples, filepath.Join(dir, "examples")); err != nil {
 				t.Fatal(err)
