@@ -26,7 +26,7 @@ func TestGraphShape(t *testing.T) {
 			config.Keys, config.Audit = keys, "100"
 			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
-			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Temp: "temp", Partial: "partial", Inputs: "inputs"}))
+			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
 			edges, _, err := p.Build()
 			if err != nil {
 				t.Fatal(err)

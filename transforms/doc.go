@@ -27,7 +27,7 @@ type Job struct {
 	Runs work.Runs
 	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
-	// Inputs is the path of the file that [documents.WriteInputs] made. Splits is the number of splits in it.
+	// Inputs is the path of the file that [documents.WriteInputs] made, see [InputsPath]. Splits is the number of splits in it.
 	Inputs work.Path
 	Splits int
 
