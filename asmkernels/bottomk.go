@@ -7,7 +7,7 @@ import (
 
 // SortSmallest returns the k smallest distinct elements of list, which are below
 // 2^ElementBits, in ascending order, or all if there are fewer. It is the head of
-// what Sort returns, k at least 0, in the memory of list or in that of s, which
+// what Sort returns, k at least 0, in the memory of list or of s, which
 // keeps it until the next call. The content of list is lost.
 //
 // Elements are hashes and thus evenly spread: of n, about m are below m/n of the

@@ -17,7 +17,7 @@ func naiveFilter(list []uint64, limit uint64) (below []uint64) {
 	return below
 }
 
-// randomElements returns a list of elements, of which about repeated of 8 are the
+// randomElements returns a list of elements: about repeated of 8 are the
 // same as others.
 func randomElements(random *rand.Rand, size, repeated int) []uint64 {
 	list := make([]uint64, size)

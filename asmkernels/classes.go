@@ -41,7 +41,7 @@ type Classes struct {
 
 	// Bitmaps of the pages whose code points are all of the same kind. In the
 	// first are pages of solos, in the second of letters, in both of separators.
-	// A page of which nothing is said is mixed.
+	// A page that nothing is said of is mixed.
 	pagesOfSolos, pagesOfLetters [pages / 8]byte
 
 	// lowerHead and lowerTail have the bytes of the lower case of special code

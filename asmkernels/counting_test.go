@@ -48,7 +48,7 @@ func (c *naiveCounts) frequencies(set []uint64) []byte {
 	return frequencies
 }
 
-// checkCountTable counts a set in parts, and compares the frequencies of asked with those of plain counting. Protected
+// checkCountTable counts a set in parts, and compares the frequencies of asked with plain counting. Protected
 // returns a copy of what the kernels get.
 func checkCountTable(t *testing.T, words int, set, asked []uint64, parts int, protected func(packed []byte) []byte) {
 	t.Helper()

@@ -35,7 +35,7 @@ type Fingerprints[E uint32 | uint64] struct {
 	size      int
 	estimator Estimator
 	elements  []E      // of all fingerprints
-	ends      []int    // where those of each end
+	ends      []int    // where the elements of each end
 	blocks    []uint64 // their bitmaps, see bitmap
 }
 
@@ -76,7 +76,7 @@ func (f *Fingerprints[E]) at(i int) []E {
 // Search calls visit for every fingerprint whose similarity to query, which is
 // as those given to [Fingerprints.Add], is threshold or more: i is its number,
 // and the similarity is that of common elements among so many of the union. The
-// rule is that of [Required]; two empty fingerprints have no similarity.
+// rule is as in [Required]; two empty fingerprints have no similarity.
 func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, common, union int)) {
 	query = query[:min(len(query), f.size)]
 	s, bitmap := f.search(threshold), newBitmap(query)

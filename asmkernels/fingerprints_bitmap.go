@@ -30,7 +30,7 @@ const (
 )
 
 // A bitmap has the words of a set's bitmap, the number of elements that share
-// their bit with one before, and that of all elements. A block of fingerprints
+// their bit with one before, and the number of all elements. A block of fingerprints
 // has a row for each of these with a lane for each fingerprint.
 type bitmap [bitmapWords + 2]uint64
 
@@ -54,7 +54,7 @@ func newBitmap[E uint32 | uint64](fingerprint []E) (b bitmap) {
 	return b
 }
 
-// bitmap returns that of a fingerprint.
+// bitmap returns the bitmap of a fingerprint.
 func (f *Fingerprints[E]) bitmap(i int) (b bitmap) {
 	block := f.blocks[i/blockLanes*blockWords:][:blockWords]
 	for row := range b {

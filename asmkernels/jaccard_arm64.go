@@ -6,7 +6,7 @@ import "unsafe"
 
 const (
 	// intersectLanesNEON is the number of elements of a set that the kernels
-	// compare at once, and intersectStepsNEON that of their steps between two
+	// compare at once, and intersectStepsNEON the number of their steps between two
 	// looks at the bound.
 	intersectLanesNEON = 4
 	intersectStepsNEON = 16

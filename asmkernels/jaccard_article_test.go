@@ -45,7 +45,7 @@ func parse(t *testing.T, number string) float64 {
 	return x
 }
 
-// checkArticle compares the article's functions, and those of this package,
+// checkArticle compares the functions of the article and of this package
 // with the results of the former.
 func checkArticle(t *testing.T, a, b []uint32, alpha, classical, fast, turbo float64) {
 	t.Helper()

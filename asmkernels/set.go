@@ -36,7 +36,7 @@ type SetSorter struct {
 }
 
 // Sort returns the distinct elements of list, which are below 2^ElementBits, in
-// ascending order. They are in the memory of list or in that of s, which keeps
+// ascending order. They are in the memory of list or of s, which keeps
 // them until the next call. The content of list is lost.
 func (s *SetSorter) Sort(list []uint64) []uint64 {
 	return s.sort(list)

@@ -36,7 +36,7 @@ func addMixedBits(c *BitCounters, states []uint64, offset uint64) {
 
 // addLanes adds the counters of two lanes.
 func (c *BitCounters) addLanes(planes *[lanePlanes][2]uint64) {
-	var carry, carries uint64 // those of adding the lanes and of adding their sums
+	var carry, carries uint64 // the carries of adding the lanes, and of adding their sums
 	for p, lanes := range planes {
 		var sum uint64
 		sum, carry = carrySave(lanes[0], lanes[1], carry)

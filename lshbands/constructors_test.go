@@ -15,8 +15,6 @@ func TestConstructorsRefuse(t *testing.T) {
 		"threshold 0":   {func() (any, error) { return NewPrefixKeys(0) }, "threshold 0"},
 		"threshold 1.5": {func() (any, error) { return NewPrefixKeys(1.5) }, "threshold 1.5"},
 		"no threshold":  {func() (any, error) { return NewPrefixKeys(math.NaN()) }, "threshold NaN"},
-		"window":        {func() (any, error) { return NewSliding(0) }, "a window of 0 keys"},
-		"live window":   {func() (any, error) { return NewLive(LiveOptions{Bits: 64, Window: -1}) }, "a window of -1"},
 		"no tables":     {func() (any, error) { return PickTables(nil) }, "no tables"},
 		"tables":        {func() (any, error) { return PlanTables(65, 3) }, "65 bits"},
 	} {

@@ -68,27 +68,6 @@ func ExamplePermuted() {
 	// 4 tables; a and b meet in table 2, under 0x4567
 }
 
-// A sliding window holds the keys that were added last.
-func ExampleNewSliding() {
-	window, err := lshbands.NewSliding(3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, key := range []uint64{0xaa01, 0xbb02, 0xaa03, 0xaa04} {
-		if err := window.Add(key << 48); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	for _, key := range window.AppendRange(nil, 0xaa, 8) {
-		fmt.Printf("%#x\n", key>>48)
-	}
-	// Output:
-	// 0xaa03
-	// 0xaa04
-}
-
 // A Table finds the keys that begin with a prefix, and their positions in the sorted list.
 func ExampleTable() {
 	keys := []uint64{0xaa01 << 48, 0xaa02 << 48, 0xbb03 << 48}
@@ -106,7 +85,7 @@ func ExampleTable() {
 	// aa02
 }
 
-// A Counter tells the shingles that several documents have from those of one document.
+// A Counter tells shingles that several documents have from shingles that only one has.
 func ExampleCounter() {
 	counter := lshbands.NewCounter(6)
 	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x123456, 0x789abc, 0xdef012}))

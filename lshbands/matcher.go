@@ -44,7 +44,7 @@ func (p *Permuted) NewMatcher() *Matcher {
 //
 // A large group is divided by the same principle. Cut into k+1 blocks, two fingerprints within a distance of
 // k are equal in at least one block. So only fingerprints that share a block are compared. This is repeated
-// as long as it helps. Equal fingerprints stand as one until the end. So the time is about that of sorting
+// as long as it helps. Equal fingerprints stand as one until the end. So it takes about as long as sorting
 // and of the output, unless the fingerprints lie so close that nearly all are within the distance.
 func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int)) {
 	p := m.permuted

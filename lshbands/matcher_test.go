@@ -108,7 +108,7 @@ var crowds = map[string]func(p *Permuted, random *rand.Rand, count int) [][]uint
 	},
 }
 
-// near returns a fingerprint with at most so many bits changed.
+// near returns a fingerprint with at most the given number of bits changed.
 func near(p *Permuted, random *rand.Rand, center []uint64, most int) []uint64 {
 	var flips []int
 	for range random.IntN(most + 1) {

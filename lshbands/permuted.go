@@ -305,17 +305,6 @@ func agree(a, b, mask []uint64) bool {
 	return differing == 0
 }
 
-// Ball returns the number of fingerprints of the given number of bits within a Hamming distance of one
-// fingerprint, including that one. For 32 bits and distance 4 these are 41,449. The number is exact below
-// 2^53, and infinite beyond the largest float64.
-func Ball(bits, distance int) float64 {
-	sum := 0.
-	for differing := range min(distance, bits) + 1 {
-		sum += choices(bits, differing)
-	}
-	return sum
-}
-
 // choices returns the number of ways to choose some of n things.
 func choices(n, some int) float64 {
 	count := 1.

@@ -70,8 +70,8 @@ func flipped(fingerprint []uint64, flips []int) []uint64 {
 	return other
 }
 
-// Six blocks of 11, 11, 11, 11, 10 and 10 bits, three of which are in the
-// prefix: 20 tables, in each of which 2^34 documents bring 8, 4 or 2 candidates.
+// Six blocks of 11, 11, 11, 11, 10 and 10 bits, with three in the
+// prefix: 20 tables; in each, 2^34 documents bring 8, 4 or 2 candidates.
 func TestSixBlocksForDistanceThree(t *testing.T) {
 	p := newScheme(t, 64, 3, 6)
 	if p.Tables() != 20 {
@@ -132,25 +132,6 @@ func checkTables(t *testing.T, p *Permuted, tables, prefixBits int, documents, c
 		}
 		if got := p.ExpectedCandidates(table, documents); got != candidates {
 			t.Errorf("table %d: %g candidates, want %g", table, got, candidates)
-		}
-	}
-}
-
-// Of 32 bits, 41,449 patterns are within a distance of 4.
-func TestBall(t *testing.T) {
-	for _, c := range []struct {
-		bits, distance int
-		want           float64
-	}{
-		{32, 4, 41_449},
-		{64, 0, 1},
-		{64, 1, 65},
-		{64, 3, 1 + 64 + 64*63/2 + 64*63*62/6},
-		{52, 52, 1 << 52},
-		{20, 30, 1 << 20},
-	} {
-		if got := Ball(c.bits, c.distance); got != c.want {
-			t.Errorf("Ball(%d, %d) = %f, want %f", c.bits, c.distance, got, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // of its shingles. Put the shingles of all documents into one order. Then the two sets share a shingle among
 // the first n - threshold*n + 1 of each, where n is the size of the respective set. So no pair is missed,
 // whatever the order. The order decides only how many pairs meet in vain. The best order has rare shingles
-// first: the order of their frequencies (see [Counter]), and among equal ones that of their hashes.
+// first: the order of their frequencies (see [Counter]), and among equal ones the order of their hashes.
 
 // PrefixKey is a shingle by which partners of a document are found.
 type PrefixKey struct {
@@ -88,7 +88,7 @@ func (p *PrefixKeys) rarest(n int, position uint32) []PrefixKey {
 		sum += count
 	}
 	p.keys = append(p.keys[:0], make([]PrefixKey, n)...)
-	// Stable: those of one frequency stay in the order of hashes.
+	// Stable: shingles of one frequency stay in the order of hashes.
 	for i, hash := range p.shared {
 		frequency := p.frequencies[i] % allFrequencies
 		if at := ends[frequency]; at < uint32(n) {

@@ -79,20 +79,3 @@ func BenchmarkNewTable(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/key")
 }
-
-func BenchmarkGrowing(b *testing.B) {
-	for _, window := range []int{0, 1_000_000} {
-		b.Run(fmt.Sprintf("window %d", window), func(b *testing.B) {
-			growing := NewGrowing(newTable(b, keyLists["random"](rand.New(rand.NewPCG(1, 10)), 1_000_000)))
-			if window > 0 {
-				growing = must(NewSliding(window))
-			}
-			random := rand.New(rand.NewPCG(1, 11))
-			for b.Loop() {
-				if err := growing.Add(random.Uint64()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

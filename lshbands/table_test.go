@@ -93,7 +93,7 @@ func reopened(t testing.TB, table *Table) *Table {
 	return table
 }
 
-// TestTable compares searches with those of the plain list, before a file and
+// TestTable compares searches with searches of the plain list, before a file and
 // after.
 func TestTable(t *testing.T) {
 	for name, list := range keyLists {
@@ -190,7 +190,7 @@ func TestOpenTableRefusesOtherBytes(t *testing.T) {
 	}
 }
 
-// brokenWriter writes so many bytes.
+// brokenWriter writes the given number of bytes, then fails.
 type brokenWriter int
 
 func (w *brokenWriter) Write(data []byte) (int, error) {
@@ -237,4 +237,16 @@ func FuzzOpenTable(f *testing.F) {
 		}
 		table.AppendKeys(nil, 0, table.Len())
 	})
+}
+
+// within returns the keys of a sorted list that begin with a prefix.
+func within(sorted []uint64, prefix uint64, prefixBits int) []uint64 {
+	low := prefix << (64 - prefixBits)
+	first, _ := slices.BinarySearch(sorted, low)
+	last := low | (1<<(64-prefixBits) - 1)
+	if last == math.MaxUint64 {
+		return sorted[first:]
+	}
+	end, _ := slices.BinarySearch(sorted, last+1)
+	return sorted[first:end]
 }

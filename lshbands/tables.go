@@ -8,7 +8,7 @@ const plannedDocuments = 10e6
 
 // PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose
 // prefixes are long enough for some ten million documents. The choice depends on nothing else, least of all
-// on the data. Blocks, if there are any, make the choice in its place: the tables are then those of [NewPermuted]. The error
+// on the data. Blocks, if there are any, make the choice in its place: the tables are then as [NewPermuted] makes them. The error
 // comes from there.
 func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if len(blocks) > 0 {
@@ -21,7 +21,7 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	return PickTables(schemes)
 }
 
-// PickTables picks the tables of [PlanTables] from those of [TableSchemes], of which there is at least one.
+// PickTables picks the tables of [PlanTables] among the schemes of [TableSchemes]. There is at least one.
 // The error says that there is none.
 func PickTables(schemes []Tables) (*Permuted, error) {
 	if len(schemes) == 0 {

@@ -84,7 +84,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		}
 	}()
 	if config.State != "" {
-		if r.state, err = openState(&config); err != nil {
+		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
 	}
@@ -111,6 +111,11 @@ func (r *run) listInputs(ctx context.Context) error {
 		return err
 	}
 	inputs.StopWords, inputs.Ranking, inputs.Sites = r.stopWords, r.ranking, r.sites
+	if r.state != nil && !r.Config.Rebuild {
+		for _, original := range r.state.Last.Originals {
+			inputs.Originals = append(inputs.Originals, original.Site)
+		}
+	}
 	r.inputs, r.Bytes = &inputs, size
 	r.ConfigHash = r.Config.ResultHash(r.lists())
 	if r.state == nil {

@@ -53,7 +53,7 @@ func EstimateJaccard(a, b []uint64, na, nb, k int) (jaccard float64, exact bool)
 // (Broder, 1997). For sets of distinct random hashes the quotient of the counts estimates the Jaccard
 // similarity J, without bias and with a variance below J(1-J)/k.
 //
-// If a and b are the whole sets, the counts are those of the whole union, and Overlap says that they are
+// If a and b are the whole sets, the counts are of the whole union, and Overlap says that they are
 // exact. If a or b has fewer than k elements of a larger set, k is lowered to that number.
 func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 	if len(a) == na && len(b) == nb {

@@ -51,7 +51,7 @@ func TestCodeComments(t *testing.T) {
 	}
 }
 
-// TestCodeSequence: a sequence has the shingles of the fingerprint, and its places are those of the code as it is.
+// TestCodeSequence: a sequence has the shingles of the fingerprint, and its places are in the code as it is.
 func TestCodeSequence(t *testing.T) {
 	text := []byte("// one two\nint a = b + 1; /* three */ return \"x y\";")
 	for _, form := range []string{"java", "java,names", "java,keep-comments", "java,only-comments", "java,names,keep-comments", "auto,names", "off"} {
@@ -114,7 +114,7 @@ func fingerprinter(t *testing.T, o Options) *Fingerprinter {
 	return f
 }
 
-// FuzzCode: the places of a sequence lie in the text, and its set is that of the fingerprint, whatever the text.
+// FuzzCode: the places of a sequence lie in the text, and its set is the set of the fingerprint, whatever the text.
 func FuzzCode(f *testing.F) {
 	f.Add(original, "java,names")
 	f.Add(renamed, "auto")

@@ -12,10 +12,10 @@ const mostRuns = 4
 // are neighbours. For n places this takes time in proportion to n log n, whatever repeats in them.
 type commonRuns struct {
 	a, b *IndexedSequence
-	// added are places, those of b behind those of a. The low half of each has the number of its shingle.
+	// added are places, first in a, then in b. The low half of each has the number of its shingle.
 	added   []uint64
 	numbers []uint32 // by place, the number of the shingle plus one; 0 if there is none
-	// points are the places in the order of the texts, those of b behind those of a. The low half of each has
+	// points are the places in the order of the texts, first in a, then in b. The low half of each has
 	// the number of its shingle. All fields below are about points.
 	points []uint64
 	// left is how many neighbours follow in a row from each point on, including itself.
@@ -103,7 +103,7 @@ func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 		other := int(m.other)
 		first, second := r.place(min(p, other)), r.place(max(p, other))
 		seed(first, second-r.a.Len())
-		// The stretch of a seed also reaches back as far as it can, so that part counts too.
+		// The stretch of a seed also reaches back, and this part counts too.
 		rest -= int(m.length)
 		for p > 0 && other > 0 && r.left[p-1] > 1 && r.left[other-1] > 1 && r.number(p-1) == r.number(other-1) {
 			p, other, rest = p-1, other-1, rest-1
@@ -154,7 +154,7 @@ func (r *commonRuns) sort() {
 	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
 	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, len(r.added)+2)
 	for p := range n {
-		r.ranks[p], r.bySecond[p] = r.number(p), uint32(p) // numbers are below that of all added places
+		r.ranks[p], r.bySecond[p] = r.number(p), uint32(p) // numbers are below the number of added places
 	}
 	r.sortByRank()
 	r.ends = r.ends[:n+2]

@@ -69,7 +69,7 @@ var benchmarkTexts = []benchmarkText{
 	{"characters", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", CharacterTokens},
 }
 
-// mostly accepts texts of which a third or more are the given lead bytes.
+// mostly accepts texts with the given lead bytes for a third or more of their bytes.
 func mostly(leads string) func([]byte) bool {
 	return func(text []byte) bool {
 		count := 0

@@ -37,7 +37,7 @@ func NewDigester(seed uint64) *Digester {
 // Set returns the digest of a non-empty set in ascending order. Every [Document] with this set has it.
 func (d *Digester) Set(set []uint64) Digest { return d.sets.Of(set) }
 
-// Texts returns the digest of texts without a token, each of which has its place: "?" and "!" are not "!" and "?". It is a
+// Texts returns the digest of texts without a token, and each has its place: "?" and "!" are not "!" and "?". It is a
 // part of a SHA-256 of the key and the bytes.
 func (d *Digester) Texts(texts ...[]byte) Digest {
 	d.text.Reset()

@@ -63,7 +63,7 @@ func ExampleSimHash() {
 		fmt.Println(err)
 		return
 	}
-	// Words of the title count three times as much as those of the text.
+	// Words of the title count three times as much as words of the text.
 	fingerprint := func(title, text string) []uint64 {
 		simhash.Reset()
 		for _, word := range hasher.Document([]byte(title)).Set {

@@ -96,7 +96,7 @@ func TestFingerprinterOfTexts(t *testing.T) {
 	}
 }
 
-// TestFingerprinterSteps: normalization and stop words do what each does alone. A text of which nothing is
+// TestFingerprinterSteps: normalization and stop words do what each does alone. A text with nothing
 // left equals only a text of the same bytes.
 func TestFingerprinterSteps(t *testing.T) {
 	measure := Measure{Shingle: 2}
@@ -195,7 +195,7 @@ func TestFingerprintGolden(t *testing.T) {
 	}
 }
 
-// TestTextsAndFeatures: the set is that of the texts and so many elements for each different feature. SimHash gives each of
+// TestTextsAndFeatures: the set has the shingles of the texts, and the given number of elements for each different feature. SimHash gives each of
 // these the weight of the feature.
 func TestTextsAndFeatures(t *testing.T) {
 	texts := [][]byte{[]byte("one two three four five")}

@@ -22,7 +22,7 @@ type Matcher struct {
 	combined, paired []meeting  // of shingles that occur a few times, and of frequent ones
 	runs             commonRuns // of frequent shingles
 	inA, inB         bitSet     // places of common shingles
-	nearA, nearB     bitSet     // those of them that may be in a span worth reporting
+	nearA, nearB     bitSet     // the common shingles that may be in a span worth reporting
 	clusters         []cluster
 
 	once               []uint32 // for each place in a, its only partner in b plus one; 0 for none
@@ -36,7 +36,7 @@ type Matcher struct {
 // meeting is a place in a and a place in b with the same shingle.
 type meeting struct{ a, b uint32 }
 
-// NewMatcher returns a Matcher of sequences of shingles. Shingle is the number of tokens in each: that of
+// NewMatcher returns a Matcher of sequences of shingles. Shingle is the number of tokens in each, as in
 // the [Measure] of their [Sequencer], where 0 stands for 1.
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
 
@@ -99,7 +99,7 @@ func (m *Matcher) meet(inA, inB []place) {
 }
 
 // MayReach reports whether there may be a span of that many words. It is far faster than finding spans. It
-// only checks that over so many words, in both texts, common shingles are near each other.
+// only checks that over this number of words, in both texts, common shingles are near each other.
 func (m *Matcher) MayReach(words int) bool {
 	return m.widest(m.a, m.inA) >= words && m.widest(m.b, m.inB) >= words
 }

@@ -41,7 +41,7 @@ func NewMinHash(components int) (*MinHash, error) {
 	return m, nil
 }
 
-// Signature returns the signature of set, whose elements have 48 bits like those of [Document.Set]. It
+// Signature returns the signature of set, whose elements have 48 bits, as in [Document.Set]. It
 // overwrites dst and uses its memory if it is large enough. The share of equal components in the signatures
 // of two sets estimates their Jaccard similarity. All components of the empty set are math.MaxUint32.
 func (m *MinHash) Signature(dst []uint32, set []uint64) []uint32 {

@@ -276,7 +276,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 		written, read, err := n.folder.Transform(dst[len(dst):cap(dst)], run, true)
 		dst, run = dst[:len(dst)+written], run[read:]
 		if err != transform.ErrShortDst {
-			// The only other end is that of run.
+			// The only other end is the end of run.
 			return dst
 		}
 	}

@@ -243,7 +243,7 @@ func byPlace(x, y stretch) int {
 	return x.b - y.b
 }
 
-// longestNew returns the longest part of a stretch whose shingles are each covered in so many texts at most.
+// longestNew returns the longest part of a stretch whose shingles are each covered in at most the given number of texts.
 func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	best, begin := stretch{}, 0
 	for i := range s.length {

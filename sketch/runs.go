@@ -52,7 +52,7 @@ type runs struct {
 // reset prepares for another text.
 func (r *runs) reset() { r.open, r.isJoined = r.open[:0], false }
 
-// join replaces the hashes from number first on, which are those of the chunk of t, by those of tokens.
+// join replaces the hashes from number first on, which the chunk of t has, by the hashes of tokens.
 func (r *runs) join(hashes []uint64, first int, t *tokenizer) []uint64 {
 	starts := t.starts[:len(hashes)-first]
 	mayHaveRuns := len(r.open) > 0

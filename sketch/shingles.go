@@ -13,7 +13,7 @@ const MostShingles = 4 << 20
 // a line of text, nothing is left of the document.
 const LeastOwn = 8
 
-// Shingles are shingles that do not count: those of texts that everybody may have. Any number of goroutines may use them.
+// Shingles are shingles that do not count: everybody may have their texts. Any number of goroutines may use them.
 type Shingles struct {
 	hashes []uint64 // ascending
 	// starts are where the hashes begin that have the same upper bits. There are about as many starts as hashes, so a
@@ -71,7 +71,7 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 }
 
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
-// and the digest stays that of the whole set: such a document is equal to documents of the same set, and like no other.
+// and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no other.
 // It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
 	all, others := len(d.Set), d.Set[:0]

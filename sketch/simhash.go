@@ -53,8 +53,8 @@ type SimHashOptions struct {
 	Raw bool
 
 	// FastSimHash puts the bits into the order of FastSimHash (Ertl, Speeding up SimHash by 10x using a bit
-	// hack, 2023) before ties are decided. With TieAlternate and the same hashes, fingerprints equal those of
-	// hash4j's FastSimHash. Without it, they equal those of its SimHash.
+	// hack, 2023) before ties are decided. With TieAlternate and the same hashes, fingerprints equal the ones of
+	// hash4j's FastSimHash. Without it, they equal the ones of its SimHash.
 	FastSimHash bool
 }
 
@@ -274,7 +274,7 @@ func Hamming(a, b []uint64) int {
 // Cosine estimates the cosine of the angle between two weighted sets, from -1 to 1. It uses the Hamming
 // distance of their fingerprints of the given number of bits: cos(pi*distance/bits). Disjoint sets are at a
 // right angle, with half of the bits different. Let p be the angle's share of 180 degrees. The share of
-// differing bits estimates p without bias and with the variance p(1-p)/bits, if there are so many features
+// differing bits estimates p without bias and with the variance p(1-p)/bits, if there are enough features
 // that none outweighs all others.
 func Cosine(distance, bits int) float64 {
 	return math.Cos(math.Pi * float64(distance) / float64(bits))

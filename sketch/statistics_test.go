@@ -34,7 +34,7 @@ func (s series) skip(t *testing.T) {
 // three fifths of each.
 //
 //   - The mean is within 4 standard errors of the similarity.
-//   - The variance is within 5 % of that of independent components. Over 10,000
+//   - The variance is within 5 % of the variance of independent components. Over 10,000
 //     trials its standard error is 1.4 % of it.
 //   - No two components correlate: over 10,000 trials a correlation has a
 //     standard error of 0.01, and none of the 2,016 may be above 0.055. Were the
@@ -95,7 +95,7 @@ func TestMinHashComponents(t *testing.T) {
 	}
 }
 
-// correlation is that of two events, given by a bit for every trial.
+// correlation is the correlation of two events, given by a bit for every trial.
 func correlation(a, b []uint64, trials int) float64 {
 	var countA, countB, countBoth int
 	for i := range a {
@@ -109,7 +109,7 @@ func correlation(a, b []uint64, trials int) float64 {
 }
 
 // TestBottomKVariance checks the estimate of bottom-k sketches: its mean within
-// 4 standard errors, and its variance within 6 % (4 standard errors) of that of
+// 4 standard errors, and its variance within 6 % (4 standard errors) of the variance of
 // a sample without replacement, J(1-J)/k * (n-k)/(n-1) for a union of n.
 func TestBottomKVariance(t *testing.T) {
 	const k = 64
@@ -146,7 +146,7 @@ func TestBottomKVariance(t *testing.T) {
 // TestSingleHashEstimate checks that FNV-1a is random enough on shingles of real
 // looking words: the mean of the estimate within 4 standard errors of the
 // similarity of the shingles themselves, the variance at most 10 % (4.5 standard
-// errors) above that of a random sample.
+// errors) above the error of a random sample.
 func TestSingleHashEstimate(t *testing.T) {
 	const size, words = 64, 400
 	for seed, s := range []series{{size: words, trials: 4000}, {size: words, trials: 40_000, long: true}} {
@@ -213,7 +213,7 @@ func shingleJaccard(a, b []string) (jaccard float64, union int) {
 // TestCosine checks the Hamming distance of SimHash fingerprints of weighted
 // sets: its mean against the angle between the sets, within 4 standard errors
 // and what the law itself is off for sets of 400 features, 0.003; its variance
-// within 5 standard errors of that of independent bits; and the mean cosine.
+// within 5 standard errors of the variance of independent bits; and the mean cosine.
 func TestCosine(t *testing.T) {
 	for seed, s := range []series{{size: 400, trials: 500}, {size: 400, trials: 10_000, long: true}} {
 		t.Run(fmt.Sprintf("%d trials", s.trials), func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestCosine(t *testing.T) {
 	}
 }
 
-// checkCosine is TestCosine for two sets with so many common features of given
+// checkCosine is TestCosine for two sets with a number of common features of given
 // weights.
 func (s series) checkCosine(t *testing.T, random *rand.Rand, common int, weight func(i int) float64) {
 	const length = 256

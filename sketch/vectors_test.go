@@ -42,13 +42,13 @@ func readTexts(t testing.TB, names ...string) map[string][]byte {
 	return texts
 }
 
-// TestSingleHashVectorsOfCorpora compares fingerprints with those of the article's own
+// TestSingleHashVectorsOfCorpora compares fingerprints with the output of the article's own
 // program.
 func TestSingleHashVectorsOfCorpora(t *testing.T) {
 	for _, vectors := range []struct {
 		name     string
 		corpora  []string
-		compared int // the corpora hold so many of the texts
+		compared int // number of the texts that the corpora hold
 	}{
 		{"articles2500", []string{"chrisjm/articles_2500.jsonl.zst"}, 2500},
 		{"multilingual", []string{
@@ -91,7 +91,7 @@ func TestSingleHashVectorsOfCorpora(t *testing.T) {
 	}
 }
 
-// TestFingerprintJaccardVectorsOfCorpora compares scores with those of the article's own
+// TestFingerprintJaccardVectorsOfCorpora compares scores with the output of the article's own
 // program.
 func TestFingerprintJaccardVectorsOfCorpora(t *testing.T) {
 	fingerprints := make(map[string][]uint32)

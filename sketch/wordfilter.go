@@ -18,7 +18,7 @@ type WordFilter struct {
 //
 //	func(word []byte) bool { return !stopWords.Contains(word) }
 //
-// The error says what is wrong with m, as that of [NewHasher] does.
+// The error says what is wrong with m, as [NewHasher] does.
 func NewWordFilter(m Measure, keep func(word []byte) bool) (*WordFilter, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ type filteredWord struct {
 
 // NewShingleFilter returns a ShingleFilter for the measure m. It keeps the shingles with a token for which
 // isOfKind returns true. It calls isOfKind as [NewWordFilter] calls keep. [StopWords.Contains] is such a
-// function. The error says what is wrong with m, as that of [NewHasher] does.
+// function. The error says what is wrong with m, as [NewHasher] does.
 func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) (*ShingleFilter, error) {
 	hasher, err := NewHasher(m)
 	if err != nil {
@@ -141,5 +141,7 @@ func (f *ShingleFilter) read(text []byte) {
 
 // add adds all shingles of a part of the text, which begins and ends with a token.
 func (f *ShingleFilter) add(part []byte) {
-	f.set = append(f.set, f.hasher.Document(part).Set...)
+	if d := f.hasher.Document(part); f.hasher.budget.take(setBytes * len(d.Set)) {
+		f.set = append(f.set, d.Set...)
+	}
 }

@@ -151,7 +151,7 @@ func TestShingleFilter(t *testing.T) {
 }
 
 // checkShingleFilter compares with the definition: the shingles of the reference
-// of which a token is of the kind.
+// with a token of the kind.
 func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, isOfKind func(word []byte) bool) {
 	t.Helper()
 	m.Shingle = max(m.Shingle, 1)

@@ -39,7 +39,7 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 	return nil
 }
 
-// optional returns the flags, none of which is required.
+// optional returns the flags. It requires none.
 func optional(flags []settingFlag) []settingFlag {
 	for i := range flags {
 		flags[i].traits &^= required

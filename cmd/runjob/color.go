@@ -37,7 +37,7 @@ const (
 	shownBoth, shownOne = 24, 60
 )
 
-// The formats of words: those of both texts, of the first one, and of the second one.
+// The formats of words: in both texts, in the first one, and in the second one.
 const (
 	plainWord = "%s"
 	redWord   = "\x1b[31m%s\x1b[0m"

@@ -92,7 +92,7 @@ complete -o default -o bashdefault -F _runjob runjob
 `
 }
 
-// zshCompletion returns a script for zsh, which can use that of bash.
+// zshCompletion returns a script for zsh, which can use the script for bash.
 func zshCompletion(root *kong.Node) string {
 	return "#compdef runjob\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(root)
 }

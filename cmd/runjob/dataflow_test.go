@@ -67,7 +67,7 @@ func TestDataflowFromBucketToBucket(t *testing.T) {
 	checkPublished(t, server, 300)
 }
 
-// checkPublished checks that the results of so many documents are published, and that nothing else is left.
+// checkPublished checks that the results of a number of documents are published, and that nothing else is left.
 func checkPublished(t *testing.T, server *dataflowtest.Server, documents int) {
 	t.Helper()
 	summary, err := server.Object(folder + "/out/summary.json")

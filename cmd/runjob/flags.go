@@ -38,6 +38,8 @@ type commands struct {
 	Settings configCommand `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
 	Sketch   sketchCommand `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
 
+	Bench benchCommand `cmd:"" help:"Measure the kernels on this machine, beside those of the article on MinHash."`
+
 	Version    versionCommand    `cmd:"" help:"Show which build of runjob this is."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCommand     `cmd:"" name:"man" help:"Print the manual page."`

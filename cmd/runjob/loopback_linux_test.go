@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNoLoopback runs a job without any network, not even that of the machine to itself, which a job server would need.
+// TestNoLoopback runs a job without any network, not even the machine's own, which a job server would need.
 // Such a job used to be silent for two minutes.
 func TestNoLoopback(t *testing.T) {
 	// In a network namespace of its own a process has a loopback that is down.

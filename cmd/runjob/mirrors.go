@@ -38,7 +38,7 @@ func (c *mirrorsCommand) Validate() error {
 	return c.Config.Validate()
 }
 
-// Run runs the job and prints the outcome. The copy that is kept of a page is that of the best ranked site, unless the user
+// Run runs the job and prints the outcome. The best ranked site keeps its copy of a page, unless the user
 // wants another one.
 func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 	if c.Rank != "" && !slices.Contains(c.Given, "keep") {

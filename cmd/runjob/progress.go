@@ -54,7 +54,7 @@ type progressPrinter struct {
 	out io.Writer
 	// log, if not nil, gets records in place of lines.
 	log *slog.Logger
-	// width is that of the terminal, 0 for none.
+	// width is the width of the terminal, 0 for none.
 	width int
 
 	ended []work.Stage // stages that have got their last line

@@ -17,7 +17,7 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// queryCommand looks for documents in an index, or among those of a state.
+// queryCommand looks for documents in an index or a state.
 type queryCommand struct {
 	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
 	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`

@@ -257,7 +257,7 @@ func (j *started) succeeds(records int64) observed {
 	return observed{code, said, documents}
 }
 
-// asFresh checks that the clusters are those of a job over the same content in an empty folder.
+// asFresh checks that the clusters are the same as in a job over the same content in an empty folder.
 func (s *scene) asFresh(content []byte) {
 	s.t.Helper()
 	fresh := newScene(s.t)

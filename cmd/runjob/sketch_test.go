@@ -40,7 +40,7 @@ func TestSketchKinds(t *testing.T) {
 	}
 }
 
-// TestSketchVectorsOfCorpora compares the fingerprints of 2,500 records with those of the article's own program.
+// TestSketchVectorsOfCorpora compares the fingerprints of 2,500 records with the output of the article's own program.
 func TestSketchVectorsOfCorpora(t *testing.T) {
 	records := filepath.Join(t.TempDir(), "records.jsonl")
 	if err := os.WriteFile(records, corporatest.Read(t, "chrisjm/articles_2500.jsonl.zst"), 0o666); err != nil {

@@ -83,7 +83,7 @@ func (c *sketchCommand) lsh() (func(text []byte) string, error) {
 	return func(text []byte) string { return hex.EncodeToString(digests.Digest(nil, text)) }, err
 }
 
-// hexadecimal returns numbers of at most so many digits each, with commas between them.
+// hexadecimal returns numbers of at most the given number of digits, with commas between them.
 func hexadecimal[T uint32 | uint64](numbers []T, digits int) string {
 	var b strings.Builder
 	for i, number := range numbers {

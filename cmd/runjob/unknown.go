@@ -33,7 +33,7 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 }
 
 // asArgument returns how the called command takes as an argument what a flag is to give it. It is empty if it does not. The
-// folder of results is the --output of other commands, and that of a state is their --state.
+// folder of results is the --output of other commands, and the folder of a state is their --state.
 func asArgument(parser *kong.Kong, args []string, flag string) string {
 	node, usage := calledNode(parser, args)
 	folder := "--output"
@@ -75,7 +75,7 @@ func singleDash(args []string, letter string) string {
 	return letter
 }
 
-// flagsOf lists the flags that a command accepts, including those of Beam for the chosen runner.
+// flagsOf lists the flags that a command accepts, including Beam's flags for the chosen runner.
 func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
 	var flags []string
 	for _, node := range append(slices.Clone(parser.Model.Children), parser.Model.Node) {

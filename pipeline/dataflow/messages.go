@@ -8,7 +8,7 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 )
 
-// The importance of messages: those of the workers' life and of stages, and those of failures.
+// The importance of messages: about the workers' life and stages, and about failures.
 const (
 	basic   = "JOB_MESSAGE_BASIC"
 	serious = "JOB_MESSAGE_ERROR"

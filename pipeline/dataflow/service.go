@@ -128,7 +128,7 @@ const (
 	longestRequest = time.Minute
 )
 
-// try sends a request until the service answers it, so many times at most. The error is of the kind [failure.Storage] if
+// try sends a request until the service answers it, at most the given number of times. The error is of the kind [failure.Storage] if
 // the service never answers, or if it refuses. If the context ends, try returns its error at once.
 func (s *service) try(ctx context.Context, times int, send func(context.Context) error) error {
 	for n := 1; ; n++ {

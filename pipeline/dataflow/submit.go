@@ -87,7 +87,7 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	return s.send(ctx, job)
 }
 
-// program returns the program that workers run: that of --worker_binary, or else this one. Beam itself would compile one.
+// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would compile one.
 func program() (string, error) {
 	if *jobopts.WorkerBinary != "" {
 		return *jobopts.WorkerBinary, nil

@@ -140,7 +140,7 @@ func (s *service) cancel(ctx context.Context, id string) error {
 	}
 }
 
-// metrics asks for the counters of a job, so many times at most. It returns nil if the service does not give them: a job can do without.
+// metrics asks for the counters of a job, at most the given number of times. It returns nil if the service does not give them: a job can do without.
 func (s *service) metrics(ctx context.Context, id string, times int) *metrics.Results {
 	var found *df.JobMetrics
 	err := s.try(ctx, times, func(request context.Context) error {

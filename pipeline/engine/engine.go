@@ -32,7 +32,7 @@ type State struct {
 	Name string
 	// Message is a line for the user, perhaps empty.
 	Message string
-	// Metrics are the metrics of the job so far, as far as the engine tells them; nil if nothing is new of them.
+	// Metrics are the metrics of the job so far, if the engine tells them; nil if nothing is new.
 	Metrics *metrics.Results
 }
 

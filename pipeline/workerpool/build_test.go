@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestCheckBuild: a pool refuses jobs of other builds, as far as the builds are known.
+// TestCheckBuild: a pool refuses jobs of other builds, if the builds are known.
 func TestCheckBuild(t *testing.T) {
 	for _, c := range []struct {
 		job, pool string

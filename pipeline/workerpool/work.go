@@ -27,7 +27,7 @@ type Endpoints struct {
 const longestProvision = 30 * time.Second
 
 // Work is the work of a worker process, and returns when the process is to end: the engine has hung up, the lifeline has
-// come to its end, or the context has. The lifeline is the standard input, of which the pool holds the other side. It
+// come to its end, or the context has. The lifeline is the standard input. The pool holds its other side. It
 // ends with the pool, however that ends. An engine that dies without a word is an error.
 //
 // Beam's own worker (the flag --worker) stays until it is killed.

@@ -2,7 +2,7 @@
 //
 //	go run ./scripts/dense -kind template -documents 100000 > template.jsonl
 //
-// Of the kind third, every third document is the same page. A chain is one component, of which few documents are alike.
+// Of the kind third, every third document is the same page. A chain is one component with few documents that are alike.
 // A giant has one document of 60 MB among ordinary ones.
 //
 // Five kinds are made to cost much. Of vocabulary, each shingle is in about a hundred documents. Documents of the kinds fours

@@ -319,7 +319,7 @@ func (c *cluster) checkResume(t *testing.T, want map[string]string) {
 	})
 }
 
-// same compares the results of a job with those of the local run.
+// same compares the results of a job with the results of the local run.
 func (c *cluster) same(t testing.TB, got, want map[string]string) {
 	t.Helper()
 	for name, content := range want {

@@ -18,13 +18,13 @@ type verdict struct {
 	rows, right    int            // rows of mirrors, and those that were planted
 	wrong          []string       // pairs that were not
 	missed         []string       // mirrors that were not found
-	// protected counts the mirrors of protected sites, and suspects those of them that are suspects. honest lists suspects that
+	// protected counts the mirrors of protected sites, and suspects counts the suspects among them. honest lists suspects that
 	// are no mirrors.
 	protected, suspects int
 	honest              []string
 }
 
-// precision and recall are those of pairs of sites.
+// precision and recall count pairs of sites.
 func (v *verdict) precision() float64 { return float64(v.right) / float64(max(v.rows, 1)) }
 
 func (v *verdict) recall() float64 {

@@ -95,7 +95,7 @@ func plant(in io.Reader, out io.Writer, truth string, least int) error {
 	return list.Close()
 }
 
-// readLong returns the documents of at least so many words, each once: a job lets
+// readLong returns the documents of at least a number of words, each once: a job lets
 // the first of identical ones stand for all.
 func readLong(in io.Reader, least int) ([]record, error) {
 	var all []record

@@ -42,7 +42,7 @@ const (
 	secondsAHour = 3600
 )
 
-// extrapolate prints what a job takes on a corpus like that of a plan, but of so many documents.
+// extrapolate prints what a job takes on a corpus like the one of a plan, but with another number of documents.
 func extrapolate(w io.Writer, path string, documents float64, on cluster) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

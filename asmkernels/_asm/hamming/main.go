@@ -35,7 +35,7 @@ type tier struct {
 	totals func(sum reg.VecVirtual)
 
 	// add returns the sums of pairs of lanes that are apart lanes from each
-	// other, in a and in b. order says of which row each lane of a and b is.
+	// other, in a and in b. order gives the row of each lane of a and b.
 	add func(a, b reg.VecVirtual, apart int) reg.VecVirtual
 
 	// store stores the lanes as 16-bit numbers, the one of row 0 first.
@@ -84,7 +84,7 @@ func (t tier) write() {
 	}
 }
 
-// groups writes the loop over groups of rows of so many bytes. The last group
+// groups writes the loop over groups of rows of the given size in bytes. The last group
 // may overlap with the one before.
 func (t tier) groups(pitch reg.Register, body func(rows Mem) (distances reg.VecVirtual, order []int)) {
 	table := Load(Param("table").Base(), GP64())
@@ -115,7 +115,7 @@ func (t tier) groups(pitch reg.Register, body func(rows Mem) (distances reg.VecV
 
 var loops int
 
-// short writes the loop over rows of size words, of which a vector holds some.
+// short writes the loop over rows of size words. A vector holds some rows.
 func (t tier) short(size int) {
 	pitch := GP64()
 	MOVQ(U32(uint32(8*size)), pitch)

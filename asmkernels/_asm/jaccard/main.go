@@ -177,7 +177,7 @@ func (k kernel) load(from Mem) reg.GPVirtual {
 	return element
 }
 
-// compare sets the flags to those of b - a.
+// compare sets the flags as b - a does.
 func (k kernel) compare(a Mem, b reg.GPVirtual) {
 	if k.size == 4 {
 		CMPL(b.As32(), a)

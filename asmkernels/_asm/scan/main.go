@@ -9,7 +9,7 @@ import (
 
 const blockSize = 64
 
-// signature is that of the kernels. The first argument is a *Scan, which is
+// signature is the signature of the kernels. The first argument is a *Scan, which is
 // nothing but numbers of 64 bits, in the order of the constants below.
 const signature = "func(scan *[6]uint64, classes *byte, folded []byte, starts, ends []uint16, window []byte, limit int) (read int)"
 

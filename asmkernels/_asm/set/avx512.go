@@ -122,7 +122,7 @@ func (m *matrix) shuffle(d int) {
 }
 
 // selections returns the address of a table of 8 bytes for every mask of lanes:
-// the numbers of the lanes in the mask, in order, and then those of the others.
+// the numbers of the lanes in the mask, in order, and then the numbers of the others.
 var selections = sync.OnceValue(func() Mem {
 	m := GLOBL("setSelections", RODATA|NOPTR)
 	for mask := range 256 {

@@ -38,7 +38,7 @@ var leaving = map[string][]string{
 
 func TestHouse(t *testing.T) { eachFile(t, ".go", 20, checkFile) }
 
-// eachFile checks the files of the source tree whose names end so, of which there are that many at least.
+// eachFile checks the files of the source tree whose names end so. There are at least a number of them.
 func eachFile(t *testing.T, ending string, least int, check func(t *testing.T, name string) error) {
 	t.Helper()
 	files := 0
@@ -128,7 +128,7 @@ func checkFile(t *testing.T, name string) error {
 			return true
 		})
 	}
-	if isCommand(room) || strings.HasSuffix(name, "_test.go") {
+	if isCommand(room) || room == "internal/start/openfiles" || strings.HasSuffix(name, "_test.go") {
 		return nil
 	}
 	ast.Inspect(file, func(node ast.Node) bool {

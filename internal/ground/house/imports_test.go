@@ -25,12 +25,12 @@ var law = [][2]string{
 	{"look", "asmkernels ground read lshbands sketch carry measure settle match job start"},
 	{"transforms", "ground lshbands carry measure settle match sites job start"},
 	{"pipeline", "ground read lshbands sketch carry measure settle match sites job start look transforms"},
-	{"cmd", "ground read lshbands sketch carry settle match job start look pipeline"},
+	{"cmd", "asmkernels ground read lshbands sketch carry settle match job start look pipeline"},
 	{"scripts", "asmkernels read sketch look"},
-	{"examples", "job transforms"},
+	{"examples", "lshbands sketch job transforms"},
 }
 
-// inTests lists what the tests of a wing may import besides: those of scripts run whole jobs.
+// inTests lists what the tests of a wing may import besides: tests of scripts run whole jobs.
 var inTests = map[string]string{
 	"scripts": "carry job pipeline",
 }
@@ -54,7 +54,9 @@ func allowed(wing string) (others []string, isKnown bool) {
 	return nil, false
 }
 
-func isCommand(room string) bool { return wingOf(room) == "cmd" || wingOf(room) == "scripts" }
+func isCommand(room string) bool {
+	return slices.Contains([]string{"cmd", "scripts", "examples"}, wingOf(room))
+}
 
 // imports reports whether a package may import another, or may in its tests. A test may import as well what the wings that
 // its own wing imports may, and packages that are there for tests only.

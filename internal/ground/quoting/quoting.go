@@ -47,7 +47,7 @@ func Text[S ~string | ~[]byte](s S) string {
 	return string(AppendText(nil, s))
 }
 
-// Original returns the string of which [Text] is what a row has.
+// Original returns the string that [Text] has made the text of a row from.
 func Original(text string) string {
 	const mark = string(utf8.RuneError)
 	before, rest, found := strings.Cut(text, mark)

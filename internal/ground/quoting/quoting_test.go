@@ -138,7 +138,7 @@ func FuzzOriginal(f *testing.F) {
 	})
 }
 
-// BenchmarkAppendQuoted quotes an id as long as those of documentation are.
+// BenchmarkAppendQuoted quotes an id as long as ids of documentation are.
 func BenchmarkAppendQuoted(b *testing.B) {
 	id := "openjdk-17-doc:api/java.base/java/io/class-use/BufferedInputStream.html"
 	var row []byte

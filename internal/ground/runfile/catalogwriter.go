@@ -137,7 +137,7 @@ func (c *catalogWriter) write(path string) error {
 	return file.Commit()
 }
 
-// piecesOf returns the pieces of a range of shards, of which there are so many sections, by shard, kind and run.
+// piecesOf returns the pieces of a range of shards with the given number of sections, by shard, kind and run.
 func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
 	kept := c.kept
 	if kept == nil {
@@ -187,7 +187,7 @@ func (c *catalogWriter) pack(pieces []piece) {
 	c.packed = b
 }
 
-// number returns the number of a file among those of the catalog.
+// number returns the number of a file in the catalog.
 func (c *catalogWriter) number(file sizedFile) uint32 {
 	number, known := c.numbers[file.path]
 	if !known {

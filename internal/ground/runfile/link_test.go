@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/ground/storage/storagetest"
 )
 
-// TestLinks: linked pieces are read as those of the run itself, with their marks, directly and by a catalog.
+// TestLinks: linked pieces are read like pieces of the run itself, with their marks, directly and by a catalog.
 func TestLinks(t *testing.T) {
 	_, memory := storagetest.NewMemory(t)
 	for name, dir := range map[string]string{"disk": t.TempDir(), "memory": memory} {

@@ -45,8 +45,8 @@ type section struct {
 	shard          uint32
 	offset, length int64
 	sum            uint32
-	// mark is that of a link, see [Piece]. link is the number of the file in which the section lies: 0 for the run file
-	// itself, else that of a linked file, from 1.
+	// mark is the mark of a link, see [Piece]. link is the number of the file in which the section lies: 0 for the run file
+	// itself, else the number of a linked file, from 1.
 	mark, link uint32
 }
 

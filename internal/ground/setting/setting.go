@@ -17,7 +17,7 @@ type Fault struct {
 	args   []any
 }
 
-// Errorf returns a Fault. Format is that of [fmt.Errorf], with one %w at most, and with the
+// Errorf returns a Fault. Format is as in [fmt.Errorf], with one %w at most, and with the
 // names of settings in braces, as in "{threshold} %g: must be above 0". Settings have the
 // names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// CheckFolder refuses a folder of the local disk in which another user could put other files in place of those of this
+// CheckFolder refuses a folder of the local disk in which another user could put other files in place of the files of this
 // user. In a sticky folder, such as /tmp, nobody can.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)

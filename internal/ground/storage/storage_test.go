@@ -127,7 +127,7 @@ func TestHelpers(t *testing.T) {
 	}
 }
 
-// TestLocalKeepsApart: a name that is not that of a file is refused at once, and a lease is lost if its file
+// TestLocalKeepsApart: a name of something else than a file is refused at once, and a lease is lost if its file
 // is gone.
 func TestLocalKeepsApart(t *testing.T) {
 	folder := t.TempDir()

@@ -40,7 +40,7 @@ type Server struct {
 
 	mutex  sync.Mutex
 	jobs   []*Job
-	busy   int  // so many of the next requests are refused
+	busy   int  // number of the next requests that are refused
 	deaf   bool // the answer to the next job that is sent gets lost
 	runs   bool
 	states []string // of the jobs that are played
@@ -139,7 +139,7 @@ func (s *Server) Count(found ...*df.MetricUpdate) {
 	s.found = found
 }
 
-// Refuse makes the service refuse so many of the next requests with 503.
+// Refuse makes the service refuse a number of the next requests with 503.
 func (s *Server) Refuse(requests int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

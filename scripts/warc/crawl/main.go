@@ -1,10 +1,10 @@
-// Command crawl makes archives like those of a large crawl out of real pages, to measure a job over many of them.
+// Command crawl makes archives out of real pages, as a large crawl does, to measure a job over many of them.
 //
 //	go run ./scripts/warc/crawl -bytes 1000000000 -files 8 -out crawl ../shared/corpora/warc
 //
 // The pages are the HTML pages in the archives of a folder. As in Common Crawl, each visit is three records: request,
 // response and metadata, and each record is a gzip member. What a visit gave is drawn by a generator with a fixed seed, so
-// the same arguments make the same files. The shares are those of the table in kinds.go: most are pages, and some
+// the same arguments make the same files. The table in kinds.go has the shares: most are pages, and some
 // are redirects, images, revisits, records whose head lies, and records that are damaged. A page is a copy of a real
 // one: one in ten as it is, two in ten with one word in fifty replaced, so that they are near-duplicates, and the
 // others with three words in ten replaced, so that they are documents of their own. One page in ten is sent in chunks,

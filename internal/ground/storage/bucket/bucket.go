@@ -1,4 +1,4 @@
-// Package bucket is a [storage.Storage] over a service of objects, such as those of the packages gcs and s3. A
+// Package bucket is a [storage.Storage] over a service of objects. Packages gcs and s3 have two. A
 // [Service] makes single requests. A [Store] makes of them what package storage promises, in one way for all services:
 //
 //   - Names. gs://bucket/a/b is the object a/b of a bucket. No character has a meaning but the slash behind the name of

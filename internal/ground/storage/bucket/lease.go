@@ -145,7 +145,7 @@ func (l *lease) renew() bool {
 	return l.lost == nil
 }
 
-// Check asks, by one request, whether the object is still that of this lease.
+// Check asks, by one request, whether the object still belongs to this lease.
 func (l *lease) Check() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

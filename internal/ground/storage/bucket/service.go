@@ -96,7 +96,7 @@ type Upload interface {
 	// Part sends the next part, and is done with the content when it returns. After an error that Judge calls worth
 	// another try it may be called again with the same content.
 	Part(ctx context.Context, content []byte) error
-	// Finish makes the object. The sum is that of the whole content.
+	// Finish makes the object. The sum is over the whole content.
 	Finish(ctx context.Context, crc32c uint32) error
 	// Abort drops the parts. It is called after a failed Finish, too.
 	Abort(ctx context.Context)

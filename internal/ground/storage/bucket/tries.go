@@ -88,7 +88,7 @@ type refusal struct {
 func (r refusal) Error() string   { return r.text }
 func (r refusal) Unwrap() []error { return r.causes }
 
-// failure returns the error of an operation. Only an answer of the service makes it one of those of package fs: a file
+// failure returns the error of an operation. Only an answer of the service makes it an error of package fs: a file
 // of credentials that is missing does not mean that the object is.
 func (s *Store) failure(op, name string, err error) error {
 	if errors.Is(err, storage.ErrChanged) || errors.Is(err, storage.ErrDamaged) {

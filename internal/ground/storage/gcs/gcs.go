@@ -2,7 +2,7 @@
 //
 // Everything is chosen by the environment, so that the workers of a cluster need no flags:
 //
-//   - Credentials are Application Default Credentials: GOOGLE_APPLICATION_CREDENTIALS, those of gcloud, or those of the
+//   - Credentials are Application Default Credentials: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, or the
 //     machine. Where there are none, requests are anonymous, which public buckets allow.
 //   - GOOGLE_CLOUD_QUOTA_PROJECT is the project that pays for requests to buckets whose requester pays.
 //   - STORAGE_EMULATOR_HOST is the address of another server, for tests.

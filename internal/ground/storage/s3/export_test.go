@@ -2,7 +2,7 @@ package s3
 
 import "mirrorbeam/internal/ground/storage/bucket"
 
-// NewCopying returns a storage that copies larger files by parts of so many bytes.
+// NewCopying returns a storage that copies larger files by parts of a given size.
 func NewCopying(limits bucket.Limits, bytes int64) *bucket.Store {
 	sizes := usualSizes
 	sizes.copied = bytes

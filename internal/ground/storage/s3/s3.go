@@ -2,8 +2,8 @@
 //
 // Everything is chosen by the environment, so that the workers of a cluster need no flags:
 //
-//   - Credentials and the region are those of all AWS programs: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
-//     AWS_PROFILE, AWS_REGION, or those of the machine. Where there are no credentials, requests are anonymous, which
+//   - Credentials and the region are as in all AWS programs: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+//     AWS_PROFILE, AWS_REGION, or the machine's own. Where there are no credentials, requests are anonymous, which
 //     public buckets allow. A bucket in another region is found.
 //   - AWS_REQUEST_PAYER=requester agrees to pay for requests to buckets whose requester pays.
 //   - AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is the address of another service. The name of the bucket is then a part
@@ -74,7 +74,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		return nil, err
 	}
 	if aws.IsCredentialsProvider(settings.Credentials, (*ec2rolecreds.Provider)(nil)) {
-		// Nothing names credentials: it is those of the machine, or none.
+		// Nothing names credentials: the machine's own serve, or none.
 		if _, err := settings.Credentials.Retrieve(ctx); err != nil {
 			s.anonymous, settings.Credentials = true, aws.AnonymousCredentials{}
 		}
@@ -87,7 +87,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		o.HTTPClient = bounding{o.HTTPClient}
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
-		// Sums are made and compared here: those of parts say nothing of a stretch.
+		// Sums are made and compared here: sums of parts say nothing of a stretch.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/internal/ground/storage/bucket"
 )
 
-// sizes are those of parts. A service refuses more than 10,000 parts, and parts below 5 MiB but the last.
+// sizes are the sizes of parts. A service refuses more than 10,000 parts, and parts below 5 MiB but the last.
 type sizes struct {
 	// part is the length in bytes of the first parts of an upload, and step the number of parts after which it doubles.
 	part, step int
@@ -207,7 +207,7 @@ func (c *copying) Step(ctx context.Context) (done bool, err error) {
 		return true, c.whole(ctx)
 	}
 	if c.upload == nil {
-		const summed = false // versitygw 1.8 takes the sum of the whole source for that of each part
+		const summed = false // versitygw 1.8 takes the sum of the whole source for the sum of each part
 		c.upload, err = c.service.begin(ctx, c.to, summed)
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package lshbands
+package main
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package lshbands
+package main
 
 import (
 	"bufio"
@@ -17,6 +17,8 @@ const liveMagic = "mblive01"
 
 // mostLevels bounds the number of blocks that a file may claim.
 const mostLevels = 64
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errLive = errors.New("is no saved index, or a damaged one")
 
@@ -87,7 +89,7 @@ func loadLive(r io.Reader) (*Live, error) {
 	}
 	o := LiveOptions{Bits: in.number(), Distance: in.number(), Window: in.number()}
 	levels := in.number()
-	if in.fault != nil || levels < 1 || levels > mostLevels || o.Bits > mostFingerprintBits {
+	if in.fault != nil || levels < 1 || levels > mostLevels {
 		return nil, errors.Join(errLive, in.fault)
 	}
 	for range levels {

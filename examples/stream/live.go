@@ -1,4 +1,4 @@
-package lshbands
+package main
 
 import (
 	"cmp"
@@ -7,17 +7,19 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"mirrorbeam/lshbands"
 )
 
 // LiveOptions say what a [Live] index holds. Bits and Distance are required.
 type LiveOptions struct {
-	// Bits is the length of the fingerprints, as [NewPermuted] takes it.
+	// Bits is the length of the fingerprints, as [lshbands.NewPermuted] takes it.
 	Bits int
 	// Distance is the largest number of bits in which the fingerprints that a search finds differ, at least 0.
 	Distance int
 	// Window is the number of fingerprints to hold: one more, and the one that was added first goes. 0 holds all.
 	Window int
-	// Blocks are the blocks of [NewPermuted]. Without them the tables are those of [PlanTables].
+	// Blocks are the blocks of [lshbands.NewPermuted]. Without them the tables are those of [lshbands.PlanTables].
 	Blocks []int
 }
 
@@ -28,7 +30,7 @@ type LiveOptions struct {
 // waits for them.
 type Live struct {
 	options LiveOptions
-	tables  *Permuted
+	tables  *lshbands.Permuted
 	words   int // in a fingerprint
 
 	mutex sync.RWMutex
@@ -59,7 +61,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if o.Window < 0 {
 		return nil, fmt.Errorf("a window of %d fingerprints: must be 0 or more", o.Window)
 	}
-	tables, err := PlanTables(o.Bits, o.Distance, o.Blocks...)
+	tables, err := lshbands.PlanTables(o.Bits, o.Distance, o.Blocks...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +81,16 @@ func (x *Live) Len() int {
 	x.mutex.RLock()
 	defer x.mutex.RUnlock()
 	return len(x.slots)
+}
+
+// Last returns the largest id that the index holds; 0 if it holds none.
+func (x *Live) Last() (last uint64) {
+	x.mutex.RLock()
+	defer x.mutex.RUnlock()
+	for id := range x.slots {
+		last = max(last, id)
+	}
+	return last
 }
 
 // check refuses a fingerprint of another length.

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/sketch"
+)
+
+// benchCommand measures the kernels on this machine.
+type benchCommand struct {
+	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels" help:"What to measure: kernels."`
+	Documents int     `default:"2000" placeholder:"N" help:"How many documents are drawn, at least 2."`
+	Threshold float64 `default:"0.5" placeholder:"T" help:"Similarity that a pair must reach."`
+}
+
+// Help says what is printed.
+func (c *benchCommand) Help() string {
+	return "Repeats the tables of Gudkov's article (MinHash, 2019) on one core of this machine, beside what runjob does today. First texts become fingerprints. " +
+		"Then all pairs of fingerprints of 128 hashes are compared. The documents are drawn at random, a tenth of them as near-duplicates. " +
+		"MIRRORBEAM_CPU=go, sse4.2, avx2 or avx512 asks for other kernels."
+}
+
+// Validate checks the arguments.
+func (c *benchCommand) Validate() error {
+	switch {
+	case c.Documents < 2 || c.Documents > 100_000:
+		return fmt.Errorf("--documents %d: must be from 2 to 100,000", c.Documents)
+	case !(c.Threshold > 0 && c.Threshold <= 1):
+		return fmt.Errorf("--threshold %v: must be above 0 and at most 1", c.Threshold)
+	}
+	return nil
+}
+
+// fingerprintHashes is the number of hashes in a fingerprint of the article's tables.
+const fingerprintHashes = 128
+
+// Run prints both tables.
+func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
+	texts, characters := drawTexts(c.Documents)
+	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: 3, Size: fingerprintHashes})
+	if err != nil {
+		return err
+	}
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}})
+	if err != nil {
+		return err
+	}
+	minhash, err := sketch.NewMinHash(fingerprintHashes)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
+	fingerprints := make([][]uint32, len(texts))
+	var first float64
+	row := func(name string, amount float64, work func()) error {
+		seconds := timed(work)
+		if first == 0 {
+			first = seconds
+		}
+		fmt.Fprintf(table, "%s\t%.4f\t%.1f\t%.2f\t\n", name, seconds, amount/seconds/1e6, first/seconds)
+		return ctx.Err()
+	}
+	eachText := func(of func(i int, text []byte)) func() {
+		return func() {
+			for i, text := range texts {
+				of(i, text)
+			}
+		}
+	}
+	var signature []uint32
+	for _, step := range []struct {
+		name string
+		of   func(i int, text []byte)
+	}{
+		{"single-hash fingerprint", func(i int, text []byte) { fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text) }},
+		{"runjob: exact set of shingles", func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) }},
+		{"runjob: exact set and MinHash", func(_ int, text []byte) {
+			signature = minhash.Signature(signature, fingerprinter.Texts([][]byte{text}).Set)
+		}},
+	} {
+		if err := row(step.name, float64(characters), eachText(step.of)); err != nil {
+			return err
+		}
+	}
+	all := asmkernels.NewFingerprints[uint32](fingerprintHashes, asmkernels.AsSets)
+	for _, fingerprint := range fingerprints {
+		all.Add(fingerprint)
+	}
+	eachPair := func(of func(x, y []uint32)) func() {
+		return func() {
+			for i, x := range fingerprints {
+				for _, y := range fingerprints[:i] {
+					of(x, y)
+				}
+			}
+		}
+	}
+	pairs := len(texts) * (len(texts) - 1) / 2
+	fmt.Fprintf(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
+	first = 0
+	for _, step := range []struct {
+		name string
+		work func()
+	}{
+		{"article: classical", eachPair(func(x, y []uint32) { asmkernels.JaccardClassical(x, y) })},
+		{"article: fast abort", eachPair(func(x, y []uint32) { asmkernels.JaccardFast(x, y, c.Threshold) })},
+		{"article: pcmpestrm, fast abort", eachPair(func(x, y []uint32) { asmkernels.JaccardTurbo(x, y, c.Threshold) })},
+		{"runjob: a pair at a time", eachPair(func(x, y []uint32) {
+			asmkernels.Intersect(x, y, asmkernels.Required(c.Threshold, len(x), len(y)))
+		})},
+		{"runjob: all pairs, bitmaps first", func() { all.Pairs(c.Threshold, func(_, _, _, _ int) {}) }},
+	} {
+		if err := row(step.name, float64(pairs), step.work); err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+// timed returns the seconds that work takes: the least of three.
+func timed(work func()) float64 {
+	var least time.Duration
+	for run := range 3 {
+		begun := time.Now()
+		work()
+		if took := time.Since(begun); run == 0 || took < least {
+			least = took
+		}
+	}
+	return least.Seconds()
+}
+
+// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as those
+// of a language, and a tenth of the texts are an earlier one in which a few words differ.
+func drawTexts(documents int) (texts [][]byte, characters int) {
+	random := rand.New(rand.NewPCG(1, 2))
+	frequencies := rand.NewZipf(random, 1.1, 8, 1<<16)
+	var earlier [][]string
+	for range documents {
+		words := make([]string, 400)
+		for i := range words {
+			words[i] = fmt.Sprintf("w%x", frequencies.Uint64())
+		}
+		if len(earlier) > 0 && random.IntN(10) == 0 {
+			words = slices.Clone(earlier[random.IntN(len(earlier))])
+			for range 1 + random.IntN(20) {
+				words[random.IntN(len(words))] = fmt.Sprintf("w%x", frequencies.Uint64())
+			}
+		}
+		earlier = append(earlier, words)
+		var text []byte
+		for _, word := range words {
+			text = append(append(text, word...), ' ')
+		}
+		texts, characters = append(texts, text), characters+len(text)
+	}
+	return texts, characters
+}
