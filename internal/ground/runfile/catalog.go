@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -119,7 +119,7 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 	if _, err := catalog.ReadAt(index, int64(indexAt)); err != nil {
 		return nil, nil, err
 	}
-	if crc32.Checksum(index, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) || tail > uint64(len(index)) {
+	if checksum.Of(index) != binary.LittleEndian.Uint32(footer[24:]) || tail > uint64(len(index)) {
 		return nil, nil, errNoCatalog
 	}
 	files, ok := decodeFiles(index[tail:])
