@@ -99,14 +99,7 @@ func (b *bundle) begin(ctx context.Context, element []byte, do worker) error {
 	b.begun = append(b.begun, one)
 	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", b.Stage, t.Number)
 	b.group.Go(func() error {
-		done, found, err := b.Runs.Recall(string(b.Stage), element)
-		if found || err != nil {
-			if one.outcome, one.recalled = done.Outcome, found; found {
-				b.Runs.Ended(b.Stage, work.Figures{})
-			}
-			return faultOf(name, err)
-		}
-		done, one.figures, err = b.Runs.Try(ofTasks, name, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+		done, figures, recalled, err := once(ofTasks, b.Runs, string(b.Stage), name, [][]byte{element}, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
 			done.Outcome = work.Outcome{Stage: b.Stage, Number: t.Number}
 			figures, err = b.Runs.Run(ctx, b.Stage, t.Number, func(m *work.Memory) error {
 				w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &done.Outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
@@ -114,11 +107,14 @@ func (b *bundle) begin(ctx context.Context, element []byte, do worker) error {
 			})
 			return done, figures, err
 		})
-		if one.outcome = done.Outcome; err != nil {
+		one.outcome, one.figures, one.recalled = done.Outcome, figures, recalled
+		if err == nil {
+			b.Runs.Ended(b.Stage, figures)
+		}
+		if ofTasks.Err() != nil {
 			return err
 		}
-		b.Runs.Ended(b.Stage, one.figures)
-		return faultOf(name, b.Runs.Remember(done, string(b.Stage), element))
+		return faultOf(name, err)
 	})
 	return nil
 }

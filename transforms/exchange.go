@@ -70,11 +70,11 @@ type exchangeFn struct {
 }
 
 func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := work.ReadOutcomes(elements)
+	outcomes, counts, given, err := f.read(elements)
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	done, _, err := once(ctx, f.Runs, f.Name, outcomes, func(context.Context) (done work.Done, none work.Figures, err error) {
+	done, _, _, err := once(ctx, f.Runs, f.Name, f.Name, given, func(context.Context) (done work.Done, none work.Figures, err error) {
 		err = f.Delivery.Deliver(string(f.Runs.Folder), work.RunsOf(outcomes), counts, func(t work.Task) {
 			done.Tasks = append(done.Tasks, t.Encode())
 		})
@@ -83,9 +83,6 @@ func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	expect(ctx, f.Runs, f.Stage, len(done.Tasks))
-	for _, element := range done.Tasks {
-		emit(element)
-	}
+	f.emit(ctx, done, emit)
 	return nil
 }

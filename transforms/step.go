@@ -70,13 +70,13 @@ func (s stage) planner() planner { return planner{Stage: s.name, Runs: s.job.Run
 // back the tasks that the step emits until the step has ended: an element may begin other tasks, and wait for the slot
 // that this step holds.
 func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit func([]byte), do planning) (work.Outcome, error) {
-	outcomes, counts, err := work.ReadOutcomes(elements)
+	outcomes, counts, given, err := f.read(elements)
 	if err != nil {
 		return work.Outcome{}, faultOf(string(f.Stage), err)
 	}
 	expect(ctx, f.Runs, f.Stage, 1)
 	setUp := sync.OnceValue(func() error { return setUp(do) }) // attempts at the step, which may run side by side, share it
-	done, figures, err := once(ctx, f.Runs, f.Name, outcomes, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+	done, figures, recalled, err := once(ctx, f.Runs, f.Name, f.Name, given, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
 		p := work.Planning{
 			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: f.Stage},
 			Emit: func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) },
@@ -94,39 +94,45 @@ func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit fu
 	if err != nil {
 		return done.Outcome, faultOf(string(f.Stage), err)
 	}
-	if figures != (work.Figures{}) { // otherwise an earlier run had done it
-		meters[f.Stage].count(ctx, figures)
-	} else {
+	if recalled {
 		meters[f.Stage].recalled.Inc(ctx, 1)
+	} else {
+		meters[f.Stage].count(ctx, figures)
 	}
 	f.Runs.Ended(f.Stage, figures)
+	f.emit(ctx, done, emit)
+	return done.Outcome, nil
+}
+
+// read reads the outcomes that a step is given. Given are their encodings, in their order, if the run can be resumed.
+func (f *planner) read(elements func(*[]byte) bool) (outcomes []work.Outcome, counts work.Counts, given [][]byte, err error) {
+	outcomes, counts, err = work.ReadOutcomes(elements)
+	for i := 0; i < len(outcomes) && f.Runs.Resumable && err == nil; i++ {
+		var element []byte
+		element, err = outcomes[i].Encode()
+		given = append(given, element)
+	}
+	return outcomes, counts, given, err
+}
+
+// emit emits the tasks that a step has made.
+func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	expect(ctx, f.Runs, f.Stage, len(done.Tasks))
 	for _, element := range done.Tasks {
 		emit(element)
 	}
-	return done.Outcome, nil
 }
 
-// once does a step that is given outcomes, unless an earlier run has done it.
-func once(ctx context.Context, runs work.Runs, name string, outcomes []work.Outcome, do work.Attempt) (done work.Done, figures work.Figures, err error) {
-	var given [][]byte
-	if runs.Resumable {
-		for _, o := range outcomes {
-			element, err := o.Encode()
-			if err != nil {
-				return done, figures, err
-			}
-			given = append(given, element)
-		}
+// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under its key.
+func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (done work.Done, figures work.Figures, recalled bool, err error) {
+	done, recalled, err = runs.Recall(key, given...)
+	if recalled || err != nil {
+		return done, figures, recalled, err
 	}
-	done, found, err := runs.Recall(name, given...)
-	if found || err != nil {
-		return done, figures, err
+	if done, figures, err = runs.Try(ctx, name, do); err == nil {
+		err = runs.Remember(done, key, given...)
 	}
-	if done, figures, err = runs.Try(ctx, name, do); err != nil {
-		return done, figures, err
-	}
-	return done, figures, runs.Remember(done, name, given...)
+	return done, figures, false, err
 }
 
 // faultOf marks an error of a step, unless a task has marked it. It returns nil for nil.

@@ -72,14 +72,9 @@ func (b *bucket) entries() (entries []entry, err error) {
 }
 
 // tokens returns the tokens of the runs that have unpublished results in the output folder.
-func (b *bucket) tokens() (tokens []string, err error) {
+func (b *bucket) tokens() ([]string, error) {
 	entries, err := b.entries()
-	for _, e := range entries {
-		if token, is := runToken(e); is {
-			tokens = append(tokens, token)
-		}
-	}
-	return tokens, err
+	return runTokens(entries), err
 }
 
 // claim returns true: no other run is alive, since each would hold the lease.

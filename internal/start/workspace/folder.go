@@ -49,11 +49,7 @@ func (t target) tokens() (tokens []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if token, is := runToken(e); is {
-			tokens = append(tokens, token)
-		}
-	}
+	tokens = runTokens(entries)
 	// A foreign manifest is a fault that a later check finds.
 	if m, err := t.disk.readManifest(t.path); err == nil && m.Token != "" {
 		tokens = append(tokens, m.Token)

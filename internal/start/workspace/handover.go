@@ -83,12 +83,8 @@ func (w *Workspace) removeBoth(name string) error {
 
 // isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
 func isHandedOver(folder string) (bool, error) {
-	name := storage.Join(folder, HandoverName)
-	s, err := storage.Of(name)
-	if err != nil {
-		return false, err
-	}
-	if _, err = s.Stat(name); errors.Is(err, fs.ErrNotExist) {
+	_, err := storage.Stat(storage.Join(folder, HandoverName))
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err

@@ -231,10 +231,14 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	return nil
 }
 
-// runToken returns the token in the name of a folder of partial results.
-func runToken(e entry) (token string, is bool) {
-	token, is = strings.CutPrefix(e.name, partialPrefix+runPrefix)
-	return token, is && e.isFolder && isToken(token)
+// runTokens returns the tokens in the names of folders of partial results.
+func runTokens(entries []entry) (tokens []string) {
+	for _, e := range entries {
+		if token, is := strings.CutPrefix(e.name, partialPrefix+runPrefix); is && e.isFolder && isToken(token) {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
 }
 
 // Close removes the run's folders and gives the locks back. It also removes each folder that it made for
