@@ -192,10 +192,10 @@ func (w *Workspace) Publish(files []output.File, summary any) (err error) {
 		}
 	}()
 	p := publication{token: w.token}
-	if p.old, err = w.output.earlier(); err == nil {
-		p.moves, err = w.prepare(files, summary)
+	if p.moves, err = w.prepare(files, summary); err != nil {
+		return err
 	}
-	if err == nil {
+	if p.old, err = w.output.earlier(); err == nil {
 		err = w.checkNames(p)
 	}
 	if err == nil {
