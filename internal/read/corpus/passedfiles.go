@@ -1,9 +1,6 @@
 package corpus
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 // PassedFiles counts files of searched folders that no format takes, by the endings of their names.
 type PassedFiles map[string]int64
@@ -17,7 +14,7 @@ const (
 
 // add counts a file.
 func (p PassedFiles) add(name string) {
-	ending := strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	ending := nameEnding(name)
 	const longest, letters = 12, "abcdefghijklmnopqrstuvwxyz0123456789_-"
 	switch _, known := p[ending]; {
 	case ending == "" || ending == ".":

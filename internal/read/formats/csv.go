@@ -10,18 +10,26 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
+// csvFiles and tsvFiles are the formats of records whose fields have commas or tabs between them.
+var (
+	csvFiles = separated(corpus.CSV, "csv", ',', ".csv")
+	tsvFiles = separated(corpus.TSV, "tsv", '\t', ".tsv", ".tab")
+)
+
 // separated is the format of records whose fields are separated by a comma or another character. Fields are
 // quoted as RFC 4180 says. The first record names the fields.
-func separated(comma byte) format {
-	f := corpus.CSV
-	if comma == '\t' {
-		f = corpus.TSV
-	}
-	return format{
-		func(l corpus.Limits, _ Wanted) corpus.Source {
+func separated(f corpus.Format, name string, comma byte, endings ...string) corpus.Definition {
+	return corpus.Definition{
+		Format: f, Name: name, Endings: endings, HasFields: true,
+		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
 		},
-		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
+		Decoder: func(w corpus.Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
+		FieldNames: func(header, _ []byte) []string {
+			names, _ := newCSVDecoder(corpus.Wanted{}, comma).read(header) // an unreadable header has no names
+			return names
+		},
+		Annotator: func() corpus.Annotator { return csvAnnotator{comma} },
 	}
 }
 

@@ -1,8 +1,6 @@
 package formats
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,7 +15,7 @@ const probedRecords = 1000
 // Probe looks for the wanted fields in the first records of some files. It returns an error, with the names
 // of the existing fields, if none of these files has them. It ignores files that cannot be read: their faults
 // are found later.
-func Probe(files []corpus.File, wanted Wanted, limits corpus.Limits) error {
+func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
 		fault := probe(files[number], number, wanted, limits)
@@ -41,7 +39,7 @@ func probed(n int) []int {
 }
 
 // probe looks at the first records of one file.
-func probe(file corpus.File, number int, wanted Wanted, limits corpus.Limits) error {
+func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
 	decoder := NewDecoder(wanted)
 	seen := 0
 	names := map[string]bool{}
@@ -57,7 +55,11 @@ func probe(file corpus.File, number int, wanted Wanted, limits corpus.Limits) er
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
-			addNames(names, &batch, record)
+			if fieldNames := batch.Format.Definition().FieldNames; fieldNames != nil {
+				for _, name := range fieldNames(batch.Header, record) {
+					names[name] = true
+				}
+			}
 			if seen++; seen == probedRecords {
 				return noField(wanted.Fields, seen, names)
 			}
@@ -83,32 +85,4 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 		return fmt.Errorf("no field %s in %s, nor any other", quoted(wanted), first)
 	}
 	return fmt.Errorf("no field %s in %s; there are %s", quoted(wanted), first, quoted(slices.Sorted(maps.Keys(names))))
-}
-
-// addNames adds the names of the fields of a record, and of the fields inside them.
-func addNames(names map[string]bool, batch *corpus.Batch, record []byte) {
-	if !batch.Format.IsLines() {
-		d := newCSVDecoder(Wanted{}, ',')
-		if batch.Format == corpus.TSV {
-			d = newCSVDecoder(Wanted{}, '\t')
-		}
-		columns, _ := d.read(batch.Header) // an unreadable header has no names
-		for _, name := range columns {
-			names[name] = true
-		}
-		return
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(record, &fields) != nil {
-		return
-	}
-	for name, value := range fields {
-		names[name] = true
-		var inner map[string]json.RawMessage
-		if bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
-			for below := range inner {
-				names[name+"."+below] = true
-			}
-		}
-	}
 }
