@@ -10,11 +10,10 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// csvFiles and tsvFiles are the formats of records whose fields have commas or tabs between them.
-var (
-	csvFiles = separated(corpus.CSV, "csv", ',', ".csv")
-	tsvFiles = separated(corpus.TSV, "tsv", '\t', ".tsv", ".tab")
-)
+func init() {
+	corpus.Register(separated(corpus.CSV, "csv", ',', ".csv"))
+	corpus.Register(separated(corpus.TSV, "tsv", '\t', ".tsv", ".tab"))
+}
 
 // separated is the format of records whose fields are separated by a comma or another character. Fields are
 // quoted as RFC 4180 says. The first record names the fields.

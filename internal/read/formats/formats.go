@@ -17,12 +17,6 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-func init() {
-	for _, d := range []corpus.Definition{jsonLines, csvFiles, tsvFiles, parquetFiles, webArchives, texts, webPages} {
-		corpus.Register(d)
-	}
-}
-
 // Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
 // into groups, and looks up where others can be cut. It returns an error if one of these does not have the
 // wanted fields.

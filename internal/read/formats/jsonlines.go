@@ -9,20 +9,21 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// jsonLines is the format of lines that are objects of JSON.
-var jsonLines = corpus.Definition{
-	Format: corpus.JSONLines, Name: "jsonl", IsLines: true, HasFields: true,
-	Endings: []string{".jsonl", ".ndjson", ".json"},
-	Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
-	Decoder: func(w corpus.Wanted) corpus.Decoder {
-		lines := corpus.NewJSONDecoder(w.Fields)
-		lines.LimitFeatures(w.MaxFeatures)
-		return jsonDecoder{lines}
-	},
-	FieldNames: jsonNames,
-	Annotator: func() corpus.Annotator {
-		return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
-	},
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.JSONLines, Name: "jsonl", IsLines: true, HasFields: true,
+		Endings: []string{".jsonl", ".ndjson", ".json"},
+		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			lines := corpus.NewJSONDecoder(w.Fields)
+			lines.LimitFeatures(w.MaxFeatures)
+			return jsonDecoder{lines}
+		},
+		FieldNames: jsonNames,
+		Annotator: func() corpus.Annotator {
+			return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
+		},
+	})
 }
 
 // jsonDecoder decodes lines of JSON, which have no header.

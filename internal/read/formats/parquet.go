@@ -12,30 +12,31 @@ import (
 	"mirrorbeam/internal/read/parquetfile"
 )
 
-// parquetFiles is the format of Parquet.
-var parquetFiles = corpus.Definition{
-	Format: corpus.Parquet, Name: "parquet", HasFields: true, CopyEnding: "parquet",
-	Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"},
-	Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
-	Decoder: func(w corpus.Wanted) corpus.Decoder {
-		return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
-	},
-	Parts: parquetParts,
-	CopyRows: func(file *corpus.File, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
-		err = withParquet(file, func(p *parquetfile.File) error {
-			if annotation == nil {
-				rows, err = p.Copy(out, keep)
-			} else {
-				rows, err = p.Annotate(out, keep, annotation)
-			}
-			if err != nil {
-				err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
-			}
-			return err
-		})
-		return rows, err
-	},
-	Annotatable: func(file *corpus.File) error { return withParquet(file, (*parquetfile.File).Annotatable) },
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.Parquet, Name: "parquet", HasFields: true, CopyEnding: "parquet",
+		Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"},
+		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
+		},
+		Parts: parquetParts,
+		CopyRows: func(file *corpus.File, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+			err = withParquet(file, func(p *parquetfile.File) error {
+				if annotation == nil {
+					rows, err = p.Copy(out, keep)
+				} else {
+					rows, err = p.Annotate(out, keep, annotation)
+				}
+				if err != nil {
+					err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
+				}
+				return err
+			})
+			return rows, err
+		},
+		Annotatable: func(file *corpus.File) error { return withParquet(file, (*parquetfile.File).Annotatable) },
+	})
 }
 
 // withParquet opens a file for what use does.

@@ -12,19 +12,20 @@ import (
 	"mirrorbeam/internal/read/webtext"
 )
 
-// webArchives is the format of WARC, WET and ARC.
-var webArchives = corpus.Definition{
-	Format: corpus.WARC, Name: "warc", Help: "web archives",
-	Endings: []string{".warc", ".wet", ".arc"}, Magics: []string{"WARC/", "filedesc://"},
-	Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
-		return &warcSource{limits: l, stream: l.Stream()}
-	},
-	Decoder: func(w corpus.Wanted) corpus.Decoder {
-		return &warcDecoder{
-			parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
-		}
-	},
-	Writer: func(c corpus.Copy) corpus.RecordWriter { return memberWriter{c} },
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.WARC, Name: "warc", Help: "web archives",
+		Endings: []string{".warc", ".wet", ".arc"}, Magics: []string{"WARC/", "filedesc://"},
+		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
+			return &warcSource{limits: l, stream: l.Stream()}
+		},
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &warcDecoder{
+				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
+			}
+		},
+		Writer: func(c corpus.Copy) corpus.RecordWriter { return memberWriter{c} },
+	})
 }
 
 // memberWriter compresses each record by itself, since readers of web archives seek single records.

@@ -13,9 +13,8 @@ import (
 	"mirrorbeam/internal/read/webtext"
 )
 
-// texts and webPages are the formats of files that are one document each.
-var (
-	texts = whole(corpus.Definition{
+func init() {
+	corpus.Register(whole(corpus.Definition{
 		Format: corpus.Text, Name: "text", Help: "a file is a document",
 		// Prose, markup and source code.
 		Endings: strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
@@ -28,15 +27,15 @@ var (
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
-	})
-	webPages = whole(corpus.Definition{
+	}))
+	corpus.Register(whole(corpus.Definition{
 		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
 		Endings: []string{".html", ".htm", ".xhtml"},
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &wholeDecoder{mediaType: "text/html", text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
-	})
-)
+	}))
+}
 
 // whole completes the definition of a format whose files are one document each. Copies of them are in an archive.
 func whole(d corpus.Definition) corpus.Definition {
