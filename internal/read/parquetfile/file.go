@@ -55,9 +55,9 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 		size:     size,
 		metadata: metadata,
 		inner:    inner,
-		leaves:   leavesOf(metadata.Schema),
 		columns:  leafColumns(inner.Root()),
 	}
+	f.leaves = leavesOf(metadata.Schema, f.columns)
 	if err := f.checkTypes(); err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
@@ -73,7 +73,7 @@ func (f *File) checkTypes() (err error) {
 	defer recovered(&err) // the library gives up on leaves that say they are lists
 	for i := range f.leaves {
 		element := f.leaves[i].element
-		if _, isNull := logicalType(element).(*format.NullType); isNull {
+		if _, isNull := f.leaves[i].logical.(*format.NullType); isNull {
 			continue
 		}
 		values := f.columns[i].Type()
