@@ -1,3 +1,6 @@
+// Package write writes the files of results, under temporary names. Each kind has a type of its own: [Rows] writes
+// clusters, pairs, removed documents and rejects, [Unique] the kept documents, [Sketches] the sketches of the input and
+// [Index] an index. A [Result] lists the files of a job and its counts.
 package write
 
 import (
@@ -6,14 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/clusters"
 	"mirrorbeam/internal/settle/keep"
+	"slices"
 )
 
 // Rows writes the rows of an output shard: clusters, pairs, removed documents and, in the first shard, all rejects.
