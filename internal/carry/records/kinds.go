@@ -80,4 +80,6 @@ const (
 	PageClasses runfile.Kind = 70 // equal pages of several sites, by range of hashes of these sites
 	SitePairs   runfile.Kind = 71 // what two sites have in common, with the first site, by output shard of the second
 	Redirects   runfile.Kind = 72 // redirects from sites to others, by range of hashes of either site
+
+	OriginalTraces runfile.Kind = 73 // traces of the pages of protected sites, shard 0
 )

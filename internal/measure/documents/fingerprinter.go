@@ -151,10 +151,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.reject(file, r.Position, err.Error())
 		return nil
 	}
-	f.budget.Begin(memoryOf(r))
+	f.budget.Begin(memoryOf(r, file.Format))
 	err = f.add(b, ref, r)
 	if errors.Is(err, sketch.ErrSpent) {
-		b.reject(file, r.Position, f.sketching.spent())
+		b.reject(file, r.Position, f.sketching.spent(f.budget))
 		return nil
 	} else if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
-	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
+	f.marker.pages.add(b, ref, r, &f.files[r.File], d.Set)
 	f.countShort(b, r, one.Size)
 	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
 	one.Set = f.kept.Of(d.Set)
@@ -232,7 +232,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) error {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Size = size
-	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
+	f.marker.pages.add(b, ref, r, &f.files[r.File], d.Digest[:size])
 	b.builder.Add(one)
 	return nil
 }

@@ -163,10 +163,10 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 	if err != nil {
 		return corpus.Record{}, sketch.Fingerprint{}, err
 	}
-	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}))
+	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}, p.Batch.Format))
 	fingerprint := s.content.sketch(raw, content)
 	if s.budget.Err() != nil {
-		return corpus.Record{}, sketch.Fingerprint{}, errors.New(s.reading.spent())
+		return corpus.Record{}, sketch.Fingerprint{}, errors.New(s.reading.spent(s.budget))
 	}
 	return content, fingerprint, nil
 }
