@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
 	"mirrorbeam/internal/ground/storage"
 )
 

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mirrorbeam/internal/ground/storage"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"mirrorbeam/internal/ground/storage"
 )
 
 // lister collects the files that inputs stand for.

@@ -107,20 +107,17 @@ func (f *File) reopen() (storage.File, error) {
 
 // decode sets the decoder up for the compression of the file.
 func (s *Stream) decode(file File, window int64) error {
-	switch file.Compression {
-	case Gzip:
-		if s.gzip == nil {
-			s.gzip = inflate.NewGzip()
-		}
-		s.inflated = s.gzip
-	case Zstd:
-		if s.zstd == nil {
-			s.zstd = inflate.NewZstd()
-		}
-		s.inflated = s.zstd
-	default:
+	switch {
+	case file.Compression == None:
 		s.inflated, s.decoded = nil, s.stored
 		return nil
+	case file.Compression == Gzip && s.gzip == nil:
+		s.gzip = inflate.NewGzip()
+	case file.Compression == Zstd && s.zstd == nil:
+		s.zstd = inflate.NewZstd()
+	}
+	if s.inflated = s.gzip; file.Compression == Zstd {
+		s.inflated = s.zstd
 	}
 	s.decoded = s.inflated
 	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes}); err != nil {

@@ -3,10 +3,11 @@ package formats
 import (
 	"bytes"
 	"fmt"
-	"mirrorbeam/internal/read/corpus"
 	"slices"
 	"strconv"
 	"strings"
+
+	"mirrorbeam/internal/read/corpus"
 )
 
 func init() {

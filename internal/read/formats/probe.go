@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mirrorbeam/internal/read/corpus"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/internal/read/corpus"
 )
 
 // probedRecords is how many records show whether a file has the wanted fields.

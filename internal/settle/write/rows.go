@@ -9,13 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/clusters"
 	"mirrorbeam/internal/settle/keep"
-	"slices"
 )
 
 // Rows writes the rows of an output shard: clusters, pairs, removed documents and, in the first shard, all rejects.

@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
