@@ -16,12 +16,12 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
+	"mirrorbeam/transforms"
 )
 
 // mostOpenSuspects is the number of suspects that a summary dates.
@@ -88,10 +88,11 @@ func (r *run) known() []corpus.File {
 }
 
 // assign takes what the state has of the inputs, which are cut anew. The error is of a kind.
-func (r *run) assign(f documents.Fingerprinting, splitBytes int64) error {
+func (r *run) assign(splitBytes int64) error {
 	s := r.state
 	var err error
-	if s.sketches, err = f.UnitsHash(r.inputs); err != nil {
+	fingerprinting := transforms.NewFingerprinting(&r.Config, transforms.Extent{Scheme: r.Scheme})
+	if s.sketches, err = fingerprinting.UnitsHash(r.inputs); err != nil {
 		return err
 	}
 	if !r.Config.CommonLaw().IsOff() {

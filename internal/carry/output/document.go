@@ -53,11 +53,11 @@ func (m Member) AppendJSON(b []byte) []byte {
 
 // parsePlain reads a line that AppendJSON has written, if its names need no escapes.
 func (m *Member) parsePlain(line []byte) bool {
-	l := plainLine{rest: line, ok: true}
-	m.Cluster, m.ID, m.Ref = l.text(`{"cluster":"`), l.text(`,"id":"`), l.text(`,"ref":"`)
-	m.Kept, m.Similarity = l.flag("kept"), l.number(`,"similarity":`)
+	last, l := *m, plainLine{rest: line, ok: true}
+	*m = Member{Cluster: l.text(`{"cluster":"`, last.Cluster), ID: l.text(`,"id":"`, last.ID), Ref: l.text(`,"ref":"`, last.Ref)}
+	m.Kept, m.Similarity = l.flag(`,"kept":`), l.number(`,"similarity":`)
 	m.Size, m.Least, m.Mean = int64(l.number(`,"size":`)), l.number(`,"least":`), l.number(`,"mean":`)
-	m.Reference = l.mark("reference")
+	m.Reference = l.take(`,"reference":true`)
 	return l.end()
 }
 

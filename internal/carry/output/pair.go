@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -190,12 +189,12 @@ func (p Pair) AppendJSON(b []byte) []byte {
 // parsePlain reads a line that AppendJSON has written, if its pair is scored by sets, has no passages, and its names need no
 // escapes.
 func (p *Pair) parsePlain(line []byte) bool {
-	l := plainLine{rest: line, ok: true}
-	p.A, p.B = l.text(`{"a":"`), l.text(`,"b":"`)
+	last, l := *p, plainLine{rest: line, ok: true}
+	*p = Pair{A: l.text(`{"a":"`, last.A), B: l.text(`,"b":"`, last.B)}
 	p.Jaccard, p.ContainmentA, p.ContainmentB = l.number(`,"jaccard":`), l.number(`,"containment_a":`), l.number(`,"containment_b":`)
-	if bytes.HasPrefix(l.rest, []byte(`,"jaccard_whole":`)) {
-		p.JaccardWhole = l.number(`,"jaccard_whole":`)
+	if l.take(`,"jaccard_whole":`) {
+		p.JaccardWhole = l.number("")
 	}
-	p.Exact, p.Identical = l.flag("exact"), l.mark("identical")
+	p.Exact, p.Identical = l.flag(`,"exact":`), l.take(`,"identical":true`)
 	return l.end()
 }

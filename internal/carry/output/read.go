@@ -31,18 +31,21 @@ func Read[T any](ctx context.Context, path, of string, isWanted func(line []byte
 		}
 	}
 	return func(yield func(T, error) bool) {
-		number := 0
+		number, row := 0, new(T)
 		for line, err := range corpus.Lines(ctx, path) {
 			if number++; err == nil && isWanted != nil && !isWanted(line) {
 				continue
 			}
-			var row T
 			if err == nil {
-				if row, err = parseRow[T](line); err != nil {
+				if err = parseRow(line, row); err != nil {
 					err = fmt.Errorf("%s:%d is no row of %s: %w", path, number, of, err)
 				}
 			}
-			if !yield(row, err) || err != nil {
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			if !yield(*row, nil) {
 				return
 			}
 		}
@@ -70,18 +73,18 @@ func leavesOf(row reflect.Type) (all []leaf) {
 		case of.Kind() != reflect.Slice:
 			one.set = func(row reflect.Value, cell parquetfile.Cell) error {
 				value, _ := cell.Value()
-				return setValue(row.FieldByIndex(field.Index), value)
+				return setValue(row.Field(field.Index[0]), value)
 			}
 		case of.Elem().Kind() != reflect.Struct:
 			one.set = func(row reflect.Value, cell parquetfile.Cell) error {
-				return setList(row.FieldByIndex(field.Index), cell, true, func(element reflect.Value) reflect.Value { return element })
+				return setList(row.Field(field.Index[0]), cell, true, func(element reflect.Value) reflect.Value { return element })
 			}
 		default:
 			for inner := range of.Elem().Fields() {
 				part := leaf{path: name + "." + inner.Tag.Get("parquet"), optional: one.optional}
 				part.set = func(row reflect.Value, cell parquetfile.Cell) error {
-					return setList(row.FieldByIndex(field.Index), cell, inner.Index[0] == 0, func(element reflect.Value) reflect.Value {
-						return element.FieldByIndex(inner.Index)
+					return setList(row.Field(field.Index[0]), cell, inner.Index[0] == 0, func(element reflect.Value) reflect.Value {
+						return element.Field(inner.Index[0])
 					})
 				}
 				all = append(all, part)
@@ -172,6 +175,8 @@ func eachRow[T any](ctx context.Context, path, of string, visit func(T) bool) er
 func eachOfGroup[T any](ctx context.Context, of string, cursor *parquetfile.Cursor, leaves []leaf, visit func(T) bool) (more bool, err error) {
 	defer cursor.Close()
 	var buffer []byte
+	row := new(T)
+	value := reflect.ValueOf(row).Elem()
 	for {
 		buffer, err = cursor.Append(buffer[:0], readBytes)
 		if err == io.EOF {
@@ -183,14 +188,13 @@ func eachOfGroup[T any](ctx context.Context, of string, cursor *parquetfile.Curs
 			return false, err
 		}
 		for number, cells := range parquetfile.Rows(buffer, len(leaves)) {
-			var row T
-			value := reflect.ValueOf(&row).Elem()
+			*row = *new(T)
 			for i, one := range leaves {
 				if err := one.set(value, cells[i]); err != nil {
 					return false, fmt.Errorf("row %d is no row of %s: column %s: %w", number+1, of, one.path, err)
 				}
 			}
-			if !visit(row) {
+			if !visit(*row) {
 				return false, nil
 			}
 		}

@@ -76,17 +76,16 @@ func appendMark(b []byte, name string, is bool) []byte {
 }
 
 // plainRow is a row that reads lines as its AppendJSON writes them, in a fraction of the time that JSON in general takes. It
-// reports false for any other line.
+// reports false for any other line. A text that was in the row before is used again.
 type plainRow interface{ parsePlain(line []byte) bool }
 
-// parseRow reads a line of JSON.
-func parseRow[T any](line []byte) (row T, err error) {
-	if plain, is := any(&row).(plainRow); is && plain.parsePlain(line) {
-		return row, nil
+// parseRow reads a line of JSON into a row, which may hold another one.
+func parseRow[T any](line []byte, row *T) error {
+	if plain, is := any(row).(plainRow); is && plain.parsePlain(line) {
+		return nil
 	}
-	row = *new(T)
-	err = json.Unmarshal(line, &row)
-	return row, err
+	*row = *new(T)
+	return json.Unmarshal(line, row)
 }
 
 // plainLine takes the fields of a line one after the other. It is not ok if one of them is missing.
@@ -95,51 +94,50 @@ type plainLine struct {
 	ok   bool
 }
 
-// skip takes what a field begins with.
-func (l *plainLine) skip(start string) {
-	var is bool
-	l.rest, is = bytes.CutPrefix(l.rest, []byte(start))
-	l.ok = l.ok && is
+// take takes what a field begins with, if it is there.
+func (l *plainLine) take(start string) bool {
+	if len(l.rest) < len(start) || string(l.rest[:len(start)]) != start {
+		return false
+	}
+	l.rest = l.rest[len(start):]
+	return true
 }
 
-// text takes a string without escapes that begins after start.
-func (l *plainLine) text(start string) string {
-	l.skip(start)
+// text takes a string without escapes that begins after start. It is often the last one.
+func (l *plainLine) text(start, last string) string {
+	l.ok = l.ok && l.take(start)
 	end := bytes.IndexByte(l.rest, '"')
 	if l.ok = l.ok && end >= 0 && bytes.IndexByte(l.rest[:end], '\\') < 0; !l.ok {
 		return ""
 	}
-	text := string(l.rest[:end])
-	l.rest = l.rest[end+1:]
-	return text
+	content := l.rest[:end]
+	if l.rest = l.rest[end+1:]; string(content) == last {
+		return last
+	}
+	return string(content)
 }
 
 // number takes a number that begins after start.
 func (l *plainLine) number(start string) float64 {
-	l.skip(start)
-	end := bytes.IndexAny(l.rest, ",}")
-	if l.ok = l.ok && end >= 0; !l.ok {
+	if l.ok = l.ok && l.take(start); !l.ok {
 		return 0
+	}
+	end := 0
+	for end < len(l.rest) && l.rest[end] != ',' && l.rest[end] != '}' {
+		end++
 	}
 	x, err := strconv.ParseFloat(string(l.rest[:end]), 64)
 	l.rest, l.ok = l.rest[end:], err == nil
 	return x
 }
 
-// flag takes a field that is true or false.
-func (l *plainLine) flag(name string) bool {
-	is := l.mark(name)
-	if !is {
-		l.skip(`,"` + name + `":false`)
-	}
-	return is
-}
-
-// mark takes a field that only a row has of which it is true.
-func (l *plainLine) mark(name string) (is bool) {
-	l.rest, is = bytes.CutPrefix(l.rest, []byte(`,"`+name+`":true`))
+// flag takes true or false, which comes after start.
+func (l *plainLine) flag(start string) bool {
+	l.ok = l.ok && l.take(start)
+	is := l.take("true")
+	l.ok = l.ok && (is || l.take("false"))
 	return is
 }
 
 // end reports whether the line ends here, and all fields were there.
-func (l *plainLine) end() bool { return l.ok && string(bytes.TrimSuffix(l.rest, []byte{'\n'})) == "}" }
+func (l *plainLine) end() bool { return l.ok && string(l.rest) == "}" }

@@ -54,8 +54,8 @@ func (r Reading) Limits(hold func() error) corpus.Limits {
 }
 
 // Wanted says what is wanted of records.
-func (r Reading) Wanted() formats.Wanted {
-	return formats.Wanted{
+func (r Reading) Wanted() corpus.Wanted {
+	return corpus.Wanted{
 		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
 	}
 }

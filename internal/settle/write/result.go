@@ -74,6 +74,11 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept, counts.Removed)
 	}
 	slices.SortFunc(r.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
+	return r, r.check()
+}
+
+// check compares the numbers of rows with what was counted.
+func (r *Result) check() error {
 	var sites findings.Mirrors
 	if r.Mirrors != nil {
 		sites = *r.Mirrors
@@ -82,15 +87,15 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 		output string
 		count  int64
 	}{
-		{output.Rejects, counts.Rejected}, {output.Unique, counts.Kept}, {output.Removed, counts.Removed}, {output.Annotated, counts.Documents}, {output.Sketches, counts.Documents},
+		{output.Rejects, r.Counts.Rejected}, {output.Unique, r.Counts.Kept}, {output.Removed, r.Counts.Removed}, {output.Annotated, r.Counts.Documents}, {output.Sketches, r.Counts.Documents},
 		{output.Mirrors, sites.Pairs}, {output.Sites, sites.Sites}, {output.Suspects, sites.Suspects + sites.Campaigns},
 	} {
 		// There are always files of rejects.
 		if rows, written := r.rows(of.output); rows != of.count && (written || of.output == output.Rejects) {
-			return nil, fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
+			return fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // rows returns the number of rows of an output, and whether it has any files.
