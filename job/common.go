@@ -23,7 +23,7 @@ func (c *Config) checkCommon(check checker) {
 		}
 	}
 	name := c.Method()
-	check(c.method().Identity == "", of+": compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.method().Kind().HasShingles, of+": compares sets of shingles; with {keys} %s leave it out", name)
 	check(c.Verify == methods.VerifyExact, of+": needs the full sets of {verify} exact")
 	check(c.Features == "", of+": is for texts in this version; with {features} leave it out")
 	check(law.IsOff() || c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
@@ -62,4 +62,4 @@ func (c *Config) TakesCommon() bool {
 func (c *Config) HasTexts() bool { return c.Features == "" || c.FeatureWeight > 0 }
 
 // MakesShingles reports whether documents are compared by the shingles of their texts.
-func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Identity == "" }
+func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Kind().HasShingles }

@@ -112,7 +112,7 @@ func (c *Config) ResultHash(lists Lists) string {
 	if c.Verify == methods.VerifyExact {
 		choices.SketchSize = 0 // it is only for the output of sketches
 	}
-	if c.method().Identity != "" {
+	if !c.method().Kind().HasShingles {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
 	return choices.hash(sketchSettings, resultSettings)

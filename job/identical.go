@@ -3,13 +3,14 @@ package job
 import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
 )
 
 // checkIdentical checks the settings of a job that only joins documents that are the same: it makes no shingles.
 func (c *Config) checkIdentical(check checker) {
-	identity, usual := c.method().Identity, Default()
-	if identity == "" {
+	kind, usual := c.method().Kind(), Default()
+	if kind.HasShingles {
 		return
 	}
 	check(c.Features == "", "{keys} %s: compares texts; with {features} leave it out", c.Keys)
@@ -22,7 +23,7 @@ func (c *Config) checkIdentical(check checker) {
 	for _, name := range c.Outputs() {
 		check(name != output.Sketches, "{emit} %s: holds fingerprints of shingles, and {keys} %s makes none", name, c.Keys)
 	}
-	if identity == sketch.SameBytes {
+	if kind.Name == fingerprints.Bytes {
 		check(c.Code == sketch.Code{} && c.Normalize == sketch.Normalization{} && c.StopWords == "" && !c.isGiven("tokens", c.Tokens != usual.Tokens),
 			"{code}, {normalize}, {stopwords} and {tokens} change words; {keys} %s compares bytes, {keys} %s words", c.Keys, methods.SameWords)
 	}

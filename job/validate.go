@@ -234,7 +234,7 @@ func (c *Config) checkKeys(check checker) {
 		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
 		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
 	}
-	check(method.Reads&methods.ReadsSets == 0 || c.Verify == methods.VerifyExact,
+	check(method.Reads&methods.ReadsContent == 0 || c.Similarity == methods.Containment || c.Verify == methods.VerifyExact,
 		"{verify} %s: {keys} %s needs the full sets of {verify} exact; give {keys} minhash", c.Verify, name)
 	check(name != methods.All || c.Verify != methods.VerifyNone, "{verify} none: with {keys} all every pair would be one; give exact or sketch")
 	if method.Settings.Distance {
@@ -309,7 +309,7 @@ func (c *Config) CheckIndex() error {
 	switch {
 	case c.Similarity == methods.Containment:
 		return setting.Errorf("holds sets of shingles, and {similarity} containment keeps sequences")
-	case c.method().Identity != "":
+	case !c.method().Kind().HasShingles:
 		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	case c.Verify != methods.VerifyExact:
 		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)

@@ -104,8 +104,7 @@ func readsAgain(config *job.Config) bool {
 func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	method, _ := methods.Of(config.Method())
 	kept := documents.Kept{
-		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
-		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
+		Scheme: parameters.Scheme, Sets: documents.AllHashes, Fingerprints: method.Fingerprints, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0

@@ -45,7 +45,7 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 
 // findCommon counts which shingles are common. It returns the outcomes of the tasks that have found them.
 func findCommon(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
-	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: job.Stripping.Kept.Sequences}
+	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Stripping.Kept.Fingerprints}
 	counting := common.Counting{Law: job.Common}
 	first, second := s.Scope("common"), s.Scope("common again")
 

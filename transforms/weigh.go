@@ -19,7 +19,7 @@ func init() {
 // gathered pairs. These tasks tell how rare it is what a pair shares.
 func weigh(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("weigh")
-	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: true}
+	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Fingerprinting.Kept.Fingerprints}
 	seen := sideBySide(s, &seeSequencesFn{seeFn{Work: seeing, bundle: job.bundle()}}, exchange(s, job, common.WholeDelivery(common.FirstRound, false), sketches))
 	count := s.Scope("count")
 	counting := common.Counting{Law: common.BeyondPairs()}

@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // reason gives the reasons.
@@ -67,9 +68,9 @@ func (x *explainer) reasonTogether() {
 
 // sameness says in what two documents are equal.
 func (x *explainer) sameness() string {
-	switch method, _ := methods.Of(x.config.Method()); {
-	case method.Identity != "":
-		return "the same: they have one hash of 128 bits"
+	switch verdict := x.verdicts(); {
+	case verdict.Same != "":
+		return verdict.Same
 	case x.isBare(&x.A):
 		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
@@ -80,6 +81,12 @@ func (x *explainer) sameness() string {
 		return "identical: their sets of features are equal"
 	}
 	return "identical: their sets of shingles are equal"
+}
+
+// verdicts says what fingerprints of the kind of the run tell.
+func (x *explainer) verdicts() fingerprints.Verdicts {
+	method, _ := methods.Of(x.config.Method())
+	return method.Kind().Explain
 }
 
 // scoreText writes the score of a row of pairs.
@@ -101,10 +108,7 @@ func (x *explainer) isBelow() bool {
 	case x.config.Scoring() == methods.Hamming:
 		return *s.Hamming > x.config.Hamming
 	}
-	if method, _ := methods.Of(x.config.Method()); method.Identity != "" {
-		return true
-	}
-	return s.Jaccard < x.config.Threshold
+	return x.verdicts().Unlike != "" || s.Jaccard < x.config.Threshold
 }
 
 // lackText says how far two documents are from a pair.
@@ -171,12 +175,9 @@ func (x *explainer) reasonUnlike() bool {
 	if !x.isBelow() {
 		return false
 	}
-	method, _ := methods.Of(x.config.Method())
-	switch s := x.Similarity; {
-	case method.Name == methods.SameBytes:
-		x.because("Their bytes are not the same, and --keys same-bytes joins no other documents.")
-	case method.Identity != "":
-		x.because("Their words are not the same in the same order, and --keys same-words joins no other documents.")
+	switch s, verdict := x.Similarity, x.verdicts(); {
+	case verdict.Unlike != "":
+		x.because("%s", verdict.Unlike)
 	case x.isBare(&x.A), x.isBare(&x.B):
 		x.reasonBare()
 	case s.Union == 0:

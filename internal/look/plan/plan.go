@@ -77,7 +77,7 @@ func (c *Config) Validate() error {
 	check(c.Comparison >= 0, "{comparison} %v: must be 0 or more", c.Comparison)
 	check(c.Keys != methods.All, "{keys} all: compares all pairs, so there is nothing to plan")
 	method, _ := methods.Of(c.Keys)
-	check(method.Identity == "", "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	check(method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }

@@ -258,7 +258,7 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	sketcher, err := documents.NewSketcher(sketching, header.StopWords)
+	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, header.StopWords)
 	if err != nil {
 		return nil, err
 	}

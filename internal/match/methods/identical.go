@@ -1,18 +1,18 @@
 package methods
 
-import "mirrorbeam/sketch"
+import "mirrorbeam/internal/measure/fingerprints"
 
 // init registers SameBytes and SameWords. The digest of a document is a hash of its text: documents of one digest are the
 // same. Nothing else is compared.
 func init() {
-	Register(identical(SameBytes, sketch.SameBytes))
-	Register(identical(SameWords, sketch.SameWords))
+	Register(identical(SameBytes, fingerprints.Bytes))
+	Register(identical(SameWords, fingerprints.Words))
 }
 
-func identical(name Name, identity sketch.Identity) Method {
+func identical(name Name, kind fingerprints.Name) Method {
 	return Method{
-		Name:     name,
-		Identity: identity,
+		Name:         name,
+		Fingerprints: kind,
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},

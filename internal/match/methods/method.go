@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/sketch"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
@@ -25,12 +25,14 @@ type Method struct {
 	// Settings are the settings that belong to this method.
 	Settings Settings
 
-	// Identity, if not empty, says that the method joins documents that are the same, and no others. Then the digest of a
-	// document is of that identity. It has no set.
-	Identity sketch.Identity
+	// Fingerprints is the kind of fingerprint that the method needs. The zero value is [fingerprints.Sets].
+	Fingerprints fingerprints.Name
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
+	// DigestFirst says that the first record of a document is that of [AppendDigest]. Then the content of a repeat, which sends no
+	// other, is not read.
+	DigestFirst bool
 	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
@@ -126,6 +128,9 @@ func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
 	}
+	if m.Fingerprints == "" {
+		m.Fingerprints = fingerprints.Sets
+	}
 	if m.Records == 0 {
 		m.Records = records.Keys
 	}
@@ -189,6 +194,16 @@ func Names(similarity Similarity) []Name {
 		}
 	}
 	return names
+}
+
+// Kind returns the kind of fingerprint that the method needs. It panics if the method names none that is there: that is a
+// mistake of a programmer.
+func (m *Method) Kind() *fingerprints.Kind {
+	kind, err := fingerprints.Of(m.Fingerprints)
+	if err != nil {
+		panic(fmt.Sprintf("methods: %s: %v", m.Name, err))
+	}
+	return kind
 }
 
 // keyed returns how the documents of a key are grouped.

@@ -4,6 +4,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
 )
 
@@ -20,9 +21,11 @@ const (
 // enough shares a key with every copy of it. Shorter runs share one with less probability.
 func init() {
 	Register(Method{
-		Name:       Passages,
-		Similarity: Containment,
-		Reads:      ReadsSequences,
+		Name:         Passages,
+		Similarity:   Containment,
+		Fingerprints: fingerprints.Sequences,
+		Reads:        ReadsContent,
+		DigestFirst:  true,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			shingle, words := p.Shingle, p.passageWords()
 			return func() Keys { return newPassageKeys(shingle, words).append }, nil
