@@ -156,7 +156,10 @@ func (r *reader) fingerprint(t *text, d *finished.Found) error {
 	if err != nil {
 		return err
 	}
-	t.digest, t.block.Set = own.Digest, t.set
+	if t.digest = own.Digest; r.kind.HasShingles {
+		t.set = slices.Clone(own.Set)
+	}
+	t.block.Set = t.set
 	if own.Stored.Sequence != nil {
 		err = r.kind.Block().Read(&t.block, own.Stored.Sequence)
 	}
