@@ -45,6 +45,11 @@ func (c *Config) method() *methods.Method {
 	return m
 }
 
+// Scorer returns what pairs are scored by, and what follows from it.
+func (c *Config) Scorer() methods.Scorer {
+	return c.method().Scorer(&methods.Parameters{Scoring: c.Scoring(), Verify: c.Verify})
+}
+
 // AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair in place of exact
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
 // document grows with the corpus, and reaches that of exact keys at some ten thousand documents.
@@ -104,7 +109,7 @@ func (m *Measure) BottomK() int { return cmp.Or(m.SketchSize, documents.UsualSma
 
 // makesSketches reports whether there are sets that are not whole.
 func (c *Config) makesSketches() bool {
-	return c.Verify != methods.VerifyExact || slices.Contains(c.Outputs(), output.Sketches)
+	return !c.Scorer().IsExact || slices.Contains(c.Outputs(), output.Sketches)
 }
 
 // TextFields returns the fields that hold a document's texts, and their weights. Several fields are sorted. A single
@@ -125,10 +130,10 @@ func (c *Config) Outputs() []string {
 	if !slices.Equal(c.Emit, []string{autoEmit}) {
 		return distinct(c.Emit)
 	}
-	if c.Similarity == methods.Containment {
-		return []string{output.Pairs}
+	if c.Scorer().HasClusters {
+		return []string{output.Clusters}
 	}
-	return []string{output.Clusters}
+	return []string{output.Pairs}
 }
 
 // distinct returns the names without repeats, in the order of their first occurrence.
@@ -188,7 +193,7 @@ func (c *Config) auditSample() (int, error) {
 	case noAudit:
 		return 0, nil
 	case autoAudit:
-		if c.Verify != methods.VerifyExact || c.method().Promise(&methods.Parameters{Scoring: c.Scoring()}).ByConstruction {
+		if !c.Scorer().IsExact || c.method().Promise(&methods.Parameters{Scoring: c.Scoring()}).ByConstruction {
 			return 0, nil
 		}
 		return audit.UsualSample, nil
@@ -197,9 +202,9 @@ func (c *Config) auditSample() (int, error) {
 	switch {
 	case err != nil || n <= 0:
 		return 0, setting.Errorf("{audit} %s: must be auto, off or a number above 0", c.Audit)
-	case c.Scoring() == methods.Hamming:
+	case c.Scorer().IsDistance:
 		return 0, setting.Errorf("{audit} %d: measures the recall of pairs by their Jaccard similarity; with {score} hamming leave it out", n)
-	case c.Verify != methods.VerifyExact:
+	case !c.Scorer().IsExact:
 		return 0, setting.Errorf("{audit} %d: counts exactly, for which it needs the full sets of {verify} exact", n)
 	}
 	return n, nil
@@ -208,7 +213,7 @@ func (c *Config) auditSample() (int, error) {
 // LeastSimilarity returns the least similarity of two near-duplicates, from 0 to 1: the share of shingles, or of the
 // bits of fingerprints, that are the same.
 func (c *Config) LeastSimilarity() float64 {
-	if c.Scoring() == methods.Hamming {
+	if c.Scorer().IsDistance {
 		return 1 - float64(c.Hamming)/float64(c.SimHashBits())
 	}
 	return c.Threshold

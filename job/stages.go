@@ -74,7 +74,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 // Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
 func (c *Config) Indexing(lists Lists) index.Kind {
 	kind := index.Kind{Config: c.IndexHash(lists), Seed: uint64(c.Seed), Threshold: c.Threshold}
-	if c.Scoring() == methods.Hamming {
+	if c.Scorer().IsDistance {
 		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
 	}
 	return kind

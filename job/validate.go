@@ -307,11 +307,11 @@ func (c *Config) checkOutput(check checker) {
 // CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.
 func (c *Config) CheckIndex() error {
 	switch {
-	case c.Similarity == methods.Containment:
+	case c.Scorer().Reads == methods.Texts:
 		return setting.Errorf("holds sets of shingles, and {similarity} containment keeps sequences")
 	case !c.method().Kind().HasShingles:
 		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
-	case c.Verify != methods.VerifyExact:
+	case !c.Scorer().IsExact:
 		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
 	case c.Within != "":
 		return setting.Errorf("answers from all documents, and not from those of one {within}")

@@ -36,10 +36,10 @@ type Extent struct {
 
 // NewJob returns the parameters of the stages of a job.
 func NewJob(config *job.Config, e Extent) *Job {
-	sizing, inputs := config.Sizing(e.Bytes), work.Path(e.Inputs)
+	sizing, inputs, scorer := config.Sizing(e.Bytes), work.Path(e.Inputs), config.Scorer()
 	parameters := methods.Parameters{
 		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
-		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(),
+		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
 	}
@@ -59,19 +59,19 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
-			Threshold: config.Threshold, AcceptsAll: config.Verify == methods.VerifyNone,
+			Threshold: config.Threshold, AcceptsAll: scorer.AcceptsAll,
 		},
 		Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files:  write.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: scorer.IsDistance, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
+			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		SketchHashes: config.BottomK(), Index: indexOf(config, e),
 		Sites: mirrors.Judging{Inputs: inputs, Limits: config.Limits()},
 	}
-	if config.Verify != methods.VerifyExact {
+	if !scorer.IsExact {
 		j.Similarity.Smallest = config.BottomK()
 	}
 	if !config.CommonLaw().IsOff() {
@@ -92,7 +92,7 @@ func stripping(config *job.Config, parameters *methods.Parameters) common.Stripp
 
 // isPartial reports whether rows of pairs have two similarities: without common shingles, and with them.
 func isPartial(config *job.Config) bool {
-	return !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard
+	return !config.CommonLaw().IsOff() && config.Scorer().TellsWhole()
 }
 
 // readsAgain reports whether the job reads the input a second time.
@@ -108,11 +108,12 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
-	isScored := method.Scorer(parameters) != methods.NoScorer
+	scorer := method.Scorer(parameters)
+	isScored := scorer.Reads != methods.Nothing
 	switch {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads the sets
-	case config.Verify != methods.VerifyExact || !isScored:
+	case !scorer.IsExact || !isScored:
 		kept.Sets, kept.Smallest = documents.SmallestHashes, config.BottomK()
 	}
 	return kept

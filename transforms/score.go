@@ -27,7 +27,7 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 	} else {
 		tasks = exchange(s, job, scoring.Delivery(), gathered)
 	}
-	if job.method().Scorer(&job.Parameters) == methods.Texts {
+	if job.method().Scorer(&job.Parameters).Reads == methods.Texts {
 		return sideBySide(s, &passagesFn{Work: scoring.Passages{
 			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
 		}, bundle: job.bundle()}, tasks)

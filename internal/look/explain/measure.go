@@ -239,7 +239,7 @@ func compare(a, b *text, c *job.Config) *Similarity {
 	}
 	s.Jaccard, s.ContainmentA, s.ContainmentB = share(s.Union), share(len(a.set)), share(len(b.set))
 	method, _ := methods.Of(c.Method())
-	if c.Scoring() == methods.Jaccard && c.Similarity == methods.Resemblance && method.Kind().HasShingles {
+	if c.Scorer().TellsWhole() && method.Kind().HasShingles {
 		// Common/(sizes-Common) reaches the threshold t from t/(1+t) of the sizes on.
 		sizes := float64(len(a.set) + len(b.set))
 		s.Needed = int(math.Ceil(c.Threshold / (1 + c.Threshold) * sizes * (1 - 1e-12)))
@@ -267,7 +267,7 @@ func (x *explainer) compareKeys() error {
 		Blocks: c.Blocks, Scoring: c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts
-	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Similarity != methods.Containment}
+	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Scorer().HasClusters}
 	keys.AllPairs = method.Name == methods.All || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
 	x.Keys = keys
 	if keys.AllPairs || method.Ordered {

@@ -11,7 +11,7 @@ import (
 
 // reason gives the reasons.
 func (x *explainer) reason() {
-	if x.config.Similarity == methods.Containment {
+	if !x.config.Scorer().HasClusters {
 		x.reasonPassages()
 		return
 	}
@@ -91,7 +91,7 @@ func (x *explainer) verdicts() fingerprints.Verdicts {
 
 // scoreText writes the score of a row of pairs.
 func (x *explainer) scoreText(score float64) string {
-	if x.config.Scoring() == methods.Hamming {
+	if x.config.Scorer().IsDistance {
 		return fmt.Sprintf("a distance of %.0f bits, and --hamming is %d", score, x.config.Hamming)
 	}
 	return fmt.Sprintf("a similarity of %.4f, and --threshold is %g", score, x.config.Threshold)
@@ -105,7 +105,7 @@ func (x *explainer) isBelow() bool {
 		return false
 	case s.Union == 0 || s.Hamming == nil:
 		return true // a document without words is equal to another one, or like none
-	case x.config.Scoring() == methods.Hamming:
+	case x.config.Scorer().IsDistance:
 		return *s.Hamming > x.config.Hamming
 	}
 	return x.verdicts().Unlike != "" || s.Jaccard < x.config.Threshold
@@ -114,7 +114,7 @@ func (x *explainer) isBelow() bool {
 // lackText says how far two documents are from a pair.
 func (x *explainer) lackText() string {
 	s := x.Similarity
-	if x.config.Scoring() == methods.Hamming {
+	if x.config.Scorer().IsDistance {
 		return fmt.Sprintf("their fingerprints differ in %d of %d bits, and --hamming allows %d", *s.Hamming, s.Bits, x.config.Hamming)
 	}
 	return fmt.Sprintf("it is %.4f, and --threshold is %g. They have %d shingles in common, and documents of their sizes need %d", s.Jaccard, x.config.Threshold, s.Common, s.Needed)
@@ -184,7 +184,7 @@ func (x *explainer) reasonUnlike() bool {
 		x.because("Both are without words, and their bytes differ.")
 	case s.Hamming == nil:
 		x.because("One of them is without words. It is only like documents of the same bytes.")
-	case x.config.Scoring() == methods.Hamming:
+	case x.config.Scorer().IsDistance:
 		x.because("They are too different: %s.", x.lackText())
 	default:
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
@@ -210,7 +210,7 @@ func (x *explainer) reasonBare() {
 
 // reasonLeftOut says that two documents would be alike if all shingles counted.
 func (x *explainer) reasonLeftOut() {
-	if s := x.Similarity; s.Whole != nil && x.config.Scoring() == methods.Jaccard && *s.Whole >= x.config.Threshold {
+	if s := x.Similarity; s.Whole != nil && x.config.Scorer().TellsWhole() && *s.Whole >= x.config.Threshold {
 		x.because("By all shingles their similarity would be %.4f: %s do not count.", *s.Whole, x.outText())
 	}
 }

@@ -16,8 +16,12 @@ func identical(name Name, kind fingerprints.Name) Method {
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},
-		Crowds:  NeverWait,
-		Scorer:  func(*Parameters) Scorer { return NoScorer },
+		Crowds: NeverWait,
+		Scorer: func(p *Parameters) Scorer {
+			s := bySets(p)
+			s.Reads = Nothing
+			return s
+		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
 	}
 }

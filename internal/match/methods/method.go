@@ -52,7 +52,7 @@ type Method struct {
 	// Crowds says what becomes of groups of very many pairs.
 	Crowds Crowds
 
-	// Scorer returns what scores the pairs, nil for [Sets].
+	// Scorer returns what scores the pairs, nil for a comparison of [Sets].
 	Scorer func(p *Parameters) Scorer
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
@@ -77,18 +77,6 @@ const (
 	ToStars
 	// NeverWait has Group deal with all groups at once.
 	NeverWait
-)
-
-// Scorer is the way to score the pairs that a method finds.
-type Scorer int
-
-const (
-	// Sets compares the shingle sets of both documents.
-	Sets Scorer = iota
-	// Texts looks for the passages that both documents have.
-	Texts
-	// NoScorer means that Group has written edges.
-	NoScorer
 )
 
 // Settings say which settings of a job belong to a method.
@@ -150,7 +138,7 @@ func (m *Method) complete() {
 		}
 	}
 	if m.Scorer == nil {
-		m.Scorer = func(*Parameters) Scorer { return Sets }
+		m.Scorer = bySets
 	}
 	if m.Promise == nil {
 		m.Promise = func(*Parameters) Promise { return Promise{} }

@@ -31,7 +31,7 @@ func init() {
 			return func() Keys { return newPassageKeys(shingle, words).append }, nil
 		},
 		Crowds: ToStars,
-		Scorer: func(*Parameters) Scorer { return Texts },
+		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {
 			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
 		},

@@ -38,10 +38,11 @@ func init() {
 		Group:   groupSimHash,
 		Crowds:  NeverWait,
 		Scorer: func(p *Parameters) Scorer {
+			s := bySets(p)
 			if p.Scoring == Hamming {
-				return NoScorer
+				s.Reads, s.IsDistance = Nothing, true
 			}
-			return Sets
+			return s
 		},
 		Promise: func(p *Parameters) Promise {
 			if p.Scoring == Hamming {
