@@ -25,18 +25,14 @@ import (
 const UsualRecall = 0.99
 
 // Method returns the method that brings documents together. It never returns [methods.Auto].
-func (c *Config) Method() methods.Name {
-	switch {
-	case c.Similarity == methods.Containment:
-		return methods.Passages
-	case c.Keys != methods.Auto:
-		return c.Keys
-	case c.Score == methods.Hamming:
-		return methods.SimHash
-	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != methods.VerifyExact:
-		return methods.MinHash
+func (c *Config) Method() methods.Name { return methods.Choose(c.wish()) }
+
+// wish returns what decides on the method.
+func (c *Config) wish() methods.Wish {
+	return methods.Wish{
+		Similarity: c.Similarity, Keys: c.Keys, Score: c.Score, Verify: c.Verify,
+		Misses: c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0,
 	}
-	return methods.Exact
 }
 
 // method returns the registered method of the job.
@@ -54,22 +50,14 @@ func (c *Config) Scorer() methods.Scorer {
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
 // document grows with the corpus, and reaches that of exact keys at some ten thousand documents.
 func (c *Config) AllPairsUpTo() int64 {
-	if c.Keys == methods.Auto && c.Method() == methods.Exact {
+	if c.Keys == methods.Auto && c.method().Ordered {
 		return methods.SmallCorpus
 	}
 	return 0
 }
 
 // Scoring returns what makes two documents near-duplicates. It never returns [methods.AutoScoring].
-func (c *Config) Scoring() methods.Scoring {
-	switch {
-	case c.Score != methods.AutoScoring:
-		return c.Score
-	case c.Method() == methods.SimHash:
-		return methods.Hamming
-	}
-	return methods.Jaccard
-}
+func (c *Config) Scoring() methods.Scoring { return methods.ScoringOf(c.wish()) }
 
 // PromisedRecall returns the least probability that the job finds a pair whose similarity is exactly the threshold.
 func (c *Config) PromisedRecall() float64 {

@@ -24,6 +24,16 @@ type Method struct {
 	Similarity Similarity
 	// Settings are the settings that belong to this method.
 	Settings Settings
+	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is what
+	// messages call it.
+	Refuses, Owns []Refusal
+	Called        string
+	// Scorings are the ways to score that a job may ask for. The zero value is [Jaccard] only.
+	Scorings []Scoring
+	// ComparesAll says that all pairs of documents are compared.
+	ComparesAll bool
+	// Load says how much a job takes. The zero value is the load of sets.
+	Load Load
 
 	// Fingerprints is the kind of fingerprint that the method needs. The zero value is [fingerprints.Sets].
 	Fingerprints fingerprints.Name
@@ -87,6 +97,14 @@ type Settings struct {
 	Distance bool
 }
 
+// Load says how much a job takes, in multiples of what one with sets takes.
+type Load struct {
+	// Text is how many bytes of keys are sorted for each byte of text.
+	Text int64
+	// Memory is how much memory the shingles of a document take while they are compared.
+	Memory int64
+}
+
 // Promise is what is known of the pairs that a method finds, before the search.
 type Promise struct {
 	// Recall is the probability that a pair at the threshold is found, 0 if unknown.
@@ -116,6 +134,10 @@ func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
 	}
+	if m.Scorings == nil {
+		m.Scorings = []Scoring{Jaccard}
+	}
+	m.Load.Text, m.Load.Memory = max(m.Load.Text, 1), max(m.Load.Memory, 1)
 	if m.Fingerprints == "" {
 		m.Fingerprints = fingerprints.Sets
 	}
@@ -173,12 +195,23 @@ func mustOf(name Name) (*Method, error) {
 	return m, nil
 }
 
+// inOrder returns all methods in alphabetical order.
+func inOrder() (all []*Method) {
+	for _, name := range slices.Sorted(maps.Keys(registered)) {
+		all = append(all, registered[name])
+	}
+	return all
+}
+
+// Resembling returns the names of the methods that find near-duplicates, in alphabetical order.
+func Resembling() []Name { return Names(Resemblance) }
+
 // Names returns the names of the methods that find a similarity, in alphabetical order.
 func Names(similarity Similarity) []Name {
 	var names []Name
-	for _, name := range slices.Sorted(maps.Keys(registered)) {
-		if registered[name].Similarity == similarity {
-			names = append(names, name)
+	for _, m := range inOrder() {
+		if m.Similarity == similarity {
+			names = append(names, m.Name)
 		}
 	}
 	return names

@@ -30,6 +30,23 @@ func init() {
 			shingle, words := p.Shingle, p.passageWords()
 			return func() Keys { return newPassageKeys(shingle, words).append }, nil
 		},
+		Called: "{similarity} containment",
+		Owns:   []Refusal{{Setting: "excerpt", IfGiven: true}, {Setting: "no_quotations"}, {Setting: "passage"}, {Setting: "rarity"}},
+		Refuses: []Refusal{
+			{Setting: "keys", Why: "is for {similarity} jaccard: with containment documents are brought together by passages"},
+			{Setting: "bands", Why: "is for {similarity} jaccard"},
+			{Setting: "rows", Why: "is for {similarity} jaccard"},
+			{Setting: "recall", Why: "is for {similarity} jaccard; docs/containment.md says which passages are found"},
+			{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+			{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+			{Setting: "score", Why: "is for {similarity} jaccard"},
+			{Setting: "verify", Why: "{similarity} containment needs the whole texts of exact"},
+			{Setting: "audit", But: []string{"off"}, Why: "is for {similarity} jaccard"},
+			{Setting: "features", Why: "with {similarity} containment passages are looked for in texts; name a field with {text_field}"},
+			{Setting: "weight", Why: "with {similarity} containment a passage has a place in one text; name its field with {text_field}"},
+			{Setting: "stopwords_use", Why: "leaves holes in passages; with {similarity} containment only remove can be used"},
+		},
+		Load:   Load{Text: 4, Memory: 5},
 		Crowds: ToStars,
 		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {

@@ -28,6 +28,7 @@ func init() {
 	Register(Method{
 		Name:     SimHash,
 		Settings: Settings{Distance: true},
+		Scorings: []Scoring{Jaccard, Hamming},
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := p.tables()

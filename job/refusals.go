@@ -1,0 +1,35 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// checkRefusals refuses the settings that the method of the job cannot heed.
+func (c *Config) checkRefusals(check checker) {
+	usual := Default()
+	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	for _, r := range c.method().Refusals() {
+		name := r.Setting
+		differs := !bytes.Equal(own[name], others[name])
+		switch {
+		case name == "stopwords_use" && c.StopWords == "":
+			continue // it says nothing without a list
+		case differs:
+			differs = !r.Accepts(valueText(own[name]))
+		case r.IfGiven:
+			differs = slices.Contains(c.Given, name)
+		}
+		check(!differs, "{"+name+"} %s: "+r.Why, valueText(own[name]))
+	}
+}
+
+// valueText writes a value in JSON as messages have it.
+func valueText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
