@@ -161,7 +161,7 @@ type Config struct {
 	Guard []string `json:"guard,omitempty"`
 	// FailOn holds conditions, see [FailConditions], under which a run that has ended well reports a failure.
 	FailOn []string `json:"fail_on,omitempty"`
-	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.
+	// Memory is the size, in bytes, that a process aims to stay below; 0: no aim. Then a document may take what it may with 600 MiB.
 	Memory ByteSize `json:"memory"`
 	// WorkerMemory is the same for a worker of a cluster; 0: Memory.
 	WorkerMemory ByteSize `json:"worker_memory,omitempty"`

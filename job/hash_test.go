@@ -121,7 +121,7 @@ func TestHashGolden(t *testing.T) {
 	weighted.Weight = map[string]float64{"title": 3, "text": 1}
 	weighted.Normalize.Fold = true
 	simHash := validConfig()
-	simHash.Keys, simHash.Bits, simHash.Seed = methods.SimHash, 128, 7
+	simHash.Keys, simHash.Bits, simHash.Seed = methods.SimHash, 128, Seed{Number: 7}
 	for _, c := range []struct {
 		config           Config
 		stopWords        string

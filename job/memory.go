@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 )
 
@@ -60,9 +61,9 @@ const (
 )
 
 // DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
-// alone, so it is the same on every machine. The rest is for what belongs to no document, and for garbage.
+// alone, so it is the same on every machine.
 func (c *Config) DocumentBytes() int64 {
-	return (cmp.Or(c.ProcessMemory(), usualMemory) - baseMemory) * 3 / 5
+	return documents.DocumentBytes(cmp.Or(c.ProcessMemory(), usualMemory))
 }
 
 // PlanMemory cuts a job over text bytes of text for a process that works on several tasks at a time. Memory is the size

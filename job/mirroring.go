@@ -52,7 +52,7 @@ func (c *Config) Paging(shards int) documents.Paging {
 	if !c.HasSites() {
 		return documents.Paging{}
 	}
-	return documents.Paging{Rule: c.Site, URL: c.URLField, Date: c.DateField, Ranges: max(shards/shardsPerRange, 1)}
+	return documents.Paging{Rule: c.Site, URL: c.URLField, Date: c.DateField, Ranges: max(shards/shardsPerRange, 1), Traces: c.State != ""}
 }
 
 // ReadSiteLists returns the lists of sites as they stand in their files.

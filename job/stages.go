@@ -56,7 +56,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
-			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: uint64(c.Seed)},
+			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},
 			Code:    c.Code, Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
 			FeatureShingles: c.FeatureWeight,
 		},
@@ -65,7 +65,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 
 // Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
 func (c *Config) Indexing(lists Lists) index.Kind {
-	kind := index.Kind{Config: c.IndexHash(lists), Seed: uint64(c.Seed), Threshold: c.Threshold}
+	kind := index.Kind{Config: c.IndexHash(lists), Seed: c.Seed.Number, Threshold: c.Threshold}
 	if c.Scorer().IsDistance {
 		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
 	}

@@ -53,11 +53,12 @@ func (c *Config) Validate() error {
 	check(c.SketchSize == 0 || c.makesSketches(), "{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
 	c.checkOutput(check)
 	c.checkState(check)
+	check(!c.Resume || !c.Seed.IsDrawn, "{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}", RandomSeed)
 	c.checkGuards(check)
 	c.checkMirroring(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
-	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no limit", c.Memory)
+	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		if _, err := c.Scheme(); err != nil {

@@ -143,7 +143,7 @@ func (r *run) handOn(result *write.Result) (f found, err error) {
 		if err = r.follow(&f, output.Mirrors, before.mirrors, now.Mirrors, names.Mirrors); err != nil {
 			return f, err
 		}
-		if err = r.followAlerts(&f, before.suspects, now.Suspects, result.Written); err != nil {
+		if err = r.followAlerts(&f, before.suspects, now.Suspects, result); err != nil {
 			return f, err
 		}
 	}
@@ -171,12 +171,12 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
-func (r *run) followAlerts(f *found, known, now []state.Alert, runs []work.Path) error {
-	originals := r.state.Last.Originals
+func (r *run) followAlerts(f *found, known, now []state.Alert, result *write.Result) error {
+	last := mirrors.LastNight{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
 	if r.Config.Rebuild {
-		originals = nil
+		last.Originals, last.Pages = nil, nil
 	}
-	watch, err := mirrors.NewWatch(runs, r.inputs.Sites.Protected, originals, known)
+	watch, err := mirrors.NewWatch(result.Written, r.inputs.Sites.Protected, now, last)
 	if err != nil {
 		return err
 	}

@@ -109,12 +109,18 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		if r.state, err = openState(&config); err != nil {
 			return nil, err
 		}
+		r.Config.Seed = config.Seed
 	}
 	inputs, size, err := listing.Apart(ctx, config, r.known())
 	if err != nil {
 		return nil, err
 	}
 	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
+	if r.state != nil && !config.Rebuild {
+		for _, original := range r.state.Last.Originals {
+			inputs.Originals = append(inputs.Originals, original.Site)
+		}
+	}
 	r.inputs, r.Bytes = &inputs, size
 	of := job.Lists{StopWords: stopWords, Ranking: ranking, Ignored: documents.IgnoredHash(inputs.Ignored)}
 	r.ConfigHash = config.ResultHash(of)

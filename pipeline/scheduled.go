@@ -85,7 +85,24 @@ func openState(config *job.Config) (*scheduled, error) {
 	if err != nil {
 		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s cannot be used: %w", config.State, err))
 	}
-	return &scheduled{State: opened}, nil
+	s := &scheduled{State: opened}
+	if err := s.keepSeed(config); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return s, nil
+}
+
+// keepSeed replaces a seed that was drawn by the one of the state: its sketches can be compared with no others.
+func (s *scheduled) keepSeed(config *job.Config) error {
+	if !config.Seed.IsDrawn || s.Last.Number == 0 || config.Rebuild {
+		return nil
+	}
+	var last job.Config
+	if err := json.Unmarshal(s.Last.Config, &last); err != nil {
+		return fmt.Errorf("read the configuration of the last run: %w", err)
+	}
+	config.Seed.Number = last.Seed.Number
+	return nil
 }
 
 // known returns the files that are of the corpus even if the configuration does not name them.

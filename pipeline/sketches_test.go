@@ -157,11 +157,11 @@ func TestWeights(t *testing.T) {
 func TestSeed(t *testing.T) {
 	files := cut(oddities(74), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Seed = 1<<63 | 5
+	config.Seed.Number = 1<<63 | 5
 	config.Emit = append(config.Emit, output.Sketches)
 	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
 	keyed := readRows[sketchRow](t, config.Output, output.Sketches)
-	config.Seed, config.Output = 0, filepath.Join(t.TempDir(), "out")
+	config.Seed, config.Output = job.Seed{}, filepath.Join(t.TempDir(), "out")
 	runJob(t, config)
 	for i, row := range readRows[sketchRow](t, config.Output, output.Sketches) {
 		if row.Shingles > 0 && slices.Equal(row.Fingerprint, keyed[i].Fingerprint) {

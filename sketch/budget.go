@@ -3,6 +3,8 @@ package sketch
 import (
 	"errors"
 	"math"
+	"runtime"
+	"slices"
 )
 
 // ErrSpent says that a document takes more memory than its [Budget] allows.
@@ -10,12 +12,22 @@ var ErrSpent = errors.New("the document takes more memory than one may take")
 
 // What an element of a document takes, in bytes. Each step charges what it holds itself.
 const (
-	// shingleBytes is a shingle in the order of the text, once more while all are sorted, and packed in a sketch block.
-	shingleBytes = 8 + 8 + 6
-	// placeBytes is a token of a sequence: where it begins and ends.
-	placeBytes = moving * (4 + 4 + 1)
-	// sequenceBytes is a shingle of a sequence, with its places, packed and in a sketch block.
-	sequenceBytes = 8 + 3*4 + 8 + 2*12
+	// shingleBytes is a shingle in the order of the text, and once more while all are sorted. The memory of the second one is
+	// free when sets are packed. One more byte is room for what the rest of a text was expected to become.
+	shingleBytes = 8 + 8 + 1
+	// setBytes is a shingle in a list beside these.
+	setBytes = 8
+	// featureBytes is an element of a feature: in a list that grows, and packed in a sketch block.
+	featureBytes = 8 + 8 + 6
+	// placeBytes is a token of a sequence: where it begins and ends, and room for more.
+	placeBytes = 4 + 4 + 1 + 1
+	// sequenceBytes is a shingle of a sequence once more, to be sorted, the number of its first token, and what is packed beyond
+	// the memory that is free when all is sorted.
+	sequenceBytes = setBytes + 4 + 4
+	// comparedBytes is what a sequence takes beyond all that when a later stage compares it with another.
+	comparedBytes = 60
+	// partBytes is a shingle of a sequence of several parts, with its places.
+	partBytes = moving * (8 + 2*4)
 	// wordBytes is a word of a [ShingleFilter].
 	wordBytes = moving * (3*8 + 1)
 	// pieceBytes is a word that stands for code, if its place in the code is wanted.
@@ -39,6 +51,7 @@ type Budget struct {
 
 	await   func() error // nil: large documents need not wait
 	used    int64
+	needs   int64 // see Needs
 	isLarge bool
 	err     error
 }
@@ -48,7 +61,7 @@ func (b *Budget) Begin(record int64) {
 	if b == nil {
 		return
 	}
-	b.used, b.isLarge, b.err = 0, false, nil
+	b.used, b.needs, b.isLarge, b.err = 0, 0, false, nil
 	b.take(int(record))
 }
 
@@ -79,6 +92,22 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
+// Needs returns about how many bytes a document takes that has spent its budget, or 0 if that is not known.
+func (b *Budget) Needs() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.needs
+}
+
+// foresee notes what a document takes whose budget is spent by a step after done bytes of length bytes of text. It had used before
+// bytes when the step began.
+func (b *Budget) foresee(before int64, done, length int) {
+	if b != nil && b.err == ErrSpent && done > 0 {
+		b.needs = before + int64(float64(b.used-before)*max(float64(length)/float64(done), 1))
+	}
+}
+
 // take charges bytes, and reports whether the document may go on.
 func (b *Budget) take(bytes int) bool {
 	if b == nil {
@@ -103,6 +132,45 @@ func (b *Budget) grow() bool {
 		}
 	}
 	return b.err == nil
+}
+
+// collect frees what a large document has just dropped. It takes some milliseconds. The collector alone would wait until there
+// is as much garbage as it allows, which is more than a document may leave.
+func (b *Budget) collect() {
+	if b.IsLarge() {
+		runtime.GC()
+	}
+}
+
+// reuse calls make and then use. What make charges belongs to buffers that the next call uses again, so the document holds the
+// largest charge of all calls: held, which reuse returns for the next call.
+func (b *Budget) reuse(held int64, make, use func()) int64 {
+	if b == nil {
+		make()
+		use()
+		return 0
+	}
+	before := b.used - held
+	b.used = before
+	make()
+	held = max(held, b.used-before)
+	b.used = before + held
+	use()
+	return held
+}
+
+// expect returns list with room for more elements. The list holds what has become of the first done bytes of a text of length
+// bytes, and more. Its new memory has room for all that the rest becomes if it goes on in this way, but not for twice as much
+// as is there: texts can be made to begin in another way than they go on.
+func expect[T any](b *Budget, list []T, more, done, length int) []T {
+	if cap(list)-len(list) >= more {
+		return list
+	}
+	need := len(list) + more
+	expected := int(float64(need) * float64(length) / float64(max(done, 1)) * 17 / 16)
+	list = slices.Grow(list, min(max(expected, need), 2*need)-len(list))
+	b.collect()
+	return list
 }
 
 // room returns how long a text may become. A longer text spends the budget when it is charged.

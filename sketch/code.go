@@ -204,8 +204,8 @@ func blank(text []byte) {
 
 // words returns a text with a word for each token of code.
 func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
-	r.text = r.text[:0]
 	room := r.budget.room()
+	r.text = slices.Grow(r.text[:0], min(len(code), room))
 	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
 		piece := codePiece{at: uint32(len(r.text)), begin: uint32(t.Begin), end: uint32(t.End)}
 		switch t.Kind {

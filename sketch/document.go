@@ -73,6 +73,9 @@ type Hasher struct {
 	budget    *Budget  // nil: no limit
 	tokens    []uint64 // hashes of tokens whose shingles are still to come
 	elements  []uint64 // shingles in the order of the text, then the set
+	// Of the text: its length, how much of it has been read, and the number of tokens there.
+	length, done, count int
+	before              int64 // what the document had used of its budget
 
 	// ending holds the last bytes of a text, at most lookahead, and zeros.
 	ending [2 * lookahead]byte
@@ -99,9 +102,19 @@ func NewHasher(m Measure) (*Hasher, error) {
 // [Tokens] says what a token is. Two tokens are the same if their 64-bit hashes are, and two shingles if
 // their 48-bit hashes are.
 func (h *Hasher) Document(text []byte) Document {
-	tokens := h.shingles(text)
+	h.shingles(text)
+	return h.document(text)
+}
+
+// document returns the fingerprint of the text whose shingles have been read.
+func (h *Hasher) document(text []byte) Document {
 	set := h.sorter.Sort(h.elements)
-	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
+	if h.budget.IsLarge() {
+		// The set is packed next, and the memory of the sorter is as large.
+		h.sorter = asmkernels.SetSorter{}
+		h.budget.collect()
+	}
+	document := Document{Set: set, Tokens: h.count, InvalidBytes: h.tokenizer.invalid}
 	if len(set) > 0 {
 		document.Digest = h.digester.Set(set)
 	} else {
@@ -113,29 +126,58 @@ func (h *Hasher) Document(text []byte) Document {
 // shingles sets the elements to the shingles of text and returns the number of
 // its tokens.
 func (h *Hasher) shingles(text []byte) (tokens int) {
+	h.begin(len(text))
+	if h.read(text) {
+		h.end()
+	}
+	return h.count
+}
+
+// begin begins a text of about so many bytes.
+func (h *Hasher) begin(length int) {
 	h.tokenizer.reset()
 	h.runs.reset()
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
-	for at := 0; at < len(text); {
+	h.length, h.done, h.count, h.before = length, 0, 0, h.budget.Used()
+}
+
+// read reads the next piece of the text. All pieces but the last end with white space. It reports whether the text may go on.
+func (h *Hasher) read(piece []byte) bool {
+	for at := 0; at < len(piece); {
 		waiting := len(h.tokens)
-		at += h.readTokens(text[at:])
-		if at >= len(text) {
-			h.tokens = h.runs.close(h.tokens)
+		read := h.readTokens(piece[at:])
+		at, h.done = at+read, h.done+read
+		if !h.join(waiting) {
+			return false
 		}
-		tokens += len(h.tokens) - waiting
-		if !h.budget.take(shingleBytes * (len(h.tokens) - waiting)) {
-			h.elements = h.elements[:0]
-			break
-		}
-		h.elements = appendShingles(h.elements, h.hash, h.tokens, h.shingle)
-		// The last tokens are also in shingles of the next chunk.
-		done := max(len(h.tokens)-(h.shingle-1), 0)
-		h.tokens = h.tokens[:copy(h.tokens, h.tokens[done:])]
 	}
-	if 0 < tokens && tokens < h.shingle {
+	return true
+}
+
+// end ends the text.
+func (h *Hasher) end() {
+	waiting := len(h.tokens)
+	h.tokens = h.runs.close(h.tokens)
+	if h.join(waiting) && 0 < h.count && h.count < h.shingle {
 		h.elements = appendShingles(h.elements, h.hash, h.tokens, len(h.tokens))
 	}
-	return tokens
+}
+
+// join joins the tokens from number waiting on to shingles. It reports whether the text may go on.
+func (h *Hasher) join(waiting int) bool {
+	read := len(h.tokens) - waiting
+	h.count += read
+	if !h.budget.take(shingleBytes * read) {
+		h.elements = h.elements[:0]
+		h.budget.foresee(h.before, h.done, h.length)
+		return false
+	}
+	h.elements = expect(h.budget, h.elements, read, h.done, h.length)
+	h.elements = appendShingles(h.elements, h.hash, h.tokens, h.shingle)
+	// The last tokens are also in shingles of the next chunk.
+	done := max(len(h.tokens)-(h.shingle-1), 0)
+	h.tokens = h.tokens[:copy(h.tokens, h.tokens[done:])]
+	return true
 }
 
 // readTokens appends the hashes of the tokens of the next chunk of text. A token that may go on in the next

@@ -67,8 +67,9 @@ type Fingerprint struct {
 type Fingerprinter struct {
 	options  Options
 	prepare  preparation
-	document func(text []byte) Document
-	simhash  *SimHash // nil: not wanted
+	hasher   *Hasher
+	filter   *ShingleFilter // nil: all shingles count
+	simhash  *SimHash       // nil: not wanted
 	digester *Digester
 	features *asmkernels.Hash // has keys of its own
 
@@ -92,19 +93,15 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	}
 	switch {
 	case o.StopWords == nil, o.StopWordUse == RemoveStopWords: // the preparation removes them
-		hasher, err := NewHasher(o.Measure)
-		if err != nil {
+		if f.hasher, err = NewHasher(o.Measure); err != nil {
 			return nil, err
 		}
-		hasher.budget = o.Budget
-		f.document = hasher.Document
+		f.hasher.budget = o.Budget
 	case o.StopWordUse == RequireStopWords:
-		filter, err := NewShingleFilter(o.Measure, o.StopWords.Contains)
-		if err != nil {
+		if f.filter, err = NewShingleFilter(o.Measure, o.StopWords.Contains); err != nil {
 			return nil, err
 		}
-		filter.hasher.budget = o.Budget
-		f.document = filter.Document
+		f.filter.hasher.budget = o.Budget
 	default:
 		return nil, fmt.Errorf("unknown use %q of stop words: take %s or %s", o.StopWordUse, RemoveStopWords, RequireStopWords)
 	}
@@ -135,11 +132,13 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 		for i, text := range texts {
 			d := f.text(text)
 			f.addWeighted(d.Set, i)
-			f.set = append(f.set, d.Set...)
+			if f.options.Budget.take(setBytes * len(d.Set)) {
+				f.set = append(f.set, d.Set...)
+			}
 			sum.Tokens += d.Tokens
 			sum.InvalidBytes += d.InvalidBytes
 		}
-		if parts := max(f.options.FeatureShingles, 1); f.options.Budget.take(shingleBytes * len(features) * parts) {
+		if parts := max(f.options.FeatureShingles, 1); f.options.Budget.take(featureBytes * len(features) * parts) {
 			f.addFeatures(features, parts)
 		}
 		sum.Set = f.distinct()
@@ -150,7 +149,7 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 	case !isOne:
 		sum.Digest = f.digester.Set(sum.Set)
 	}
-	if f.options.Ignored != nil {
+	if f.options.Ignored != nil && f.options.Budget.take(setBytes*len(sum.Set)) {
 		f.kept = f.options.Ignored.leaveOut(&sum, f.kept, f.digester)
 		if len(sum.Set) == 0 && f.simhash != nil {
 			f.simhash.Reset()
@@ -160,7 +159,16 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 }
 
 // text returns the fingerprint of one text after normalization and filters.
-func (f *Fingerprinter) text(text []byte) Document { return f.document(f.prepare.apply(text)) }
+func (f *Fingerprinter) text(text []byte) Document {
+	if f.filter != nil {
+		return f.filter.Document(f.prepare.apply(text))
+	}
+	f.hasher.begin(len(text))
+	if f.prepare.each(text, f.hasher.read) {
+		f.hasher.end()
+	}
+	return f.hasher.document(text)
+}
 
 // addWeighted adds the set of a text to the SimHash.
 func (f *Fingerprinter) addWeighted(set []uint64, text int) {
@@ -196,7 +204,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	}
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
-	if f.options.Budget.take(shingleBytes * len(features)) {
+	if f.options.Budget.take(featureBytes * len(features)) {
 		f.addFeatures(features, 1)
 	}
 	sum.Set = f.distinct()

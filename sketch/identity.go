@@ -75,7 +75,7 @@ func (i *Identifier) Texts(texts [][]byte) Identified {
 	i.begin("words")
 	d.IsEmpty = true
 	for _, text := range texts {
-		isValid, hasWords := i.addWords(i.prepare.apply(text))
+		isValid, hasWords := i.addWords(text)
 		d.IsValid, d.IsEmpty = d.IsValid && isValid, d.IsEmpty && !hasWords
 	}
 	if d.Digest = i.sum.digest(); d.IsEmpty {
@@ -92,17 +92,20 @@ func (i *Identifier) begin(kind string) {
 	i.sum.Write(i.words)
 }
 
-// addWords adds the folded words of a text to the hash. A zero byte, which no word contains, ends each word, and another one
+// addWords adds the folded words of a text to the hash, after normalization. A zero byte, which no word contains, ends each word, and another one
 // the text.
 func (i *Identifier) addWords(text []byte) (isValid, hasWords bool) {
 	i.hasher.tokenizer.reset()
-	for at := 0; at < len(text); {
-		var read int
-		i.words, read = i.hasher.appendWords(i.words[:0], text[at:])
-		hasWords = hasWords || len(i.words) > 0
-		i.sum.Write(i.words)
-		at += read
-	}
+	i.prepare.each(text, func(piece []byte) bool {
+		for at := 0; at < len(piece); {
+			var read int
+			i.words, read = i.hasher.appendWords(i.words[:0], piece[at:])
+			hasWords = hasWords || len(i.words) > 0
+			i.sum.Write(i.words)
+			at += read
+		}
+		return i.hasher.budget.Err() == nil
+	})
 	i.words = append(i.words[:0], 0)
 	i.sum.Write(i.words)
 	return i.hasher.tokenizer.invalid == 0, hasWords

@@ -1,5 +1,14 @@
 package sketch
 
+import (
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// leastPiece is how many bytes a piece of a long text has at least. Pieces fit into a core's cache.
+const leastPiece = 64 << 10
+
 // preparation is what is done to a text before it is cut into tokens. It is not for concurrent use.
 type preparation struct {
 	budget     *Budget
@@ -7,7 +16,8 @@ type preparation struct {
 	normalizer *Normalizer // nil: nothing to do
 	filter     *WordFilter // nil: no word to remove
 
-	normalized, filtered []byte
+	normalized, filtered []byte // a piece of the text
+	whole                []byte
 }
 
 // newPreparation returns the preparation that options ask for.
@@ -28,19 +38,73 @@ func newPreparation(o Options) (p preparation, err error) {
 	return p, err
 }
 
-// apply returns the text after all that is to be done to it, valid until the next call.
-func (p *preparation) apply(text []byte) []byte {
+// each visits the text after all that is to be done to it, in pieces. All but the last end with white space. A piece is valid
+// until visit returns. If that is false, each stops and returns false.
+func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	if p.code != nil {
 		text = p.code.read(text)
 	}
+	if p.normalizer == nil && p.filter == nil {
+		return visit(text)
+	}
+	var held int64
+	goesOn := true
+	for goesOn && len(text) > 0 {
+		piece := text[:pieceEnd(text)]
+		text = text[len(piece):]
+		held = p.budget.reuse(held, func() { piece = p.change(piece) }, func() { goesOn = visit(piece) && p.budget.Err() == nil })
+	}
+	return goesOn
+}
+
+// change normalizes a piece and takes words out of it.
+func (p *preparation) change(piece []byte) []byte {
 	if p.normalizer != nil {
-		p.normalized = p.normalizer.Append(p.normalized[:0], text)
-		text = p.normalized
+		p.normalized = p.normalizer.Append(p.normalized[:0], piece)
+		piece = p.normalized
 	}
 	if p.filter != nil {
-		p.filtered = p.filter.Append(p.filtered[:0], text)
+		p.filtered = p.filter.Append(p.filtered[:0], piece)
 		p.budget.take(len(p.filtered))
-		text = p.filtered
+		piece = p.filtered
 	}
-	return text
+	return piece
+}
+
+// apply returns the text after all that is to be done to it, valid until the next call.
+func (p *preparation) apply(text []byte) []byte {
+	p.whole = p.whole[:0]
+	isWhole := p.normalizer == nil && p.filter == nil
+	p.each(text, func(piece []byte) bool {
+		if isWhole {
+			text = piece
+			return true
+		}
+		p.whole = append(p.whole, piece...)
+		return p.budget.take(moving * len(piece))
+	})
+	if isWhole {
+		return text
+	}
+	return p.whole
+}
+
+// pieceEnd returns where the first piece of a text ends: behind a space or the end of a line, before a character that belongs
+// to nothing before it. Normalized by itself, a piece becomes what it becomes within the text.
+func pieceEnd(text []byte) int {
+	for at := leastPiece; at < len(text); at++ {
+		if (text[at-1] == ' ' || text[at-1] == '\n') && beginsPiece(text[at:]) {
+			return at
+		}
+	}
+	return len(text)
+}
+
+// beginsPiece reports whether no normal form joins the first character of text to a space before it.
+func beginsPiece(text []byte) bool {
+	if text[0] < utf8.RuneSelf {
+		return true
+	}
+	r, size := utf8.DecodeRune(text)
+	return (r != utf8.RuneError || size > 1) && norm.NFKC.Properties(text).BoundaryBefore()
 }

@@ -47,6 +47,9 @@ type Sequencer struct {
 	ignored      *Shingles // nil: all count
 	sequence     Sequence
 	invalid      int
+	isWhole      bool  // the sequence shares the lists of the one part of the text
+	length       int   // of the text
+	before       int64 // what the document had used of its budget
 }
 
 // NewSequencer returns a Sequencer of texts. It finds the shingles that a [Fingerprinter] with the same
@@ -100,9 +103,15 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
 // the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
-	s.begins, s.ends, s.invalid = s.begins[:0], s.ends[:0], 0
+	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
+	s.before = s.budget.Used()
 	q := &s.sequence
+	if s.isWhole {
+		// All but the numbers of the tokens lie in the memory of others.
+		*q = Sequence{Tokens: q.Tokens}
+	}
 	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+	s.isWhole = false
 	read := text
 	if s.code != nil {
 		read = s.code.read(text)
@@ -117,7 +126,7 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 			q.Starts[i], q.Ends[i] = s.code.begin(q.Starts[i]), s.code.end(q.Ends[i])
 		}
 	}
-	s.set = append(s.set[:0], q.Shingles...)
+	s.set = append(slices.Grow(s.set[:0], len(q.Shingles)), q.Shingles...)
 	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}
 	if len(d.Set) > 0 {
 		d.Digest = s.hasher.digester.Set(d.Set)
@@ -128,6 +137,11 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 		if s.kept = s.ignored.leaveOut(&d, s.kept, s.hasher.digester); d.Ignored > 0 {
 			q.LeaveOut(s.ignored, len(d.Set) == 0)
 		}
+	}
+	if s.budget.IsLarge() {
+		// The sequence is packed next. The set is not, and goes when the caller has looked at it.
+		s.set, s.sorter = nil, asmkernels.SetSorter{}
+		s.budget.collect()
 	}
 	if len(d.Set) < s.least {
 		d.Set = nil
@@ -180,24 +194,41 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	}
 	width := min(s.shingle, tokens)
 	s.hasher.shingles(part)
-	if !s.budget.take(sequenceBytes * len(s.hasher.elements)) {
+	n := len(s.hasher.elements)
+	if !s.budget.take(sequenceBytes * n) {
 		return
 	}
 	q := &s.sequence
-	for i, element := range s.hasher.elements {
-		q.Shingles = append(q.Shingles, element)
+	q.Tokens = slices.Grow(q.Tokens, n)
+	for i := range n {
 		q.Tokens = append(q.Tokens, uint32(first+i))
-		q.Starts = append(q.Starts, s.begins[first+i])
-		q.Ends = append(q.Ends, s.ends[first+i+width-1])
 	}
+	starts, ends := s.begins[first:first+n], s.ends[first+width-1:][:n]
+	if whole {
+		// The only part has all lists already.
+		q.Shingles, q.Starts, q.Ends, s.isWhole = s.hasher.elements, starts, ends, true
+		return
+	}
+	if !s.budget.take(partBytes * n) {
+		return
+	}
+	q.Shingles = append(q.Shingles, s.hasher.elements...)
+	q.Starts, q.Ends = append(q.Starts, starts...), append(q.Ends, ends...)
 }
 
 // token adds a token, and reports whether the text may go on.
 func (s *Sequencer) token(begin, end int, isInRun bool) bool {
-	s.begins = append(s.begins, uint32(begin))
-	s.ends = append(s.ends, uint32(end))
-	s.inRun = append(s.inRun, isInRun)
-	return s.budget.take(placeBytes)
+	if len(s.begins) == cap(s.begins) {
+		s.begins = expect(s.budget, s.begins, 1, begin, s.length)
+		s.ends = expect(s.budget, s.ends, 1, begin, s.length)
+	}
+	s.begins, s.ends = append(s.begins, uint32(begin)), append(s.ends, uint32(end))
+	s.inRun = append(expect(s.budget, s.inRun, 1, begin, s.length), isInRun)
+	if s.budget.take(placeBytes + comparedBytes) {
+		return true
+	}
+	s.budget.foresee(s.before, end, s.length)
+	return false
 }
 
 // joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token

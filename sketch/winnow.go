@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"math/bits"
+	"slices"
 
 	"mirrorbeam/asmkernels"
 )
@@ -49,6 +50,7 @@ const passageRotation = 21
 // in the text. Winnow these hashes if the shingles of the measure are so
 // short that dissimilar texts share many.
 func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
+	hashes = slices.Grow(hashes, s.Len())
 	for begin := 0; begin < s.Len(); {
 		end := begin + 1
 		for end < s.Len() && s.Tokens[end] == s.Tokens[end-1]+1 {

@@ -141,5 +141,7 @@ func (f *ShingleFilter) read(text []byte) {
 
 // add adds all shingles of a part of the text, which begins and ends with a token.
 func (f *ShingleFilter) add(part []byte) {
-	f.set = append(f.set, f.hasher.Document(part).Set...)
+	if d := f.hasher.Document(part); f.hasher.budget.take(setBytes * len(d.Set)) {
+		f.set = append(f.set, d.Set...)
+	}
 }

@@ -45,7 +45,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	got := command.(*runCommand).Config
 	want := job.Default()
-	want.Input, want.Output, want.Threshold, want.Shingle, want.Keys, want.Seed = []string{"x"}, "out", 0.9, 4, "minhash", 1<<64-1
+	want.Input, want.Output, want.Threshold, want.Shingle, want.Keys, want.Seed = []string{"x"}, "out", 0.9, 4, "minhash", job.Seed{Number: 1<<64 - 1}
 	want.Weight, want.Tokens, want.MaxDocument, want.Emit = map[string]float64{"title": 3, "text": 1}, sketch.WordTokens, 1<<20, []string{"clusters", "pairs"}
 	slices.Sort(got.Given)
 	want.Given = []string{"emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "tokens", "weight"}

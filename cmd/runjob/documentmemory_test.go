@@ -20,6 +20,7 @@ func TestDocumentMemory(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte('a' + letters.IntN(26))
 	}
+	words := strings.Repeat("some words of a long text ", 60_000_000/26)
 	for name, test := range map[string]struct {
 		text             string
 		arguments        []string
@@ -32,6 +33,9 @@ func TestDocumentMemory(t *testing.T) {
 		"stop words, memory":  {strings.Repeat("a b ", size/4), []string{"--stopwords", "stop.txt", "--stopwords-use", "require", "--memory", "200MiB"}, 0, 200 << 20, 1},
 		"an ordinary one":     {strings.Repeat("some words of a long text ", size/26), []string{"--memory", "200MiB"}, 0, 200 << 20, 0},
 		"near-duplicates":     {string(noise), []string{"--tokens", "chars", "--shingle", "8"}, 3, 540 << 20, 0},
+		"long and normalized": {words, []string{"--normalize", "nfkc,fold,punctuation"}, 0, 600 << 20, 0},
+		"long and escaped":    {strings.Repeat("some \"words\"\nof a long text ", 2*size/28), []string{"--code", "java"}, 0, 600 << 20, 0},
+		"long passages":       {words[:15_000_000], []string{"--similarity", "containment"}, 0, 600 << 20, 0},
 		"a long one, usually": {strings.Repeat("some words of a long text ", 4*size/26), nil, 0, 600 << 20, 0},
 	} {
 		s := newScene(t)

@@ -139,6 +139,10 @@ var faults = []struct {
 		j.Env = append(j.Env, "TMPDIR=/nonexistent")
 		return j.succeeds(2)
 	}},
+	{"5 open files", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.limited("-n 5").fails(exitStorage)
+	}},
 	{"16 open files", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
 		return s.limited("-n 16").fails(exitStorage)

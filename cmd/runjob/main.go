@@ -30,6 +30,7 @@ import (
 
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
+	_ "mirrorbeam/internal/start/openfiles" // checks a limit before main begins
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

@@ -179,7 +179,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
-			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
+			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.",
 		},
 		{
 			"Running", "worker-memory", &c.WorkerMemory, "SIZE", 0,
@@ -273,7 +273,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "seed", &c.Seed, "N", 0,
-			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; a job that is repeated, resumed or scheduled needs the number itself.",
+			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; with a state, later runs take the number of the first. A job that is repeated or resumed needs the number itself.",
 		},
 		{
 			"Measure", "threshold", &c.Threshold, "J", 0,

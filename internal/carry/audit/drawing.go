@@ -25,7 +25,7 @@ type drawn struct {
 }
 
 // Equals is what equal documents have in common. Only documents of one scope are compared, and if they have sides, only
-// those of different ones. Documents of different scopes have different digests.
+// documents of different ones. Documents of different scopes have different digests.
 type Equals struct{ Digest, Scope, Side uint64 }
 
 func inOrder(a, b drawn) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.ref, b.ref)) }

@@ -92,7 +92,7 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 }
 
 // tally counts the pairs that one sampled document of a partner forms with the documents of an audited class. The partner
-// is that of the given number among those of the class.
+// is the one of the given number in its class.
 func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
 	class := &c.list[at]
 	partner := class.Partners[number]

@@ -51,7 +51,7 @@ type outcome struct {
 	left      int64    // pairs of the dense groups
 }
 
-// bounds are those of a job of the tests: a group of more pairs than few waits, and one of
+// bounds are the bounds of a job of the tests: a group of more pairs than few waits, and one of
 // more than limit is dense.
 type bounds struct{ few, limit int64 }
 
@@ -155,7 +155,7 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 	}
 }
 
-// checkPairs checks the pairs of documents with so many keys, and the stars.
+// checkPairs checks the pairs of documents with a number of keys, and the stars.
 func checkPairs(t *testing.T, got outcome, want, stars map[[2]docref.Ref]bool, keys int) {
 	t.Helper()
 	for p, times := range got.pairs {

@@ -11,7 +11,7 @@ type Class struct {
 	// First is of the reference it is the first of the input, and where First has a side it is the first of another
 	// side. If there is none, Second is First.
 	First, Second docref.Ref
-	// Side is that of First, 0 if it has none.
+	// Side is the side of First, 0 if it has none.
 	Side uint64
 }
 

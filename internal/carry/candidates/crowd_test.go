@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 )
 
-// randomGroup makes the records of one key, many of which have the same key before, some
+// randomGroup makes the records of one key. Many have the same key before, some
 // of them equal, the first references of a reference.
 func randomGroup(random *rand.Rand, documents, major int, exact bool) []Record {
 	var records []Record
@@ -125,7 +125,7 @@ func TestMajorKeyIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestLargeGroups: a large group, of which nearly all have the same key before, is
+// TestLargeGroups: a large group, where nearly all have the same key before, is
 // compared as a loop over all pairs compares it.
 func TestLargeGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
@@ -166,7 +166,7 @@ func TestLargeGroups(t *testing.T) {
 	}
 }
 
-// families makes documents with keys, the first of which are the same for most of them,
+// families makes documents with keys. The first keys are the same for most of them,
 // and returns the keys of each and the records.
 func families(random *rand.Rand, documents, keys, common int) ([][]uint64, []Record) {
 	hash := func(band, value int) uint64 { return rand.New(rand.NewPCG(uint64(band), uint64(value))).Uint64() }

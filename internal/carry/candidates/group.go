@@ -113,7 +113,7 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns one record for each class of equal documents of a group: that of the first document. Equal documents
+// distinct returns one record for each class of equal documents of a group: the record of the first document. Equal documents
 // share all keys. A document without shingles is like equal documents only: if no document has shingles, distinct
 // returns none.
 func (g *Grouper) distinct(group []Record) []Record {
@@ -174,7 +174,7 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 				j = g.others[j] - 1
 				continue
 			}
-			if !wanted(a, b) || row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if !wanted(a, b) || row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			g.pair(a, b)
@@ -201,7 +201,7 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 		row := g.rows.row(group, i, len(group))
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
-			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			if g.others != nil && g.apart(a, b) {
@@ -289,7 +289,7 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 }
 
 // PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
-// reference, of which it gets the number.
+// reference. It gets their number.
 func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }

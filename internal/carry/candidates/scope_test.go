@@ -55,7 +55,7 @@ func TestInScope(t *testing.T) {
 					}
 					continue
 				}
-				// The previous key is that of the record before, as its own scope has it.
+				// The previous key is the key of the record before, as its own scope has it.
 				if g.previousID(&r, 0) != g.KeyID(&records[i-1]) {
 					t.Errorf("the key before key %d is %x, not %x", i, g.previousID(&r, 0), g.KeyID(&records[i-1]))
 				}

@@ -10,7 +10,7 @@ import (
 // only, its documents are joined to the first of them: that is no pair, but says that they belong together.
 func (g *Grouper) starsAcross(group []Record) {
 	for len(group) > 0 {
-		n, second := 1, 0 // second is the first document of another side than that of the first
+		n, second := 1, 0 // second is the first document of another side than the first
 		for ; n < len(group) && group[n].Digest == group[0].Digest; n++ {
 			if second == 0 && group[n].Side != group[0].Side {
 				second = n
@@ -33,7 +33,7 @@ func (g *Grouper) starsAcross(group []Record) {
 }
 
 // noteOthers notes for each class of a group the next one that is not apart from it, if some classes are not compared.
-// Classes of which each is apart from the next are all apart from each other.
+// If each class is apart from the next, all are apart from each other.
 func (g *Grouper) noteOthers(group []Record) {
 	if g.FirstInput == 0 && group[0].Side == 0 {
 		g.others = nil

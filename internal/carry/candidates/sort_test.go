@@ -29,7 +29,7 @@ func TestBucketsDropOnlyWhatHasMet(t *testing.T) {
 	}
 }
 
-// chained returns the records of documents whose keys are those of one of some bases, the
+// chained returns the records of documents whose keys are the keys of one of some bases, the
 // first of them random. Of several bases, one document in ten has another key instead of a later one.
 func chained(random *rand.Rand, bases int, exact bool) []Record {
 	var records []Record
@@ -81,7 +81,7 @@ func sift(records []Record, exact bool) []Record {
 	return kept
 }
 
-// findings returns all pairs that Groups passes on, in order, those of crowds too.
+// findings returns all pairs that Groups passes on, in order, also the pairs of crowds.
 func findings(records []Record, exact bool) [][3]uint64 {
 	var found [][3]uint64
 	g := Grouper{Threshold: 0.8, MaxComparisons: 1000, Exact: exact}

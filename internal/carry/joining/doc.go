@@ -9,7 +9,7 @@
 //
 //  1. From the last range to the first, it joins the documents of a range by the edges within the range. Of the
 //     documents in earlier ranges to which a group is now joined, the first becomes the parent of the group. An edge from
-//     there to each other one replaces the edge to the group. So a range has no edges but those of its groups to their
+//     there to each other one replaces the edge to the group. So a range has no edges but from its groups to their
 //     parents, and the number of edges never grows.
 //  2. From the first range to the last, each group asks its parent for the first document of the component. The parent
 //     knows it, since all earlier ranges do.

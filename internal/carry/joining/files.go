@@ -41,7 +41,7 @@ type address struct {
 	number int // of the range
 }
 
-// newFiles returns files in a folder for a step that may take so many bytes of memory.
+// newFiles returns files in a folder for a step that may take the given bytes of memory.
 func newFiles(folder string, bytes int64) files {
 	const least, most = 4 << 10, 64 << 20
 	return files{folder: folder, held: int(min(max(bytes/8, least), most)), pieces: map[address][]runfile.Piece{}}

@@ -5,7 +5,7 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 )
 
-// Graph is a graph of documents of which many tasks have made parts.
+// Graph is a graph of documents. Many tasks have made its parts.
 type Graph struct {
 	// Parts visits the parts with their numbers. It is called several times, and gives the same parts in the same order
 	// each time. A part is valid until visit returns.
@@ -65,7 +65,7 @@ func Label[L any](g *Graph, labeller Labeller[L]) error {
 	return labelRanges(r, labeller)
 }
 
-// placed is a component that has been placed. Before is the weight of those of its documents that have been labelled.
+// placed is a component that has been placed. Before is the weight of its documents that have been labelled.
 type placed struct {
 	Component
 	before int64

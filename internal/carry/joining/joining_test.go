@@ -147,7 +147,7 @@ func expected(n int, edges []edge, parts []graphs.Part, isUniform bool) *recorde
 	return r
 }
 
-// TestLabel: whatever the budget, the labels are those of a plain union-find, and no file stays.
+// TestLabel: whatever the budget, the labels are as a plain union-find gives them, and no file stays.
 func TestLabel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for trial := range 25 {

@@ -94,7 +94,7 @@ type Document struct {
 	Source string
 }
 
-// Order returns the standing of a document of the input, of which [Standing.At] makes what is compared. It may be called by
+// Order returns the standing of a document of the input. [Standing.At] makes of it what is compared. It may be called by
 // several goroutines.
 type Order func(d *Document) Standing
 
@@ -129,7 +129,7 @@ func byValue(value []byte, sign float64) Standing {
 	if !ok {
 		return Unranked
 	}
-	// The bits of a positive number ascend with it, and those of a negative one descend. Adding 0 turns -0 into 0. The
+	// The bits of a positive number ascend with it, and the bits of a negative one descend. Adding 0 turns -0 into 0. The
 	// smallest and the largest results are of no finite number.
 	bits := math.Float64bits(sign*number + 0)
 	if bits>>63 == 0 {

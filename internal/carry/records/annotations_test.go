@@ -25,7 +25,7 @@ func TestAnnotations(t *testing.T) {
 	for task := range 3 {
 		run := worktest.Write(t, runs, func(run *runfile.Writer) error {
 			for i := range n {
-				// In an order that is not that of the documents.
+				// In another order than the documents.
 				if i = i * 7 % n; i%3 != task {
 					continue
 				}

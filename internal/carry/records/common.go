@@ -58,7 +58,7 @@ func get48(b []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[4:]))<<32
 }
 
-// Frequent is a shingle that so many distinct documents have.
+// Frequent is a shingle, with the number of distinct documents that have it.
 type Frequent struct {
 	Shingle   uint64
 	Documents int64

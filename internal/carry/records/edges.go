@@ -34,7 +34,7 @@ const (
 	marks = estimateMark | hammingMark | HeapMark
 )
 
-// HammingScore returns the score of two fingerprints of the given number of bits, of which distance bits differ.
+// HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
 func HammingScore(distance, bits int) Score {
 	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }

@@ -3,7 +3,7 @@ package records
 import "mirrorbeam/internal/ground/runfile"
 
 // The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
-// nor used again. 8, 9 and 62 are those of earlier versions.
+// nor used again. Earlier versions had 8, 9 and 62.
 const (
 	Documents    runfile.Kind = 1  // documents of a sketch block, by split
 	Sets         runfile.Kind = 2  // sets of the same block, by split
@@ -80,4 +80,6 @@ const (
 	PageClasses runfile.Kind = 70 // equal pages of several sites, by range of hashes of these sites
 	SitePairs   runfile.Kind = 71 // what two sites have in common, with the first site, by output shard of the second
 	Redirects   runfile.Kind = 72 // redirects from sites to others, by range of hashes of either site
+
+	OriginalTraces runfile.Kind = 73 // traces of the pages of protected sites, shard 0
 )

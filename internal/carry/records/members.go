@@ -20,7 +20,7 @@ const (
 	MemberSize       = RefSize + 2*PositionSize
 )
 
-// Number is the number of a document among those of its output shard, from 0. These are ordered by cluster, then by ref.
+// Number is the number of a document in its output shard, from 0. These are ordered by cluster, then by ref.
 type Number uint32
 
 // OutputShard is the number of an output shard, from 0.

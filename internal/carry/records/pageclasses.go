@@ -9,10 +9,12 @@ import (
 
 // PageClass holds pages that are equal, and tells which other classes have copies of them.
 type PageClass struct {
-	ID       uint64
-	Rarity   int64
-	Sites    int64 // sites that have a page of the class or a copy of it
-	IsSpread bool  // too many sites have it to be compared with each other
+	ID     uint64
+	Rarity int64
+	Sites  int64 // sites that have a page of the class or a copy of it
+	// Common is the highest similarity at which a copy of a page of a protected site says little, since many have such copies; 0 for none.
+	Common   float64
+	IsSpread bool // too many sites have it to be compared with each other
 	Holdings []Holding
 	Copies   []PageClassCopy
 }
@@ -39,6 +41,7 @@ const (
 	protectedMark
 	watchedMark
 	derivedMark
+	commonMark
 )
 
 func mark(is bool, mark byte) byte {
@@ -51,7 +54,10 @@ func mark(is bool, mark byte) byte {
 // Append packs the class.
 func (c *PageClass) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, c.ID)
-	b = append(b, mark(c.IsSpread, spreadMark))
+	b = append(b, mark(c.IsSpread, spreadMark)|mark(c.Common > 0, commonMark))
+	if c.Common > 0 {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.Common))
+	}
 	for _, n := range []int64{c.Rarity, c.Sites, int64(len(c.Holdings)), int64(len(c.Copies))} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -79,7 +85,12 @@ func WritePageClass(run *runfile.Writer, number int, packed []byte) error {
 
 // NextPageClass reads the first class and returns the bytes of the others. Addresses and sketches lie in the packed bytes.
 func NextPageClass(packed []byte) (c PageClass, rest []byte) {
-	c.ID, c.IsSpread, packed = binary.LittleEndian.Uint64(packed), packed[8]&spreadMark != 0, packed[9:]
+	c.ID = binary.LittleEndian.Uint64(packed)
+	marks := packed[8]
+	c.IsSpread, packed = marks&spreadMark != 0, packed[9:]
+	if marks&commonMark != 0 {
+		c.Common, packed = math.Float64frombits(binary.LittleEndian.Uint64(packed)), packed[8:]
+	}
 	next := func() int64 {
 		n, size := binary.Uvarint(packed)
 		packed = packed[size:]

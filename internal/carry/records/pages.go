@@ -14,13 +14,16 @@ type Page struct {
 	Site, Path uint64
 	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
 	Original uint64
-	// Login says that the page asks for a password, and Start that it is the first page of its site.
-	Login, Start bool
+	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of such pages, that their
+	// text has the name of the site.
+	Login, Start, Named bool
 	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
 	// known.
 	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte
+	// Trace is a sketch of the text, nil for none: [TraceSize] bytes.
+	Trace []byte
 	// Address is the address as it stands in the document, shorter than 64 KiB.
 	Address []byte
 }
@@ -39,7 +42,7 @@ type ShardPage struct {
 	Page
 }
 
-// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language. The
+// pageHeader is the size of a page without its sketches and its address: site, path, marks, length of the address, language. The
 // other site stands behind it.
 const pageHeader = 8 + 8 + 2 + 2 + 3
 
@@ -52,11 +55,13 @@ const (
 	markupMark // its sketch stands before its address
 	startMark
 	originalMark // another site stands before the sketch
+	traceMark    // its trace stands before its address
+	namedMark
 )
 
 // size returns the size of a packed page.
 func (p *Page) size() int {
-	size := pageHeader + len(p.Markup) + len(p.Address)
+	size := pageHeader + len(p.Markup) + len(p.Trace) + len(p.Address)
 	if p.Original != 0 {
 		size += 8
 	}
@@ -80,6 +85,12 @@ func (p *Page) put(b []byte) {
 	if p.Original != 0 {
 		marks |= originalMark
 	}
+	if p.Named {
+		marks |= namedMark
+	}
+	if p.Trace != nil {
+		marks |= traceMark
+	}
 	binary.LittleEndian.PutUint16(b[16:], marks)
 	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
 	copy(b[20:], p.Language[:])
@@ -88,14 +99,15 @@ func (p *Page) put(b []byte) {
 		binary.LittleEndian.PutUint64(b, p.Original)
 		b = b[8:]
 	}
-	copy(b, p.Markup)
-	copy(b[len(p.Markup):], p.Address)
+	b = b[copy(b, p.Markup):]
+	b = b[copy(b, p.Trace):]
+	copy(b, p.Address)
 }
 
 // nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
-	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0}
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0, Named: marks&namedMark != 0}
 	p.Language = [3]byte(b[20:])
 	b = b[pageHeader:]
 	if marks&originalMark != 0 {
@@ -103,6 +115,9 @@ func nextPage(b []byte) (Page, []byte) {
 	}
 	if marks&markupMark != 0 {
 		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
+	}
+	if marks&traceMark != 0 {
+		p.Trace, b = b[:TraceSize:TraceSize], b[TraceSize:]
 	}
 	p.Address = b[:length:length]
 	return p, b[length:]

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// HeapNumber is the number of a heap among those of its place, from 0.
+// HeapNumber is the number of a heap in its place, from 0.
 type HeapNumber uint32
 
 // StarNumber is the number of a star of documents, from 1; 0: no star.
@@ -87,10 +87,10 @@ type PlacedSet struct {
 	Ref docref.Ref
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Standing, Scope and Side are those of its sketch block.
+	// Standing, Scope and Side are as in its sketch block.
 	Standing    preference.Standing
 	Scope, Side uint64
-	// Second and Heap are those of its [Want].
+	// Second and Heap are as in its [Want].
 	Second docref.Ref
 	Heap   HeapNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
@@ -106,7 +106,7 @@ const SetHeader = 44
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.
 const setSided = 1 << 31
 
-// setParted, another bit of it, says that hashes that do not count for the similarity follow those of the set.
+// setParted, another bit of it, says that hashes that do not count for the similarity follow the hashes of the set.
 const setParted = 1 << 30
 
 // WriteSet sends the set of document i of the block to the place where it is wanted. Hashes that do not count for the

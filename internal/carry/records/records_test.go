@@ -118,7 +118,7 @@ func TestIdentical(t *testing.T) {
 	}
 }
 
-// TestPlaces writes the records of places and reads them back: sets, pairs, and those of heaps.
+// TestPlaces writes the records of places and reads them back: sets, pairs, and records of heaps.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
 	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7})

@@ -10,10 +10,10 @@ import (
 
 // Stretch is a record of shingles of one split that lie in one range of hashes, in the order of its sets.
 type Stretch struct {
-	// Ranges is the number of ranges, and Range that of this one.
+	// Ranges counts the ranges, and Range is the number of this one.
 	Range, Ranges int
 	Split         int
-	// Packed are the lower 24 bits of each hash in records of [Shingles], and the frequency of each in those of
+	// Packed are the lower 24 bits of each hash in records of [Shingles], and the frequency of each in records of
 	// [Frequencies]: 3 bytes or 1 byte a shingle.
 	Packed []byte
 }

@@ -2,9 +2,7 @@ package records
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -37,7 +35,7 @@ type Redirect struct {
 	Pages       int64
 }
 
-// SiteSum is what is to be taken off a SiteCount. Rarity is that of package mirrors.
+// SiteSum is what is to be taken off a SiteCount. Rarity is as in package mirrors.
 type SiteSum struct {
 	Site uint64
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
@@ -51,22 +49,25 @@ type SiteSum struct {
 // Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
 // equal ones.
 type Link struct {
-	Site, Other uint64
-	Pages, Text int64
-	Rarity      int64 // sum of the rarities of the pages
-	Weight      int64 // sum of their texts times rarity
-	SamePath    int64 // pages at a path at which the other site has a copy
-	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
-	Spread      int64 // sum of the numbers of sites that have each page
-	Logins      int64 // pages that ask for a password
-	Starts      int64 // pages that are nearly the first page of the other site
-	Forms       int64 // pages that are nearly a page of the other site that asks for a password
-	Originals   int64 // pages that say that they belong to the other site, and redirects there
-	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
-	MarkupPages int64 // pages of which this is known
-	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
+	Site, Other  uint64
+	Pages, Text  int64
+	Rarity       int64 // sum of the rarities of the pages
+	Weight       int64 // sum of their texts times rarity
+	SamePath     int64 // pages at a path at which the other site has a copy
+	Similarity   int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
+	Spread       int64 // sum of the numbers of sites that have each page
+	Logins       int64 // pages that ask for a password
+	CommonLogins int64 // those of them that say little, since many have such copies
+	Starts       int64 // pages that are nearly the first page of the other site
+	Forms        int64 // pages that are nearly a page of the other site that asks for a password
+	Originals    int64 // pages that say that they belong to the other site, and redirects there
+	Markup       int64 // sum of the similarities of the markup of pages and of their copies, in the same units
+	MarkupPages  int64 // pages whose similarity is known
+	// SameLanguage counts the pages in the language of their copies, among the LanguagePages whose languages are known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
+	// Traces are those of pages of a protected site that the other one has copied.
+	Traces Traces
 	// Entrance is the address of one of the Logins, Starts and Forms; empty for none.
 	Entrance string
 }
@@ -84,6 +85,7 @@ func (l *Link) Add(other Link) {
 	l.Similarity += other.Similarity
 	l.Spread += other.Spread
 	l.Logins += other.Logins
+	l.CommonLogins += other.CommonLogins
 	l.Starts += other.Starts
 	l.Forms += other.Forms
 	l.Originals += other.Originals
@@ -96,6 +98,9 @@ func (l *Link) Add(other Link) {
 	l.LanguagePages += other.LanguagePages
 	for _, e := range other.Examples {
 		l.Examples.Add(e)
+	}
+	for i := range other.Traces {
+		l.Traces.Add(&other.Traces[i])
 	}
 }
 
@@ -163,74 +168,6 @@ type GroupedSite struct {
 	Primary  string // the group's primary site
 }
 
-// packer writes the fields of a record, or counts their bytes if there is no room.
-type packer struct {
-	b []byte
-	n int
-}
-
-func (p *packer) numbers(numbers ...int64) {
-	for _, n := range numbers {
-		if p.b != nil {
-			binary.LittleEndian.PutUint64(p.b[p.n:], uint64(n))
-		}
-		p.n += 8
-	}
-}
-
-// short writes numbers that are small as a rule.
-func (p *packer) short(numbers ...int64) {
-	for _, n := range numbers {
-		if p.b == nil {
-			p.n += (bits.Len64(uint64(n)|1) + 6) / 7
-		} else {
-			p.n += binary.PutUvarint(p.b[p.n:], uint64(n))
-		}
-	}
-}
-
-// text writes a text of less than 64 KiB.
-func (p *packer) text(text string) {
-	if p.b != nil {
-		binary.LittleEndian.PutUint16(p.b[p.n:], uint16(len(text)))
-		copy(p.b[p.n+2:], text)
-	}
-	p.n += 2 + len(text)
-}
-
-// write writes a record whose fields pack packs.
-func write(run *runfile.Writer, kind runfile.Kind, shard int, pack func(*packer)) error {
-	var size packer
-	pack(&size)
-	b, err := run.Record(kind, shard, size.n)
-	if err == nil {
-		pack(&packer{b: b})
-	}
-	return err
-}
-
-// unpacker reads the fields of records.
-type unpacker struct{ b []byte }
-
-func (u *unpacker) number() int64 {
-	n := int64(binary.LittleEndian.Uint64(u.b))
-	u.b = u.b[8:]
-	return n
-}
-
-func (u *unpacker) short() int64 {
-	n, size := binary.Uvarint(u.b)
-	u.b = u.b[size:]
-	return int64(n)
-}
-
-func (u *unpacker) text() string {
-	end := 2 + int(binary.LittleEndian.Uint16(u.b))
-	text := string(u.b[2:end])
-	u.b = u.b[end:]
-	return text
-}
-
 // WriteSiteCount writes the record to a shard: 42 bytes and the name.
 func WriteSiteCount(run *runfile.Writer, shard int, c SiteCount) error {
 	return write(run, SiteCounts, shard, c.pack)
@@ -277,8 +214,11 @@ func NextSiteSum(packed []byte) (SiteSum, []byte) {
 
 func (l *Link) pack(p *packer) {
 	p.numbers(int64(l.Site), int64(l.Other))
-	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.CommonLogins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)), int64(len(l.Traces)))
 	p.text(l.Entrance)
+	for i := range l.Traces {
+		p.bytes(l.Traces[i][:])
+	}
 	for _, e := range l.Examples {
 		p.short(e.Weight, e.Similarity)
 		p.text(e.Page)
@@ -289,11 +229,15 @@ func (l *Link) pack(p *packer) {
 func (u *unpacker) link() Link {
 	l := Link{
 		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.short(), Text: u.short(), Rarity: u.short(), Weight: u.short(), SamePath: u.short(),
-		Similarity: u.short(), Spread: u.short(), Logins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
+		Similarity: u.short(), Spread: u.short(), Logins: u.short(), CommonLogins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
 		Markup: u.short(), MarkupPages: u.short(), SameLanguage: u.short(), LanguagePages: u.short(),
 	}
-	examples := u.short()
+	examples, traces := u.short(), u.short()
 	l.Entrance = u.text()
+	for range traces {
+		l.Traces = append(l.Traces, Trace(u.b))
+		u.b = u.b[TraceSize:]
+	}
 	for range examples {
 		l.Examples = append(l.Examples, Example{Weight: u.short(), Similarity: u.short(), Page: u.text(), Copy: u.text()})
 	}

@@ -32,12 +32,16 @@ func draw(random *rand.Rand) (d drawn) {
 		}
 		return string(b)
 	}
+	trace := func() *records.Trace {
+		t := records.TraceOf([]uint64{random.Uint64()})
+		return &t
+	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), Logins: number(), First: -number(), Name: text()}
 	d.lead = records.Redirect{Site: random.Uint64(), Other: random.Uint64(), Pages: number()}
 	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
 	d.link = records.Link{
 		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
-		Similarity: number(), Spread: number(), Logins: number(), Starts: number(), Forms: number(), Originals: number(), Entrance: text(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
+		Similarity: number(), Spread: number(), Logins: number(), CommonLogins: number(), Starts: number(), Forms: number(), Originals: number(), Entrance: text(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
 	}
 	for range random.IntN(5) {
 		d.link.Examples.Add(records.Example{Weight: number(), Similarity: number(), Page: text(), Copy: text()})
@@ -46,7 +50,7 @@ func draw(random *rand.Rand) (d drawn) {
 	d.half = records.Half{Link: d.link, Of: d.site}
 	d.grouped = records.GroupedSite{Site: random.Uint64(), Sites: number(), Cohesion: number(), Primary: text()}
 	d.page = records.ShardPage{Number: records.Number(random.Uint32()), Size: random.Uint32()}
-	d.page.Page = records.Page{Site: random.Uint64(), Path: random.Uint64(), Login: random.IntN(2) == 0, Start: random.IntN(2) == 0, Original: random.Uint64N(2) * random.Uint64(), Address: []byte(text())}
+	d.page.Page = records.Page{Site: random.Uint64(), Path: random.Uint64(), Login: random.IntN(2) == 0, Start: random.IntN(2) == 0, Named: random.IntN(2) == 0, Original: random.Uint64N(2) * random.Uint64(), Address: []byte(text())}
 	copy(d.page.Language[:], []string{"", "en", "gsw"}[random.IntN(3)])
 	if random.IntN(2) == 0 {
 		d.page.Markup = make([]byte, records.MarkupSize)
@@ -54,6 +58,13 @@ func draw(random *rand.Rand) (d drawn) {
 			d.page.Markup[i] = byte(random.Uint32())
 		}
 	}
+	if random.IntN(2) == 0 {
+		d.page.Trace = trace()[:]
+	}
+	for range random.IntN(3) {
+		d.link.Traces.Add(trace())
+	}
+	d.half.Link = d.link
 	return d
 }
 

@@ -39,7 +39,7 @@ const (
 	// Layout is the number of this layout. It changes with the layout.
 	Layout = 5
 
-	// HeaderSize is the size of the header of a block in bytes, DocumentSize that of a document in it without keys, SimHash,
+	// HeaderSize is the size of the header of a block in bytes, DocumentSize the size of a document in it without keys, SimHash,
 	// id, set and the columns that a block may lack.
 	HeaderSize   = 24
 	DocumentSize = 44

@@ -25,7 +25,10 @@ type Sequence struct {
 // token is not the next one, in which case the distance follows, and its length in
 // bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
 func AppendSequence(b []byte, s Sequence) []byte {
+	// Most offsets and lengths take a byte each.
+	const usual = HashSize + 3
 	start := len(b)
+	b = slices.Grow(b, usual*len(s.Shingles)+binary.MaxVarintLen64+HashSize)
 	b = binary.AppendUvarint(b, uint64(len(s.Shingles)))
 	b = AppendPacked(b, s.Shingles)
 	at, token := uint32(0), uint32(math.MaxUint32) // of the one before
@@ -68,7 +71,7 @@ func ParseSequence(s Sequence, b []byte) (Sequence, error) {
 	if n*HashSize > len(b) {
 		return Sequence{}, damaged
 	}
-	s.Shingles = AppendSet(s.Shingles[:0], b[:n*HashSize])
+	s.Shingles = AppendSet(slices.Grow(s.Shingles[:0], n), b[:n*HashSize])
 	b = b[n*HashSize:]
 	s.Tokens, s.Starts, s.Ends = slices.Grow(s.Tokens[:0], n), slices.Grow(s.Starts[:0], n), slices.Grow(s.Ends[:0], n)
 	at, token := uint32(0), uint32(math.MaxUint32)

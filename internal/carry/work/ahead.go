@@ -47,7 +47,7 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, visit func(loade
 	}, visit)
 }
 
-// ahead loads the items from 0 to n-1 and visits them in order. It loads so many of them side by side as window says; an
+// ahead loads the items from 0 to n-1 and visits them in order. It loads as many side by side as window says; an
 // item is loaded after the visit of the one that is window before it. It ends with the first error, and all loads with it.
 func ahead[T any](n, window int, load func(i int) (T, error), visit func(T) error) error {
 	type result struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Texts counts the documents of the input that are records with fields, and those of them whose text is likely to be
+// Texts counts the documents of the input that are records with fields, and the ones whose text is likely to be
 // in another field.
 type Texts struct {
 	Records int64

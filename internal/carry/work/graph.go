@@ -7,7 +7,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// GraphOf returns the graph whose parts are in the run files. Its documents may take about so many bytes of memory.
+// GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory.
 func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
 	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Parts: func(visit func(int, graphs.Part) error) error {
 		var part graphs.Part

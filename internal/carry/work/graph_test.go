@@ -135,7 +135,7 @@ func TestEachPart(t *testing.T) {
 	}
 }
 
-// TestEdgesOfAStage: the edges and records of one stage are visited with their own nodes, those of others are not.
+// TestEdgesOfAStage: the edges and records of one stage are visited with their own nodes, edges of others are not.
 func TestEdgesOfAStage(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	dir := t.TempDir()

@@ -80,7 +80,7 @@ func (n firstNumbers) Document(d joining.Document) (none struct{}, err error) {
 	return none, nil
 }
 
-// BenchmarkLabel labels large graphs within several budgets. The labels must be those of a plain union-find.
+// BenchmarkLabel labels large graphs within several budgets. The labels must be as a plain union-find gives them.
 func BenchmarkLabel(b *testing.B) {
 	for _, graph := range largeGraphs {
 		var runs []string

@@ -79,13 +79,13 @@ type Counts struct {
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
 	Unsited int64 `json:"unsited,omitempty"`
 	// IgnoredIn counts the documents, the reference included, with shingles that were left out because base texts have
-	// them. IgnoredShingles counts these, distinct ones of each document, and IgnoredWhole the documents of which nothing
+	// them. IgnoredShingles counts these, distinct ones of each document, and IgnoredWhole the documents with nothing
 	// was left.
 	IgnoredIn       int64 `json:"ignored_in,omitempty"`
 	IgnoredShingles int64 `json:"ignored_shingles,omitempty"`
 	IgnoredWhole    int64 `json:"ignored_whole,omitempty"`
 	// CommonIn counts the documents, the reference included, that have common shingles. CommonShingles counts these, of each
-	// document, and CommonWhole the documents of which nothing is left without them.
+	// document, and CommonWhole the documents that have nothing else.
 	CommonIn       int64 `json:"common_in,omitempty"`
 	CommonShingles int64 `json:"common_shingles,omitempty"`
 	CommonWhole    int64 `json:"common_whole,omitempty"`
@@ -247,7 +247,7 @@ func RunsOf(outcomes []Outcome) []string {
 	return runs
 }
 
-// RunsBut returns the run files of the outcomes, except those of some stages.
+// RunsBut returns the run files of the outcomes, without some stages.
 func RunsBut(outcomes []Outcome, stages ...Stage) []string {
 	isOne := func(o Outcome) bool { return slices.Contains(stages, o.Stage) }
 	return RunsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))

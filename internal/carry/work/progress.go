@@ -64,7 +64,7 @@ func (r Runs) progress() *Progress {
 	return p.(*Progress)
 }
 
-// Expect notes that a stage will have so many more tasks.
+// Expect notes that a stage will have the given number of further tasks.
 func (r Runs) Expect(stage Stage, tasks int) {
 	if p := r.progress(); p != nil && tasks > 0 {
 		p.of(stage, func(s *StageProgress) { s.Tasks += int64(tasks) })

@@ -49,7 +49,7 @@ func newSearcher(x *Index, threshold float64) *searcher {
 			most = max(most, segment.Sets)
 		}
 	}
-	return &searcher{index: x, threshold: threshold, digester: sketch.NewDigester(uint64(x.config.Seed)), shared: make([]uint32, most)}
+	return &searcher{index: x, threshold: threshold, digester: sketch.NewDigester(x.config.Seed.Number), shared: make([]uint32, most)}
 }
 
 // search returns the documents that are like a fingerprint, the most similar

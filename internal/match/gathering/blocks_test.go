@@ -67,7 +67,7 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 	return work.Outcome{Stage: work.Group, Number: shard, Run: path}
 }
 
-// inBlocks returns the sets of all blocks. The sets of a block are no smaller than those of earlier blocks.
+// inBlocks returns the sets of all blocks. The sets of a block are no smaller than sets of earlier blocks.
 func inBlocks(t *testing.T, p places, blocks int) (all []records.PlacedSet) {
 	t.Helper()
 	if len(p.sets) != blocks {

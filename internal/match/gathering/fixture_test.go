@@ -20,7 +20,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// job is a job of a few files, each of which is a split. The first one is a reference.
+// job is a job of a few files. Each is a split. The first one is a reference.
 type job struct {
 	runs     work.Runs
 	inputs   work.Path

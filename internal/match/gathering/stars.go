@@ -18,7 +18,7 @@ type stars struct {
 	limit     int64    // largest number of pairs of a star that is compared
 }
 
-// leader is the number of a leader among those of all heaps, from 0.
+// leader is the number of a leader among the leaders of all heaps, from 0.
 type leader uint32
 
 // readStars reads the large stars of all heaps in a job of that many documents.

@@ -18,7 +18,7 @@ type Bounds struct {
 	// for.
 	Passages int64
 	// Noted is the number of documents that are noted for each one of a large group that is like them, if keys are of
-	// SimHash. The pairs of a document that are listed beyond those of Group are with these.
+	// SimHash. The pairs of a document that are listed beyond the pairs of Group are with these.
 	Noted int64
 }
 

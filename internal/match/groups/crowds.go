@@ -112,7 +112,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if err != nil {
 		return err
 	}
-	// These parts are numbered after those of the first time.
+	// These parts are numbered after the parts of the first time.
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)

@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"slices"
+
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
@@ -77,6 +79,7 @@ func (k *passageKeys) append(all []candidates.Record, d *Document) []candidates.
 	k.passages = d.Sequence.Passages(k.passages[:0], k.combined)
 	k.selected = sketch.Winnow(k.selected[:0], k.passages, passageWindow)
 	clear(k.seen)
+	all = slices.Grow(all, len(k.selected)) // a list that grows would leave as much behind
 	r := d.Record()
 	// The first key has no previous one, so it gets a value that no other document has.
 	r.Previous[0] = candidates.PreviousOf(asmkernels.SplitMix(uint64(d.Ref)))

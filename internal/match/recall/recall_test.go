@@ -57,7 +57,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 	return newJobWithin(t, "", files, hasReference, sample)
 }
 
-// newJobWithin is newJob for documents that are compared with those of the same value of a field.
+// newJobWithin is newJob for documents that are compared if a field has the same value.
 func newJobWithin(t *testing.T, field string, files []string, hasReference bool, sample int) *job {
 	t.Helper()
 	dir := t.TempDir()

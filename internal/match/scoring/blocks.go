@@ -57,7 +57,7 @@ func readBlock(w *work.Desk, number int, memory *[]uint64) ([]document, error) {
 	return g.documents, nil
 }
 
-// compareBlocks compares the documents of a block with those of another block, which may be the same one.
+// compareBlocks compares the documents of a block with the documents of another block, which may be the same one.
 func (s *Sets) compareBlocks(ctx context.Context, w *work.Desk, edges *edgeWriter, own, others []document) error {
 	for i := range own {
 		if err := ctx.Err(); err != nil {

@@ -53,7 +53,7 @@ func (d *document) of(ref docref.Ref) *document {
 	return d.second
 }
 
-// number is the number of a document among those of its place, from 0.
+// number is the number of a document in its place, from 0.
 type number uint32
 
 // gathered are the documents of a place.

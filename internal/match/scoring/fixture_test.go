@@ -22,7 +22,7 @@ import (
 // firstPart is the number of the first part of the graph that the tests make.
 const firstPart = 100
 
-// newInputs makes the inputs of a job of two files, each of which is a split. The first one
+// newInputs makes the inputs of a job of two files. Each is a split. The first one
 // is a reference.
 func newInputs(t *testing.T, runs work.Runs) work.Path {
 	t.Helper()

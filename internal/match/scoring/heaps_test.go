@@ -93,7 +93,7 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 }
 
 // TestHeaps compares with plain loops. The same documents lead. Each document has an edge to its most similar leader,
-// among all and among those of the reference. Documents are joined as if all edges were written.
+// among all and in the reference. Documents are joined as if all edges were written.
 func TestHeaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
@@ -159,7 +159,7 @@ func TestHeaps(t *testing.T) {
 // ranked returns a text with its standing.
 func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Standing: d.standing} }
 
-// checkEdges checks the edges of one heap and returns those of others.
+// checkEdges checks the edges of one heap and returns the others.
 func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	t.Helper()
 	if len(l.leaders) < 5 || len(l.best) < 5 {

@@ -7,8 +7,8 @@ import (
 )
 
 // Documents with sides make two differences in a heap. A document is only removed for one of another side, so very many
-// that are alike may all stay and lead. So leaders of different sides are kept apart: those of one side must not crowd
-// out those of others. And a leader may be like earlier documents that have gone, and like no other leader: so these
+// that are alike may all stay and lead. So leaders of different sides are kept apart: leaders of one side must not crowd
+// out leaders of others. And a leader may be like earlier documents that have gone, and like no other leader: so these
 // followers are kept as well, to join it to one of them.
 
 // mostSides is the largest number of sides whose leaders have an index of their own. All others share one.
@@ -149,7 +149,7 @@ func (h *heap) addAcross(d *document) (star graphs.Leader, err error) {
 // isGone reports whether the found leaders are certain to remove all documents of the current class, which has that side
 // or several. A firm leader is kept. If it has several sides, only one of them is, and nobody knows here which.
 func (h *heap) isGone(side uint64) bool {
-	by := uint64(0) // side of a leader that removes those of other sides
+	by := uint64(0) // side of a leader that removes leaders of other sides
 	for _, found := range h.found {
 		of := ownSide(&h.leaders[found.leader])
 		if of == 0 || !h.sides.firm[found.leader] {
@@ -179,9 +179,10 @@ func (h *heap) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {
 		follower := &h.sides.followed[number]
-		if !h.mayCompare(follower, d, follower.size) {
+		if h.mostDiffering(follower.size, d.size) < 0 || candidates.Apart(follower.class(), d.class(), h.layout.FirstInput) {
 			continue
 		}
+		h.compared++
 		score, ok := h.score(follower, d)
 		if !ok {
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/sketch"
 )
 
@@ -14,6 +15,8 @@ const (
 	smallDocument = 16 << 20
 	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
 	featureBytes = 2 * 2 * 24
+	// baseMemory is the memory of a process without any task.
+	baseMemory = 64 << 20
 	// mostBlock is how many bytes of sets a block holds before it is written, whatever is left of its portion.
 	mostBlock = 32 << 20
 )
@@ -26,18 +29,33 @@ func (r Reading) newBudget() *sketch.Budget {
 	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
 }
 
-// memoryOf returns how many bytes of memory a record takes, its content included. Texts are mostly parts of the record.
-func memoryOf(r *Record) int64 {
+// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie beside the
+// record, all others are mostly parts of it.
+func memoryOf(r *Record, format corpus.Format) int64 {
 	texts := int64(0)
 	for _, text := range r.Content.Texts {
 		texts += int64(len(text))
 	}
-	return max(int64(len(r.Raw)), texts) + featureBytes*int64(len(r.Content.Features))
+	record := max(int64(len(r.Raw)), texts)
+	if format == corpus.HTML || format == corpus.WARC {
+		record = int64(len(r.Raw)) + texts
+	}
+	return record + featureBytes*int64(len(r.Content.Features))
 }
 
+// DocumentBytes returns how many bytes of memory one document may take while it becomes a fingerprint, in a process of so many bytes.
+// The rest is for what belongs to no document, and for garbage.
+func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
+
 // spent returns what a reject says of a document that has spent its budget.
-func (r Reading) spent() string {
-	return fmt.Sprintf("the document takes more than the %d MiB of memory that one may: give a larger --memory, of which one may take three fifths, or leave the document out", r.DocumentBytes>>20)
+func (r Reading) spent(budget *sketch.Budget) string {
+	const unit = 10 << 20
+	much, enough := "more", "a larger --memory"
+	if needs := budget.Needs(); needs > 0 {
+		memory := needs*10/7 + baseMemory
+		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/unit+1)*unit>>20)
+	}
+	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
 }
 
 // turn is the place of a block in its split.

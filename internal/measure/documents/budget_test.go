@@ -46,7 +46,7 @@ func TestExpandingDocuments(t *testing.T) {
 		if tight.counts.Documents != n*3/4 || tight.counts.Rejected != n/4 || len(tight.documents) != n*3/4 {
 			t.Errorf("%s: %d documents and %d rejects beyond the limit", name, tight.counts.Documents, tight.counts.Rejected)
 		}
-		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give a larger --memory") != n/4 {
+		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give --memory 90MiB or more, or leave") != n/4 {
 			t.Errorf("%s: rejects %.300s", name, rejects)
 		}
 	}

@@ -135,10 +135,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.reject(file, r.Position, err.Error())
 		return nil
 	}
-	f.budget.Begin(memoryOf(r))
+	f.budget.Begin(memoryOf(r, file.Format))
 	err = f.add(b, ref, r)
 	if errors.Is(err, sketch.ErrSpent) {
-		b.reject(file, r.Position, f.sketching.spent())
+		b.reject(file, r.Position, f.sketching.spent(f.budget))
 		return nil
 	} else if err != nil {
 		return err
@@ -175,7 +175,11 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	}
 	one, file := &d.Stored, &f.files[r.File]
 	f.mark(one, b, ref, r)
-	f.marker.pages.add(b, ref, r, file, one.Size)
+	elements := d.Set
+	if !f.kind.HasShingles {
+		elements = d.Digest[:one.Size]
+	}
+	f.marker.pages.add(b, ref, r, file, elements)
 	if f.kind.HasShingles && one.Size < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
 		b.texts.Short++
 	}

@@ -35,6 +35,8 @@ type Inputs struct {
 	Ranking string
 	// Sites are lists of sites.
 	Sites SiteLists
+	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
+	Originals []string
 }
 
 // SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors

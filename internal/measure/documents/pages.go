@@ -1,8 +1,10 @@
 package documents
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mirrorbeam/internal/carry/preference"
@@ -26,6 +28,8 @@ type Paging struct {
 	URL, Date string
 	// Ranges is the number of ranges of hashes in which sites are counted.
 	Ranges int
+	// Traces says that pages have traces, by which the next run of a scheduled job knows them again.
+	Traces bool `json:",omitempty"`
 }
 
 // fields returns the fields that hold what is wanted.
@@ -74,9 +78,9 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. A value that should be an
+// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. A value that should be an
 // address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
-func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles int) {
+func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles []uint64) {
 	if p.paging.Rule == "" {
 		return
 	}
@@ -94,12 +98,17 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
 	}
 	page.Original = p.original(r, name)
+	page.Named = (page.Login || page.Start) && saysName(r.Content.Texts, address.Host)
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
 	}
+	if p.paging.Traces {
+		trace := records.TraceOf(shingles)
+		page.Trace = trace[:]
+	}
 	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
-	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}
+	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(len(shingles)), First: records.NoDate}
 	if page.Login {
 		count.Logins = 1
 	}
@@ -107,6 +116,22 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		count.First = seconds
 	}
 	b.sites.add(count, func() string { return siteName(name) })
+}
+
+// shortestName is the length of the shortest name of a site that texts are searched for.
+const shortestName = 3
+
+// saysName reports whether a text has the name of the registered domain of a host, without its suffix: example of www.example.co.uk.
+func saysName(texts [][]byte, host string) bool {
+	name, _, _ := strings.Cut(site.Registered(host), ".")
+	return len(name) >= shortestName && slices.ContainsFunc(texts, func(text []byte) bool {
+		for at := range len(text) - len(name) + 1 {
+			if text[at]|' ' == name[0] && bytes.EqualFold(text[at:at+len(name)], []byte(name)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // redirect counts a redirect from a page of a site to another site. Records that lead nowhere have no other fields.

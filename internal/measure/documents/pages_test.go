@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 				r.Content.Others[at[field]] = []byte(value)
 			}
 		}
-		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
+		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, make([]uint64, 100+i))
 	}
 	if b.counts.Unsited != 4 || len(b.sites.pages) != 2 {
 		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites.pages))
@@ -123,9 +123,24 @@ func TestNoPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBlock(0, 0)
-	m.pages.add(b, 1, &Record{}, &corpus.File{}, 7)
+	m.pages.add(b, 1, &Record{}, &corpus.File{}, nil)
 	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.counts != (work.Counts{}) {
 		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.counts)
+	}
+}
+
+// TestNames: texts are searched for the name of a registered domain, in any case.
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		text, host string
+		want       bool
+	}{
+		{"Log in to Example Bank", "www.example.co.uk", true}, {"EXAMPLE", "example.org:81", true}, {"Log in", "login.example.org", false}, {"exam ple", "example.org", false},
+		{"an ab", "ab.org", false}, {"", "example.org", false}, {"my-bank", "my-bank.com", true},
+	} {
+		if got := saysName([][]byte{[]byte(c.text)}, c.host); got != c.want {
+			t.Errorf("%q of %s: %v", c.text, c.host, got)
+		}
 	}
 }
 

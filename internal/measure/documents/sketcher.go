@@ -175,10 +175,10 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 	if err != nil {
 		return corpus.Record{}, fingerprints.Fingerprint{}, err
 	}
-	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}))
+	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}, p.Batch.Format))
 	fingerprint := s.maker.Make(raw, content)
 	if s.budget.Err() != nil {
-		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.reading.spent())
+		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.reading.spent(s.budget))
 	}
 	return content, fingerprint, nil
 }

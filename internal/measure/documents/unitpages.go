@@ -8,7 +8,8 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// pages sends the pages of a unit on. Their refs have the file number 0, and get the number that the file has now.
+// pages sends the pages of a unit on. Their refs have the file number 0, and get the number that the file has now. Of pages of protected
+// sites it writes the traces.
 func (r *recalling) pages(piece runfile.Piece, file int) error {
 	packed, err := r.ReadPiece(0, piece)
 	if err != nil {
@@ -21,6 +22,11 @@ func (r *recalling) pages(piece runfile.Piece, file int) error {
 			return err
 		}
 		records.PutRef(rest, ref)
+		if r.originals[page.Site] && page.Trace != nil {
+			if err := records.WriteOriginalTrace(&r.Run, page.Trace); err != nil {
+				return err
+			}
+		}
 		rest = next
 	}
 	return r.Run.Section(records.Pages, r.number, packed)

@@ -29,7 +29,7 @@ type Unit struct {
 
 // unitVersion is raised when units of this program differ from those of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
-const unitVersion = 3
+const unitVersion = 4
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
@@ -165,7 +165,11 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts()}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}}
+	hash := newValueHash(f.Options.Measure.Seed)
+	for _, name := range f.inputs.Originals {
+		r.originals[hash.of([]byte(name))] = true
+	}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,6 +203,8 @@ type recalling struct {
 	sums   []Checksum
 	values valueCounts
 	sites  siteCounts
+	// originals are the hashes of the names of protected sites.
+	originals map[uint64]bool
 }
 
 // unit adds a unit of a stretch.

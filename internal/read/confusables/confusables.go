@@ -3,7 +3,7 @@
 // It follows the skeletons of Unicode Technical Standard 39. Letters and digits of any script become those that they look
 // like, in small letters: a Cyrillic а and a mathematical 𝐚 become a, 0 becomes o. The letters i and l, a capital I and 1
 // are all l, and rn is m. Characters that cannot be seen go: soft hyphens, zero-width characters, marks of direction,
-// variation selectors, tags. So do the marks of Latin letters: é is e. Punctuation stays, and so do vertical bars.
+// variation selectors, tags. What an override shows from right to left is turned round. So do the marks of Latin letters: é is e. Punctuation stays, and so do vertical bars.
 //
 // The table goes beyond the file of Unicode in three points. Capital letters that look like no Latin one become what
 // their small ones become. Small capitals and letters with hooks, bars and tails become their plain letter. And some two
@@ -119,30 +119,87 @@ var ascii = func() (all [utf8.RuneSelf]byte) {
 // Append appends a text, folded. Bytes that are not valid UTF-8 stay as they are. The folded text is at most twice as long,
 // and to fold it again changes nothing.
 func Append(dst, text []byte) []byte {
-	start, t := len(dst), theTable()
-	last, isBroken := rune(0), false
+	f := folding{table: theTable(), start: len(dst)}
 	for at := 0; at < len(text); {
 		c := text[at]
 		if c < utf8.RuneSelf {
-			dst = appendLetter(dst, start, ascii[c])
-			last, isBroken = rune(c), false
+			dst = appendLetter(dst, f.start, ascii[c])
+			f.last, f.isBroken = rune(c), false
 			at++
 			continue
 		}
 		r, size := utf8.DecodeRune(text[at:])
-		rest := text[at+size:]
-		switch number := t.of(r); {
-		case number == 0, isOfRun(r, last, rest), number == 1 && isBroken: // the bytes on both sides might form a character
-			dst = append(dst, text[at:at+size]...)
-		default:
-			target := t.targets[number]
-			for i := range len(target) {
-				dst = appendLetter(dst, start, target[i])
-			}
+		if backward := overridden(text[at:]); len(backward) > 0 && !f.isBroken {
+			at, f.last = at+len(override)+len(backward), r
+			dst = f.appendBackward(dst, backward)
+			continue
 		}
-		at, last, isBroken = at+size, r, r == utf8.RuneError && size == 1
+		next, _ := utf8.DecodeRune(text[at+size:])
+		dst = f.append(dst, text[at:at+size], r, next)
+		at += size
 	}
 	return dst
+}
+
+// folding is the state of a text that is being folded.
+type folding struct {
+	*table
+	start    int  // of the folded text
+	last     rune // the last character
+	isBroken bool // it was a byte that is not valid UTF-8
+}
+
+// append appends a character, folded, given its bytes and the next one.
+func (f *folding) append(dst, bytes []byte, r, next rune) []byte {
+	switch number := f.of(r); {
+	case number == 0, isOfRun(r, f.last, next), number == 1 && f.isBroken: // the bytes on both sides might form a character
+		dst = append(dst, bytes...)
+	default:
+		target := f.targets[number]
+		for i := range len(target) {
+			dst = appendLetter(dst, f.start, target[i])
+		}
+	}
+	f.last, f.isBroken = r, r == utf8.RuneError && len(bytes) == 1
+	return dst
+}
+
+// appendBackward appends the characters of a text, folded, the last one first.
+func (f *folding) appendBackward(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRune(text)
+		bytes := text[len(text)-size:]
+		text = text[:len(text)-size]
+		next, _ := utf8.DecodeLastRune(text)
+		if r < utf8.RuneSelf {
+			dst, f.last = appendLetter(dst, f.start, ascii[r]), r
+		} else {
+			dst = f.append(dst, bytes, r, next)
+		}
+	}
+	return dst
+}
+
+// override is the right-to-left override: it shows what follows from right to left, up to the end of the line or another such control.
+const override = "\u202e"
+
+// overridden returns what an override at the beginning of a text shows backward; nothing if there is none, or if letters are among it that
+// are read from right to left anyway.
+func overridden(text []byte) []byte {
+	if len(text) < len(override) || string(text[:len(override)]) != override {
+		return nil
+	}
+	for at := len(override); at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		switch {
+		case r == '\n' || r == '\r' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+			return text[len(override):at]
+		case r == utf8.RuneError && size == 1, unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
+			return nil
+		}
+		at += size
+	}
+	return text[len(override):]
 }
 
 // appendLetter appends a byte, and joins r and n.
@@ -156,10 +213,9 @@ func appendLetter(dst []byte, start int, c byte) []byte {
 
 // isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar beside another of its block. These scripts put no
 // spaces between words, and a Latin letter would cut them.
-func isOfRun(r, last rune, rest []byte) bool {
+func isOfRun(r, last, next rune) bool {
 	if !unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
 		return false
 	}
-	next, _ := utf8.DecodeRune(rest)
 	return r/128 == last/128 || r/128 == next/128
 }

@@ -22,6 +22,8 @@ func TestAppend(t *testing.T) {
 		"zero width":         "Pl\u200bease con\u200dfirm yo\u2060ur Pay\ufeffPal ac\u200ccount",
 		"soft hyphens":       "Ple\u00adase con\u00adfirm your Pay\u00adPal ac\u00adcount",
 		"direction":          "Pl\u202aease con\u2066firm yo\u200eur Pay\u061cPal account",
+		"override":           "Please \u202eruoy mrifnoc\u202c PayPal account",
+		"overrides":          "\u202emrifnoc esaelP\u202c \u202elaPуаP ruoy\u202e \u202etnuocca",
 		"variation selector": "Pl\ufe0fease con\U000e0101firm your PayPal account",
 		"tags":               "Pl\U000e0041ease con\U000e007ffirm your PayPal account",
 		"fillers":            "Pl\u3164ease con\u115ffirm your PayPal ac\u034fcount",
@@ -36,7 +38,7 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%s: %q becomes %q, want %q", what, disguised, got, want)
 		}
 	}
-	for _, text := range []string{"Home | About | Contact", "日本語のテキスト、漢字", "ဝန်ကြီးဌာန", "เข้าสู่ระบบ", "한국어", "a\xffb\x80", "€50"} {
+	for _, text := range []string{"Home | About | Contact", "日本語のテキスト、漢字", "ဝန်ကြီးဌာန", "เข้าสู่ระบบ", "한국어", "a\xffb\x80", "€50", "\u202eשלום\u202c"} {
 		if got := fold(text); strings.Count(got, " ") != strings.Count(text, " ") || strings.Contains(text, "|") != strings.Contains(got, "|") {
 			t.Errorf("%q becomes %q", text, got)
 		}
@@ -83,6 +85,7 @@ func TestTable(t *testing.T) {
 
 func FuzzAppend(f *testing.F) {
 	f.Add([]byte("r\u200bn Рау\xff"), []byte("ဝn"))
+	f.Add([]byte("\u202eab\u202c"), []byte("\u202enr\xffဝ\u202eဝnr\u202ca\n\u202e"))
 	f.Fuzz(func(t *testing.T, before, text []byte) {
 		once := Append(nil, text)
 		if len(once) > 2*len(text) || string(Append(nil, once)) != string(once) {

@@ -223,7 +223,11 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		start := i
 		if s.peek(i) == '"' {
 			w.field.kind = text
-			w.field.content, i = s.text(i, &w.buffer)
+			buffer := &w.buffer
+			if len(s.line) > keepBytes {
+				buffer = nil // a copy would take as much memory as the line, and no other wanted value holds this one
+			}
+			w.field.content, i = s.text(i, buffer)
 		} else if w.field.kind, i = s.value(i); i >= 0 {
 			w.field.content = s.line[start:i:i]
 		}

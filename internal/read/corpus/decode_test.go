@@ -260,3 +260,24 @@ func BenchmarkDecode(b *testing.B) {
 		})
 	}
 }
+
+// TestHugeText: a huge text is unescaped where it stands, so it takes no memory beside its line. It is what encoding/json reads.
+func TestHugeText(t *testing.T) {
+	text := strings.Repeat("a \"quoted\" word,\n\u00e9 \U0001f600 \u2028", keepBytes/20)
+	line, err := json.Marshal(map[string]string{"id": "a\nb", "text": text, "url": "c\td"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line = bytes.ReplaceAll(line, []byte("\U0001f600"), []byte(`\ud83d\ude00`))
+	decoder := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}, Others: []string{"url"}})
+	record, err := decoder.Decode(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(record.Texts[0]) != text || string(record.ID) != "a\nb" || string(record.Others[0]) != "c\td" {
+		t.Errorf("text of %d bytes, want %d; id %q, url %q", len(record.Texts[0]), len(text), record.ID, record.Others[0])
+	}
+	if held := cap(decoder.texts[0].buffer); held > 0 {
+		t.Errorf("the text takes %d bytes more", held)
+	}
+}

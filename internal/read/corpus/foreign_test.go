@@ -67,9 +67,9 @@ func TestForeign(t *testing.T) {
 	archives := map[string][]byte{
 		"tar": tarred(t, tar.FormatPAX), "tar of GNU": tarred(t, tar.FormatGNU), "tar of V7": oldTar, "zip": zipped(t),
 	}
-	beginnings := []string{"ORC\n\x02\x00", "\xff\xfe{\x00}\x00\n\x00"}
+	beginnings := []string{"ORC\n\x02\x00", "FEA1\x00\x00\x00\x00", "\xff\xfe{\x00}\x00\n\x00"}
 	for _, f := range foreigners {
-		beginnings = append(beginnings, f.magic)
+		beginnings = append(beginnings, strings.ReplaceAll(f.magic, "?", "1"))
 	}
 	for _, beginning := range beginnings {
 		head := []byte(beginning + records)
@@ -103,7 +103,8 @@ func TestForeign(t *testing.T) {
 	if err := readThrough(t, path); err == nil || !strings.Contains(err.Error(), "compressed twice") {
 		t.Errorf("compressed twice: %v", err)
 	}
-	for _, text := range []string{"ORCID,text\n", "BZ2 is no format\n", "PK\n", "%PD", "{}", "7z", strings.Repeat("text ", 200)} {
+	for _, text := range []string{"ORCID,text\n", "BZ2 is no format\n", "BZh is a prefix of bzip2\n", "BZh91 stands for a road\n", "FEA1 and FEA2 are programs\n",
+		"LZIP is a program\n", "%PDF- begins a PDF\n", "Rar! said the lion\n", "PK\n", "%PD", "{}", "7z", strings.Repeat("text ", 200)} {
 		if err := CheckText([]byte(text)); err != nil {
 			t.Errorf("%.20q: %v", text, err)
 		}

@@ -97,7 +97,7 @@ func (s *scanner) key(i int, buffer *[]byte) (name []byte, next int) {
 }
 
 // text reads the string whose opening quote is at i. Its content is part of the line. If it had to be
-// unescaped, it is in the buffer.
+// unescaped, it is in the buffer. Without a buffer it overwrites its place in the line: it is no longer there.
 func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
 	i++
 	n := bytes.IndexByte(s.line[i:], '"')
@@ -108,7 +108,10 @@ func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
 	if n = bytes.IndexByte(s.line[i:quote], '\\'); n < 0 {
 		return s.line[i:quote:quote], quote + 1
 	}
-	unescaped := (*buffer)[:0]
+	unescaped := s.line[i:i]
+	if buffer != nil {
+		unescaped = (*buffer)[:0]
+	}
 	for n >= 0 {
 		unescaped = append(unescaped, s.line[i:i+n]...)
 		i += n
@@ -126,7 +129,9 @@ func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
 		n = bytes.IndexByte(s.line[i:quote], '\\')
 	}
 	unescaped = append(unescaped, s.line[i:quote]...)
-	*buffer = unescaped
+	if buffer != nil {
+		*buffer = unescaped
+	}
 	return unescaped, quote + 1
 }
 

@@ -21,8 +21,12 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	if cap(p.text) > corpus.LongLine {
 		p.text = nil // a huge page shall not weigh on the rest of a job
 	}
-	p.text = p.extractor.Append(p.text[:0], page)
-	p.texts[0] = p.text
+	text, isText := p.extractor.Text(page)
+	if !isText {
+		p.text = p.extractor.Append(p.text[:0], page)
+		text = p.text
+	}
+	p.texts[0] = text
 	return p.texts
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/webtext"
@@ -65,7 +66,7 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 		return err
 	}
 	start := len(b.Data)
-	err := w.read(b)
+	err := w.read(b, &member)
 	if fault, isFault := errors.AsType[*corpus.Fault](err); isFault && !fault.Warning {
 		err = nil
 		b.Data = b.Data[:start]
@@ -85,7 +86,7 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 
 // read appends the content of the current file to the batch. It is a fault if the file is longer than a
 // document may be.
-func (w *wholeSource) read(b *corpus.Batch) error {
+func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	start := len(b.Data)
 	held := false
 	for {
@@ -96,7 +97,12 @@ func (w *wholeSource) read(b *corpus.Batch) error {
 				}
 				held = true
 			}
-			b.Data = append(b.Data, 0)[:len(b.Data)]
+			more := int64(1)
+			if held && file.Compression == corpus.None {
+				// The rest is read without another move.
+				more = max(min(file.Size, w.limits.Line)-int64(len(b.Data)-start), 0) + 1
+			}
+			b.Data = slices.Grow(b.Data, int(more))
 		}
 		n, err := w.stream.Read(b.Data[len(b.Data):cap(b.Data)])
 		b.Data = b.Data[:len(b.Data)+n]

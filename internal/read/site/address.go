@@ -42,7 +42,7 @@ func IsOpaque(text string) bool {
 
 // Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH, where
 // NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with the name
-// of its first folder. A number is no host then. It returns false if the text is no such address, or longer than 64 KiB.
+// of its first folder. A number is no host then, nor is true, false or null. It returns false if the text is no such address, or longer than 64 KiB.
 func Parse(text string) (Address, bool) {
 	if len(text) > mostBytes {
 		return Address{}, false
@@ -67,8 +67,11 @@ func Parse(text string) (Address, bool) {
 		}
 	}
 	host, ok := hostOf(authority)
-	return Address{host, pathOf(path)}, ok && (has || !isNumber(authority))
+	return Address{host, pathOf(path)}, ok && (has || !isNumber(authority) && !slices.Contains(literals, text))
 }
+
+// literals are the values of JSON that are neither texts nor numbers.
+var literals = []string{"true", "false", "null"}
 
 // isNumber reports whether an authority without a scheme is a number, and no address of the internet protocol in its usual
 // form. With a scheme browsers take it for an address.
@@ -150,7 +153,35 @@ func canonicalHost(host string) (string, bool) {
 	isBad := func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == 0xfffd || strings.ContainsRune(`"%/:<>?@[\]^|`+"`", r)
 	}
-	return host, host != "" && strings.IndexFunc(host, isBad) < 0
+	return host, strings.IndexFunc(host, isBad) < 0 && hasLabels(host)
+}
+
+// hasLabels reports whether a host in its canonical form, which is no address of the internet protocol, has labels that a name can have.
+// The last one is no number, or browsers take the host for an address. Those in punycode can be read. Nobody can register a domain with a
+// hyphen at an end. Below it the domain's owner can have such names, and underscores.
+func hasLabels(host string) bool {
+	labels, isAtEdge := strings.Split(host, "."), false
+	for _, label := range labels {
+		if label == "" {
+			return false
+		}
+		isAtEdge = isAtEdge || label[0] == '-' || label[len(label)-1] == '-'
+		if !strings.HasPrefix(label, "xn--") {
+			continue
+		}
+		if text, err := names.ToUnicode(label); err != nil || text == "" {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	if digits, isHex := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(digits, "0123456789abcdef") == "" {
+		return false
+	}
+	if !isAtEdge {
+		return true
+	}
+	registered, _, _ := strings.Cut(Registered(host), ".")
+	return registered[0] != '-' && registered[len(registered)-1] != '-'
 }
 
 // ipOf returns the usual form of an address of the internet protocol, version 4, in any of the forms that browsers take:

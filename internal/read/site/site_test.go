@@ -43,6 +43,12 @@ func TestParse(t *testing.T) {
 		{"http://123/", "https://0.0.0.123"},
 		{"1e100.net/x", "https://1e100.net/x"},
 		{"4chan/x", "https://4chan/x"},
+		{"http://localhost:8080/", "https://localhost:8080"},
+		{"http://_dmarc.my_site.example.org/", "https://_dmarc.my_site.example.org"},
+		{"http://-a-.example.org/", "https://-a-.example.org"},
+		{"http://1.2.3.4.example.org/", "https://1.2.3.4.example.org"},
+		{"http://true/", "https://true"},
+		{"true.com", "https://true.com"},
 	} {
 		got, ok := Parse(c.text)
 		if !ok || got.String() != c.want {
@@ -53,6 +59,9 @@ func TestParse(t *testing.T) {
 		"", "   ", "http://", "file:///etc/passwd", "/a/b", "mailto:a@example.org", "dns:example.org", "data:text/html,x",
 		"http://exa mple.org/", "http://[::1", "http://[1.2.3.4]/", "http://a:b:c/", "http://%zz/", "two words", "http://" + strings.Repeat("a", 300) + ".org/",
 		"http://a.org/" + strings.Repeat("a/", 1<<15), "123", "-1", "1.5", "1e5", "0x7f", "0", "123/page", "http://a.org:99999/", "http://a.org:65536/", "a.org:0",
+		// Hosts that nobody can have.
+		"-a.org", "http://a-.org/x", "http://www.-a.co.uk/", "a..b", "http://a..b.org/", "1.2.3.4.5", "http://256.1.1.1/", "http://a.0x1f/", "http://1.2.3.4.5/", "xn--a.org", "http://b.xn--\u00e9.org/", "http://xn--/",
+		"true", " false ", "null", "-",
 	} {
 		if got, ok := Parse(text); ok {
 			t.Errorf("%q is %q", text, got)

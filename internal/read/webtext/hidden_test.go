@@ -19,7 +19,13 @@ func TestHidden(t *testing.T) {
 		`<ul><li hidden>unseen<li>seen</ul>`, `<table><tr hidden><td>unseen<tr><td>seen</table>`, `<div style="display:none"><b style="display:block">unseen</b></div>`,
 		`<div hidden></span></td></b>unseen</div>`, `<span hidden><div></span>unseen</div></span>`, `<p><b hidden>unseen</p><p>unseen</b>seen</p>`,
 		`<b><div hidden></b>unseen</div>`, `<div hidden>` + strings.Repeat("<div>", 700) + strings.Repeat("</div>", 700) + `unseen</div>`,
-		`<td><div hidden></td>unseen</div>`, `<video>unseen</video>`, `<datalist><option>unseen</datalist>`, `<div hidden/>unseen</div>`, `<p title="a>b" hidden>unseen</p>`,
+		`<p style="font-size:.1px">unseen</p>`, `<p style="font-size:1px">unseen</p>`, `<p style="font:0/0 a">unseen</p>`, `<p style="font-size:12px;font:bold 700 0 / 1 serif">unseen</p>`,
+		`<p style="color:transparent">unseen</p>`, `<p style="color:RGBA(0, 0, 0, 0)">unseen</p>`, `<p style="color:rgb(9 9 9 / 0%)">unseen</p>`, `<p style="color:#fff0">unseen</p>`,
+		`<p style="color:#12345600">unseen</p>`, `<p style="color:red;-webkit-text-fill-color:transparent">unseen</p>`, `<p style="position:absolute;clip:rect(0 0 0 0)">unseen</p>`,
+		`<b style="position:fixed;clip:rect(1px,1px,1px,1px)">unseen</b>`, `<p style="clip-path:inset(50%)">unseen</p>`, `<p style="clip-path:inset(0 0 100% 0 round 2px)">unseen</p>`,
+		`<p style="clip-path:inset(10% 60% 10%)">unseen</p>`, `<p style="clip-path:circle(0 at 50% 50%)">unseen</p>`, `<p style="clip-path:polygon(0 0, 0 0, 0 0)">unseen</p>`,
+		`<p style="transform:scale(0)">unseen</p>`, `<p style="width:1px;height:1px;overflow:hidden">unseen</p>`, `<b style="float:left;height:0;overflow:hidden">unseen</b>`,
+		`<b style="display:inline-block;text-indent:-9999px">unseen</b>`, `<td><div hidden></td>unseen</div>`, `<video>unseen</video>`, `<datalist><option>unseen</datalist>`, `<div hidden/>unseen</div>`, `<p title="a>b" hidden>unseen</p>`,
 	} {
 		for _, mode := range []Mode{All, Main} {
 			if got := textOf(hidden+page, mode); strings.Contains(got, "unseen") || !strings.Contains(got, "seen words") {
@@ -34,6 +40,14 @@ func TestHidden(t *testing.T) {
 		`<p hidden>x<p>shown`, `<p hidden>x<h1>shown</h1>`, `<ul><li hidden>x<li>shown</ul>`, `<br hidden>shown`, `<input hidden>shown`, `<div hidden></div>shown`,
 		`<section><div hidden></section>shown`, `<div hidden><div></div></div>shown`, `<b hidden></b>shown`, `<table><tr><td><b hidden>x</td></tr></table>shown`,
 		`<div style="display:none;display:block">shown</div>`, `<div style="display:block!important;display:none">shown</div>`, `<div style="left:10px;opacity:.8">shown</div>`,
+		`<p style="color:transparent"><b style="color:red">shown</b></p>`, `<p style="color:#f00">shown</p>`, `<p style="color:#abc0de">shown</p>`, `<p style="color:rgba(0,0,0,.5)">shown</p>`,
+		`<p style="color:transparent"><a href=x>shown</a></p>`, `<p style="font-size:0;color:transparent"><font color=red size=3>shown</font></p>`,
+		`<p style="color:transparent;text-shadow:0 0 #000">shown</p>`, `<p style="color:transparent;-webkit-background-clip:text">shown</p>`,
+		`<p style="color:transparent;-webkit-text-fill-color:red">shown</p>`, `<p style="font:0/0 a"><b style="font:12px/1 a">shown</b></p>`, `<p style="font:0/0 a;font-size:9pt">shown</p>`,
+		`<p style="clip:rect(0 0 0 0)">shown</p>`, `<p style="position:absolute;clip:rect(0,auto,auto,0)">shown</p>`, `<p style="clip-path:inset(10%)">shown</p>`,
+		`<p style="clip-path:polygon(0 0, 100% 0, 0 100%)">shown</p>`, `<p style="clip-path:circle(50%)">shown</p>`, `<p style="left:-9999px">shown</p>`,
+		`<span style="height:0;overflow:hidden">shown</span>`, `<span style="transform:scale(0)">shown</span>`, `<div style="display:inline;text-indent:-9999px">shown</div>`,
+		`<table><tr><td style="height:0;overflow:hidden">shown</td></tr></table>`, `<p style="transform:scale(2) translate(1px, 0)">shown</p>`,
 	} {
 		if got := textOf(shown+page, All); !strings.Contains(got, "shown") {
 			t.Errorf("%s: %q", shown, got)

@@ -19,11 +19,11 @@ type htmlText struct {
 	depth  int     // how many of its kind are open
 
 	elements elements
-	styles   map[string][2]hiding // what styles hide and show, of those that were seen last
-	counted  hiding               // the ways of hiding that do not matter to this reading
-	unspoken int                  // bytes of text that was left out because it is not for those who listen
-	unseen   int                  // and because it is hidden
-	titles   int                  // bytes of titles
+	styles   map[string]styleHiding // what styles hide and show, of those that were seen last
+	counted  hiding                 // the ways of hiding that do not matter to this reading
+	unspoken int                    // bytes of text that was left out because it is not for those who listen
+	unseen   int                    // and because it is hidden
+	titles   int                    // bytes of titles
 }
 
 // block is a stretch of text between two tags that break lines.
@@ -141,7 +141,13 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	}
 	if h.skip == nil && t.kind != skipped {
 		name := elementOf(t, raw)
-		hides, shows := h.ownHiding(tokens, raw)
+		hides, shows := h.ownHiding(tokens, raw, t.breaks && t.rules&isPart == 0)
+		if t.rules&isColoured != 0 {
+			shows |= colourless
+		}
+		if t.rules&isSized != 0 {
+			shows |= tiny
+		}
 		h.elements.begin(name, hides, shows)
 	}
 }

@@ -33,6 +33,8 @@ const (
 	isPart                         // is a table or a part of one
 	isFormatting                   // goes on behind the end of the element that it is in, unless that is a bound
 	isSection                      // bounds the items that an item ends
+	isColoured                     // has a colour of its own
+	isSized                        // has a size of text of its own
 )
 
 // ruled are the elements of each rule.
@@ -44,6 +46,8 @@ var ruled = map[rules]string{
 	isPart:       "table tbody thead tfoot tr td th caption",
 	isFormatting: "a b big code em font i nobr s small strike strong tt u",
 	isSection:    "ul ol dl menu dir select div section article table td th",
+	isColoured:   "a font mark button select textarea",
+	isSized:      "font button select textarea",
 }
 
 // enders are elements whose start ends others that are open: items of one list, cells and rows of one table.
@@ -192,6 +196,6 @@ func (e *elements) settle(from int) {
 			around = e.open[i-1].hidden
 		}
 		one := &e.open[i]
-		one.hidden = around&^(one.shows&(invisible|tiny)) | one.hides
+		one.hidden = around&^(one.shows&^gone) | one.hides
 	}
 }

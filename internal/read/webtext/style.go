@@ -15,9 +15,10 @@ type hiding uint8
 const (
 	// gone is text that no element within can show again.
 	gone hiding = 1 << iota
-	// invisible text has another visibility, and tiny text the size 0. Elements within may have another.
+	// invisible text has another visibility, tiny text no size to speak of, and colourless text no colour. Elements within may have another.
 	invisible
 	tiny
+	colourless
 	// unspoken text is for readers who see, and not for those who listen.
 	unspoken
 )
@@ -39,13 +40,14 @@ func mayHide(raw []byte) bool {
 	return false
 }
 
-// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again.
-func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte) (hides, shows hiding) {
+// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. IsBox says that the element is a box
+// unless its style says otherwise.
+func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hides, shows hiding) {
 	if !mayHide(raw) {
 		return 0, 0
 	}
 	_, more := tokens.TagName()
-	isHidden, styled := false, [2]hiding{}
+	isHidden, styled := false, styleHiding{}
 	hasStyle := false
 	for more {
 		var key, value []byte
@@ -59,32 +61,39 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte) (hides, shows h
 			}
 		case "style":
 			if !hasStyle { // of several the first counts
-				styled, hasStyle = h.styleHiding(value), true
+				styled, hasStyle = h.hidingOf(value), true
 			}
 		}
 	}
-	if isHidden && styled[1]&gone == 0 {
+	if isHidden && styled.shows&gone == 0 || isBox && styled.emptiesBox {
 		hides |= gone
 	}
-	return hides | styled[0], styled[1]
+	return hides | styled.hides, styled.shows
 }
 
 // mostStyles is how many styles are remembered, and mostStyleBytes the length of the longest of them.
 const mostStyles, mostStyleBytes = 256, 256
 
-// styleHiding returns what a style hides, and what it shows again.
-func (h *htmlText) styleHiding(style []byte) [2]hiding {
+// styleHiding is what a style hides, and what it shows again.
+type styleHiding struct {
+	hides, shows hiding
+	// emptiesBox says that the style hides all that an element holds which is a box, and not a part of a line or a table.
+	emptiesBox bool
+}
+
+// hidingOf returns what a style hides, and what it shows again.
+func (h *htmlText) hidingOf(style []byte) styleHiding {
 	if known, is := h.styles[string(style)]; is {
 		return known
 	}
-	hides, shows := declarationsOf(style).hiding()
+	of := declarationsOf(style).hiding()
 	if h.styles == nil || len(h.styles) == mostStyles {
-		h.styles = map[string][2]hiding{}
+		h.styles = map[string]styleHiding{}
 	}
 	if len(style) <= mostStyleBytes {
-		h.styles[string(style)] = [2]hiding{hides, shows}
+		h.styles[string(style)] = of
 	}
-	return [2]hiding{hides, shows}
+	return of
 }
 
 // declarations are what a style says, by property, in small letters.
@@ -100,11 +109,31 @@ func declarationsOf(style []byte) declarations {
 		if value = strings.TrimSpace(value); !has || value == "" {
 			continue
 		}
+		if property == "font" {
+			property, value = "font-size", sizeOfFont(value)
+		}
 		if isImportant := strings.TrimSpace(mark) == "important"; isImportant || !important[property] {
 			d[property], important[property] = value, isImportant
 		}
 	}
 	return d
+}
+
+// sizeOfFont returns the size that a value of the property font has: the last number before the family, without the height of lines.
+func sizeOfFont(value string) string {
+	if value == "inherit" {
+		return value
+	}
+	size := "medium"
+	for word := range strings.FieldsSeq(value) {
+		if word, _, _ = strings.Cut(word, "/"); word == "" {
+			break // the height of lines stands apart
+		}
+		if _, _, is := lengthOf(word); is {
+			size = word
+		}
+	}
+	return size
 }
 
 // plainStyle returns a style without comments, and with the characters that its escapes stand for.
@@ -142,42 +171,41 @@ func isHexDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// farAway is how far, in pixels or whatever units, text is moved to be out of sight.
-const farAway = -900
-
 // hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute hidden.
-func (d declarations) hiding() (hides, shows hiding) {
-	if d["display"] == "none" || isNought(d["opacity"]) {
-		hides |= gone
+func (d declarations) hiding() (of styleHiding) {
+	if d["display"] == "none" || isNought(d["opacity"]) || d.isClipped() || d.isMovedAway() {
+		of.hides |= gone
 	} else if d["display"] != "" {
-		shows |= gone
+		of.shows |= gone
 	}
-	for _, property := range []string{"left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent"} {
-		if length, _, is := lengthOf(d[property]); is && length < farAway {
-			hides |= gone
-		}
-	}
-	if overflow := d["overflow"]; overflow == "hidden" || overflow == "clip" {
-		for _, property := range []string{"width", "height", "max-width", "max-height"} {
-			if isNought(d[property]) {
-				hides |= gone
-			}
+	if d.isEmptyBox() {
+		switch display := d["display"]; {
+		case d.isOutOfLine(), display != "" && display != "inline" && display != "contents" && !strings.HasPrefix(display, "table"):
+			of.hides |= gone
+		case display == "":
+			of.emptiesBox = true
 		}
 	}
 	switch d["visibility"] {
 	case "hidden", "collapse":
-		hides |= invisible
+		of.hides |= invisible
 	case "visible", "initial":
-		shows |= invisible
+		of.shows |= invisible
 	}
 	switch _, unit, is := lengthOf(d["font-size"]); {
-	case isNought(d["font-size"]):
-		hides |= tiny
+	case isTiny(d["font-size"]):
+		of.hides |= tiny
 	case is && unit != "em" && unit != "%" && unit != "ex" && unit != "ch", strings.HasSuffix(d["font-size"], "medium"),
 		strings.HasSuffix(d["font-size"], "small"), strings.HasSuffix(d["font-size"], "large"), d["font-size"] == "initial":
-		shows |= tiny
+		of.shows |= tiny
 	}
-	return hides, shows
+	switch isClear, isKnown := d.isClear(); {
+	case isClear:
+		of.hides |= colourless
+	case isKnown:
+		of.shows |= colourless
+	}
+	return of
 }
 
 // isNought reports whether a value is a number below .1, in whatever unit.

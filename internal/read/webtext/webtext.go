@@ -61,6 +61,18 @@ type Extractor struct {
 // keepBytes is the largest buffer that outlives a page.
 const keepBytes = 8 << 20
 
+// Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of the Extractor,
+// and valid until the next call.
+func (e *Extractor) Text(page Page) ([]byte, bool) {
+	if formatOf(page) != plain {
+		return nil, false
+	}
+	if cap(e.decoded) > keepBytes {
+		e.decoded = nil
+	}
+	return e.decode(page), true
+}
+
 // Append appends the text of a page, in UTF-8.
 func (e *Extractor) Append(dst []byte, page Page) []byte {
 	content := e.decode(page)

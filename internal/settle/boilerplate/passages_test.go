@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// placesOf reads places: a digit is a new shingle that so many documents have, times ten, a minus a known one, and a space
+// placesOf reads places: a digit is a new shingle: ten times as many documents have it, a minus a known one, and a space
 // one that is no boilerplate.
 func placesOf(text string) (places []place) {
 	for _, c := range text {

@@ -55,7 +55,7 @@ func hasPartlyListed(members []records.Member) bool {
 }
 
 // bridgeOf returns the bridge of the component of the documents from first to end whose smaller part is the largest. Its
-// part is 0 if there is no bridge. The time is that of a few passes over the edges, the memory that of the documents.
+// part is 0 if there is no bridge. It takes a few passes over the edges, and memory for each document.
 //
 // Classes of identical documents are the nodes. Some of the edges make a tree of all nodes. Each other edge makes a
 // circle with the way in the tree between its ends, and no edge of a circle is a bridge. So the ways are contracted, and
@@ -94,7 +94,7 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 // comes before its children, and the top of a part of the tree has the smallest number in it.
 type tree struct {
 	edges     []int    // numbers of the edges in the tree, ascending
-	place     []uint32 // node of each class, by the number of its first document from that of the component on
+	place     []uint32 // node of each class, by the number of its first document, counted from the first of the component
 	parent    []uint32 // by node; the root is its own
 	edgeAbove []int    // number of the edge to the parent
 	documents []uint32 // documents in the node and below it

@@ -86,10 +86,10 @@ func (s *Shard) leaders() (leads []bool) {
 	return leads
 }
 
-// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class of which pairs are not
+// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class whose pairs are not
 // listed is unchecked if it is kept, and heaps count none of these. Of all others, a class is unchecked if
 // it is of the input, is kept, and was not compared with all other kept classes of its heap. Heaps have counted
-// leaders, of which some are removed. They have not counted classes whose leader was removed in favour of a document of
+// leaders, and some of these are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
 func (s *Shard) unchecked() (n int64) {
 	stays := make([]bool, len(s.members)) // a document of the class is kept

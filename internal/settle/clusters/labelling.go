@@ -63,7 +63,7 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 }
 
 // label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
-// with those of the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
+// with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
 func (l *Labelling) label(p *work.Planning, runs []string, see func(ref, first docref.Ref)) (string, error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()

@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
-// WriteVerdicts writes the similar pairs of the shard, except those of equal documents.
+// WriteVerdicts writes the similar pairs of the shard, without pairs of equal documents.
 func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 	for _, e := range s.edges {
 		if e.Identical() {

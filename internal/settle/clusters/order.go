@@ -17,7 +17,7 @@ type order struct {
 	start  int64 // number of documents before it
 }
 
-// add returns the position of the first document of the next component, which has so many documents. The sum of all
+// add returns the position of the first document of the next component, which has the given number of documents. The sum of all
 // sizes must be the total.
 func (o *order) add(size int64) (records.Position, error) {
 	// A component that starts at or after the cut belongs to the shard.

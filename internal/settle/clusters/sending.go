@@ -93,7 +93,7 @@ func sendSpans(w *work.Desk, positions []byte) error {
 	return nil
 }
 
-// sendMembers sends the documents of a split that are in clusters. It counts those of the input.
+// sendMembers sends the documents of a split that are in clusters. It counts the ones of the input.
 func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 	members, err := w.Read(1, records.Members)
 	if err != nil {

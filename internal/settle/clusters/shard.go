@@ -60,7 +60,7 @@ func newShard(layout *documents.Layout, members []records.Member, edges []record
 	return s
 }
 
-// end returns the number after that of the last document.
+// end returns the number after the last document's.
 func (s *Shard) end() records.Number { return records.Number(len(s.members)) }
 
 // reference reports whether a document is of the reference.
@@ -75,7 +75,7 @@ func (s *Shard) countSizes() {
 }
 
 // name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
-// needs them: those of all documents of a very large cluster would take more memory than all else that is known of them.
+// needs them: the names of all documents of a very large cluster would take more memory than all else that is known of them.
 func (s *Shard) name(i records.Number) string {
 	if s.members[i].Repeated {
 		return s.ref(i)
@@ -83,7 +83,7 @@ func (s *Shard) name(i records.Number) string {
 	return s.id(i)
 }
 
-// namer names documents, of which many in a row are the same.
+// namer names documents. Many in a row are the same.
 type namer struct {
 	*Shard
 	last     records.Number

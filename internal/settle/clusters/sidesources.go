@@ -8,11 +8,11 @@ type sidedClass struct {
 	side  uint64
 }
 
-// countAcross is CountSources for documents that have sides, given the source of each: those of one side are no
+// countAcross is CountSources for documents that have sides, given the source of each: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(of []sources.Number, c *sources.Counts) {
 	all := make([]sources.Set, len(s.members))    // the sources of each class
-	shared := make([]sources.Set, len(s.members)) // those of which it has documents of several sides
+	shared := make([]sources.Set, len(s.members)) // the sources with documents of several sides
 	units := map[sidedClass]*sources.Set{}        // the sources of the documents of one side
 	sidesOf := map[int][]uint64{}
 	for i := range s.members {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestChoose counts values that several runs have documents of, in one range of hashes and in many. The choice must be
-// that of all counts together.
+// the choice of all counts together.
 func TestChoose(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, shards := range []int{1, 2, 30} {

@@ -17,7 +17,7 @@
 //	         sizes      4 a set: how many elements it has, ascending
 //	         digests    16 a set, or of a document without elements
 //	         groups     4 a set: the number of the document behind its last one
-//	         refs       8 a document, those of one set next to each other
+//	         refs       8 a document, documents of one set next to each other
 //	         id ends    4 a document: where its id ends in ids; an empty id is none
 //	         ids
 //	         postings   4 a key: a set that has it

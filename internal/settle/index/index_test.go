@@ -175,7 +175,7 @@ func TestSimilarSetsShareKeys(t *testing.T) {
 		a := slices.Sorted(slices.Values(elements[:common+onlyA]))
 		b := slices.Sorted(slices.Values(append(slices.Clone(elements[:common]), elements[common+onlyA:]...)))
 		jaccard := float64(common) / float64(len(elements))
-		// A query may ask for any threshold from that of the index up to the similarity.
+		// A query may ask for any threshold from the index's up to the similarity.
 		threshold := jaccard * (0.3 + 0.7*random.Float64())
 		asked := threshold + (jaccard-threshold)*float64(random.IntN(3))/2
 		keysOfA, keysOfB := a[:KeyCount(asked, len(a))], b[:KeyCount(threshold, len(b))]

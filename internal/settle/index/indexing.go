@@ -23,7 +23,7 @@ type Kind struct {
 	// Bits, if above 0, makes an index of SimHash fingerprints of that length, in which a query finds fingerprints up
 	// to Distance away. With 0 the index holds full sets.
 	Bits, Distance int
-	// Blocks are the blocks of the permuted tables of these; empty: those of [lshbands.PlanTables].
+	// Blocks are the blocks of the permuted tables of these; empty: as [lshbands.PlanTables] chooses them.
 	Blocks []int
 }
 

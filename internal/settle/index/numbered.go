@@ -26,10 +26,10 @@ func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
 // NumberOf returns the number in a numbered key.
 func NumberOf(key uint64) int { return int(key & (1<<numberBits - 1)) }
 
-// Fingerprints returns how many numbered fingerprints of so many words there are.
+// Fingerprints returns how many numbered fingerprints of the given number of words there are.
 func (s *Segment) Fingerprints(words int) int { return len(s.columns[elements]) / (8 * words) }
 
-// AppendFingerprint appends the fingerprint of a number, which has so many words. It is for numbered fingerprints.
+// AppendFingerprint appends the fingerprint of a number. It has the given number of words. It is for numbered fingerprints.
 func (s *Segment) AppendFingerprint(fingerprints []uint64, number, words int) []uint64 {
 	for word := range words {
 		fingerprints = append(fingerprints, binary.LittleEndian.Uint64(s.columns[elements][8*(number*words+word):]))

@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 )
 
-// TestNumberedKeys: a key begins with the prefix, as far as there is room, and ends with the number.
+// TestNumberedKeys: a key begins with the prefix, if there is room, and ends with the number.
 func TestNumberedKeys(t *testing.T) {
 	for _, c := range []struct {
 		prefix     uint64

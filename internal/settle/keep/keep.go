@@ -74,7 +74,7 @@ func (d *Documents) apart(i, j records.Number) bool {
 // Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an
 // edge to and that were kept before it. Of equally similar ones it is assigned to the most preferred.
 //
-// Edge returns the edges by number, of which there are n, and whether an edge counts. A heap of copies has millions of
+// Edge returns the n edges by number, and whether an edge counts. A heap of copies has millions of
 // edges, so Choose holds none of them: it asks for each twice, and again when one of its documents is kept.
 func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) []Choice {
 	c := chooser{Documents: d, edge: edge, turn: make([]uint32, len(d.First))}
@@ -103,7 +103,7 @@ type chooser struct {
 	Documents
 	edge   func(i int) (e Edge, counts bool)
 	turn   []uint32 // of each document, in the order of preference
-	starts []uint32 // where in edges those of each class begin
+	starts []uint32 // where in edges the edges of each class begin
 	edges  []uint32 // numbers of the edges by which a class may be offered
 	units  []records.Number
 	next   []records.Number

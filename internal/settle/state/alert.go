@@ -24,9 +24,14 @@ type Alert struct {
 	Urgent bool
 	// Unseen says that the last run could not tell whether the alert still holds. Pages is as it was.
 	Unseen bool
+	// Copied are traces of pages of the protected site that were copied: some of them, if there are many.
+	Copied []Trace
 	// First is when a run has first had the alert. It is of the state only: the run does not know it.
 	First Sighting
 }
+
+// Trace is a sketch of a page, by which a later run knows it again.
+type Trace [32]byte
 
 // Sighting is the run that has seen something.
 type Sighting struct {
@@ -157,9 +162,11 @@ const (
 	campaignMark = 1 << 31 // the campaign stands behind the name
 	unseenMark   = 1 << 30
 	urgentMark   = 1 << 29
+	copiedMark   = 1 << 28 // the number of traces, in a byte, and the traces stand behind all
 )
 
-// AppendAlert packs an alert: the id, the number of pages, the length of the name of the site with marks, the name, the campaign.
+// AppendAlert packs an alert: the id, the number of pages, the length of the name of the site with marks, the name, the campaign, the
+// traces, of which there are at most 255.
 func AppendAlert(b []byte, a Alert) []byte {
 	length := uint32(len(a.Site))
 	if a.Campaign != 0 {
@@ -171,12 +178,21 @@ func AppendAlert(b []byte, a Alert) []byte {
 	if a.Urgent {
 		length |= urgentMark
 	}
+	if len(a.Copied) > 0 {
+		length |= copiedMark
+	}
 	b = binary.LittleEndian.AppendUint64(b, a.ID)
 	b = binary.LittleEndian.AppendUint64(b, uint64(a.Pages))
 	b = binary.LittleEndian.AppendUint32(b, length)
 	b = append(b, a.Site...)
 	if a.Campaign != 0 {
 		b = binary.LittleEndian.AppendUint64(b, a.Campaign)
+	}
+	if len(a.Copied) > 0 {
+		b = append(b, byte(len(a.Copied)))
+	}
+	for i := range a.Copied {
+		b = append(b, a.Copied[i][:]...)
 	}
 	return b
 }
@@ -189,7 +205,7 @@ func NextAlert(b []byte) (a Alert, rest []byte, err error) {
 	}
 	a.ID, a.Pages = binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))
 	length := binary.LittleEndian.Uint32(b[16:])
-	name, campaign := int(length&^(campaignMark|unseenMark|urgentMark)), 0
+	name, campaign := int(length&^(campaignMark|unseenMark|urgentMark|copiedMark)), 0
 	if length&campaignMark != 0 {
 		campaign = 8
 	}
@@ -202,5 +218,15 @@ func NextAlert(b []byte) (a Alert, rest []byte, err error) {
 			return a, nil, errDamaged
 		}
 	}
-	return a, b[campaign:], nil
+	if b = b[campaign:]; length&copiedMark == 0 {
+		return a, b, nil
+	}
+	if len(b) == 0 || b[0] == 0 || (len(b)-1)/len(Trace{}) < int(b[0]) {
+		return a, nil, errDamaged
+	}
+	a.Copied, b = make([]Trace, b[0]), b[1:]
+	for i := range a.Copied {
+		b = b[copy(a.Copied[i][:], b):]
+	}
+	return a, b, nil
 }

@@ -131,7 +131,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true}, Alert{ID: 3, Site: "d", Urgent: true, Campaign: 7})
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true}, Alert{ID: 3, Site: "d", Urgent: true, Campaign: 7, Copied: []Trace{{1}, {31: 2}}}, Alert{ID: 4, Copied: []Trace{{7}}})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -144,15 +144,22 @@ func TestFileOfAlerts(t *testing.T) {
 	noByteCanChange(t, path, func(b []byte) error { _, err := decodeAlerts(b); return err })
 }
 
-// TestFirstLayoutOfAlerts: alerts of an earlier version of the program are read. Nobody knows since when they are there.
-func TestFirstLayoutOfAlerts(t *testing.T) {
+// TestEarlierLayoutsOfAlerts: alerts of earlier versions of the program are read. Of those of the first, nobody knows since when they are
+// there.
+func TestEarlierLayoutsOfAlerts(t *testing.T) {
 	want := alertsOf("a1 b0")
 	b := []byte(firstAlertsMagic)
 	for _, a := range want {
 		b = AppendAlert(b, a)
 	}
-	if got, err := decodeAlerts(Seal(b)); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("read %v, %v", got, err)
+	second := AppendAlert(append([]byte(secondAlertsMagic), make([]byte, 16)...), want[0])
+	for _, c := range []struct {
+		b    []byte
+		want []Alert
+	}{{b, want}, {second, want[:1]}} {
+		if got, err := decodeAlerts(Seal(c.b)); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("read %v, %v", got, err)
+		}
 	}
 }
 

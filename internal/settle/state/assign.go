@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// Difference counts how the files of a corpus differ from those of the last generation.
+// Difference counts how the files of a corpus differ from the last generation's.
 type Difference struct {
 	// Unchanged files are not read. New and Changed ones are. Removed ones are not of the corpus any more.
 	Unchanged int `json:"unchanged"`

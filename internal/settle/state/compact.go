@@ -39,7 +39,7 @@ func (s *State) compact(ctx context.Context, joined int64) (before, after int64,
 }
 
 // runsToCompact returns the run files whose units are to be copied, relative to the folder: small ones, if there are
-// several, and those of which half is not needed any more.
+// several, and files with a half that nobody needs any more.
 func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
 	needed := map[string]map[int]bool{}
 	for _, stretch := range s.stretches() {

@@ -63,7 +63,7 @@ type Stretch struct {
 	Shard int
 }
 
-// magic begins a generation. The number in it is that of the layout, and changes with it.
+// magic begins a generation. The number in it is the number of the layout, and changes with it.
 const magic = "mirrorbeam state 1\n"
 
 // encode writes the content with a check sum.

@@ -12,12 +12,13 @@ import (
 )
 
 // magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is the
-// version of the layout. Alerts of the first layout have no sightings.
+// version of the layout. Alerts of the first layout have no sightings, and those of the second no traces.
 const (
-	groupsMagic      = "mirrorbeam groups 1\n"
-	alertsMagic      = "mirrorbeam alerts 2\n"
-	firstAlertsMagic = "mirrorbeam alerts 1\n"
-	outboxMagic      = "mirrorbeam outbox 1\n"
+	groupsMagic       = "mirrorbeam groups 1\n"
+	alertsMagic       = "mirrorbeam alerts 3\n"
+	secondAlertsMagic = "mirrorbeam alerts 2\n"
+	firstAlertsMagic  = "mirrorbeam alerts 1\n"
+	outboxMagic       = "mirrorbeam outbox 1\n"
 )
 
 const memberSize = 16
@@ -136,6 +137,9 @@ func decodeGroups(b []byte) (groups []Group, err error) {
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	const sighting = 16
 	body, err := Unseal(b, alertsMagic)
+	if errors.Is(err, ErrVersion) {
+		body, err = Unseal(b, secondAlertsMagic)
+	}
 	hasSightings := !errors.Is(err, ErrVersion)
 	if !hasSightings {
 		body, err = Unseal(b, firstAlertsMagic)

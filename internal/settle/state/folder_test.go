@@ -62,6 +62,9 @@ func TestOtherUsers(t *testing.T) {
 				}
 				return
 			}
+			if _, err := Read(folder); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("read: error %v, want %q", err, test.want)
+			}
 			if _, err := os.Lstat(filepath.Join(folder, lockName)); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a lock is there: %v", err)
 			}

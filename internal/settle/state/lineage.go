@@ -23,11 +23,11 @@ type Group struct {
 }
 
 // Follow gives the groups of a run their lineages, and returns what has changed since the last run. Of is the output whose
-// groups they are. Number is that of the run, and larger than those of all earlier ones. Both lists are in the order of
+// groups they are. Number is the number of the run, and larger than the number of any earlier one. Both lists are in the order of
 // their runs, and no document is in two groups of a list.
 //
 // The heir of a group of the last run is the group that has most of its documents, the first of several. A group continues
-// the groups whose heir it is. Its lineage is that of the largest part, or a new one.
+// the groups whose heir it is. Its lineage is the lineage of the largest part, or a new one.
 func Follow(of string, last, now []Group, number int) []output.Change {
 	f := newFollowing(last, now)
 	var changes []output.Change

@@ -127,8 +127,16 @@ func (s *State) load() error {
 // ErrNone says that a folder holds no state. It is an [fs.ErrNotExist], as is a missing part of a state.
 var ErrNone = fmt.Errorf("the folder has no generation of a state: %w", fs.ErrNotExist)
 
-// Read returns the newest generation of the state in a folder. It needs no lease. The error is ErrNone if there is no state.
+// Read returns the newest generation of the state in a folder. It needs no lease. As [Open], it refuses a state
+// whose files other users could exchange. The error is ErrNone if there is no state.
 func Read(folder string) (*Content, error) {
+	folder, err := storage.Absolute(folder)
+	if err == nil {
+		err = checkOwners(folder)
+	}
+	if err != nil {
+		return nil, err
+	}
 	all, err := list(folder)
 	switch {
 	case err == nil && len(all.generations) == 0:

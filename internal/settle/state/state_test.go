@@ -107,7 +107,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestSweepNames: of all files that a run hands on, those of the newest generations stay, and others go. Verify misses each.
+// TestSweepNames: of all files that a run hands on, the files of the newest generations stay, and others go. Verify misses each.
 func TestSweepNames(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func GetVerdict(b []byte) Verdict {
 	}}
 }
 
-// verdictsMagic begins a table. The number in it is that of the layout, and changes with it.
+// verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
 // WriteVerdicts writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders

@@ -20,7 +20,7 @@ func newAnnotator() *annotator {
 	return &annotator{keys: corpus.KeyFinder{Names: output.AnnotationFields}}
 }
 
-// header returns the record that names the fields, with those of the annotation.
+// header returns the record that names the fields, with the fields of the annotation.
 func (a *annotator) header(format corpus.Format, header []byte) []byte {
 	if len(header) == 0 {
 		return nil

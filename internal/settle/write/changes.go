@@ -34,7 +34,7 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 
 // ForNext is what a run finds that the next run of a scheduled job is to know.
 type ForNext struct {
-	// Clusters are those of documents, Mirrors the groups of sites. Suspects are the alerts.
+	// Clusters are groups of documents, Mirrors groups of sites. Suspects are the alerts.
 	Clusters, Mirrors []state.Group
 	Suspects          []state.Alert
 	// Verdicts are about the similar pairs.

@@ -77,7 +77,7 @@ type taken struct {
 	open      int   // files
 }
 
-// copySmallFiles writes unique for so many files, all of one split.
+// copySmallFiles writes unique for a number of files, all of one split.
 func copySmallFiles(t *testing.T, files int, ending string) (took taken) {
 	t.Helper()
 	dir := t.TempDir()

@@ -27,7 +27,7 @@ type staying struct {
 	refs    []docref.Ref         // kept documents of the current block
 
 	annotates   bool                // all documents are given
-	annotations records.Annotations // those of the split
+	annotations records.Annotations // the annotations of the split
 }
 
 // newStaying begins at the split of a task.

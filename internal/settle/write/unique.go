@@ -187,7 +187,7 @@ func (s *sink) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// stretch copies the records of a stretch, whose checksum must be that of the first read.
+// stretch copies the records of a stretch, whose checksum must be as in the first read.
 func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error {
 	if err := c.open(stretch); err != nil {
 		return work.NewInputError(err)

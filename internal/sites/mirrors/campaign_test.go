@@ -2,6 +2,8 @@ package mirrors
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -41,6 +43,7 @@ func (c *crawl) add(name, path, text string, login bool) {
 // bank adds a protected site with a login page and others.
 func (c *crawl) bank() {
 	c.add("bank.example", "login", "log in", true)
+	c.pages[len(c.pages)-1].Named = true
 	for i := range 9 {
 		c.add("bank.example", fmt.Sprint(i), "", false)
 	}
@@ -188,5 +191,32 @@ func TestHonestFamilies(t *testing.T) {
 		if n := family(sites, 1, 9, "mirror%d.test"); n != all {
 			t.Errorf("%d mirrors with a page of their own: %d of %d pairs", sites, n, all)
 		}
+	}
+}
+
+// TestWatchedWorlds: each alert has traces of what was copied, and the number of ranges changes neither these nor the rows.
+func TestWatchedWorlds(t *testing.T) {
+	random := rand.New(rand.NewPCG(19, 2))
+	alerts := 0
+	for range 20 {
+		w := newWorld(random, 3+random.IntN(4), 2*(40+random.IntN(60)))
+		lists, err := newLists("", "sitea.org\n", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		judging := Judging{Limits: Limits{Score: 0.01, Pages: 1, Sites: 3 + random.IntN(8)}, lists: &lists}
+		got := w.do(t, 1, judging)
+		if again := w.do(t, 7, judging); !reflect.DeepEqual(got, again) {
+			t.Fatalf("with more ranges:\n%+v\nwant\n%+v", again, got)
+		}
+		for _, alert := range got.next.Suspects {
+			alerts++
+			if len(alert.Copied) == 0 || len(alert.Copied) > 16 {
+				t.Errorf("%s has %d traces", alert.Site, len(alert.Copied))
+			}
+		}
+	}
+	if alerts < 20 {
+		t.Errorf("only %d alerts", alerts)
 	}
 }

@@ -95,6 +95,7 @@ type match struct {
 	near       uint32 // the class of the copy
 	own, copy  *records.Holding
 	similarity float64
+	isCommon   bool // many have such copies of a page of a protected site
 }
 
 // each visits the pages of a site with all copies on other sites that are compared with it here. A pair with one protected site is
@@ -115,7 +116,7 @@ func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) e
 				if h.Site == site || h.IsProtected && (isSpread || !own.IsProtected) {
 					continue
 				}
-				visit(match{c.others[h.Site], at[0], to.to, own, h, to.similarity})
+				visit(match{c.others[h.Site], at[0], to.to, own, h, to.similarity, of.Common >= to.similarity && !(to.similarity >= nearlySame && isNamed(own))})
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -252,6 +253,9 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	l.Similarity += similarity
 	l.Spread += of.Sites
 	addEntrance(l, own, copies)
+	if own.IsProtected && page.Trace != nil && !copies[0].copy.IsProtected {
+		l.Traces.Add((*records.Trace)(page.Trace))
+	}
 	if page.Original == l.Other {
 		l.Originals++
 	}

@@ -117,6 +117,9 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 				found.Suspects++
 			}
 			alert := state.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign, Urgent: of.Severity == output.HighSeverity}
+			for _, trace := range s.original.Traces {
+				alert.Copied = append(alert.Copied, state.Trace(trace))
+			}
 			if err := errors.Join(row(of), g.tellNext(w, alert), ctx.Err()); err != nil {
 				return err
 			}

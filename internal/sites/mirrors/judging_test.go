@@ -111,6 +111,8 @@ func TestLists(t *testing.T) {
 	}{
 		{CheckRanks, "", "it holds no site"},
 		{CheckRanks, "1,a.org\nb,c.org\n", `line 2: "b" is no rank`},
+		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it holds no site"},
+		{CheckProtected, "-a.org\n", `line 1: "-a.org" is no site`},
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
 		{CheckProtected, "# none\n", "it holds no site"},
 		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
@@ -138,7 +140,9 @@ func TestSuspects(t *testing.T) {
 		{"a mirror", "copy.test", 10, 8, false, "medium", "mirror same_paths seen_later"},
 		{"a mirror that asks for passwords", "copy.test", 10, 8, true, "high", "mirror login_form page same_paths seen_later"},
 		{"a page on a host that looks alike", "bank-login.test", 10, 1, false, "high", "look_alike same_paths seen_later"},
-		{"a login page and nothing else", "copy.test", 1, 1, true, "high", "login_form page same_paths seen_later"},
+		{"a login page and nothing else", "copy.test", 1, 1, true, "high", "mirror login_form page same_paths seen_later"},
+		{"a copied page and nothing else", "copy.test", 1, 1, false, "medium", "mirror same_paths seen_later"},
+		{"a quotation on a small site", "news.test", 2, 1, false, "", ""},
 		{"a quotation", "news.test", 10, 2, false, "", ""},
 		{"a login page among others", "news.test", 10, 2, true, "high", "login_form page same_paths seen_later"},
 		{"an allowed mirror", "partner.example", 10, 10, false, "", ""},
@@ -278,7 +282,7 @@ func TestOriginals(t *testing.T) {
 
 // FuzzPlainNames: a name that is taken as it stands is its own canonical form.
 func FuzzPlainNames(f *testing.F) {
-	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc"} {
+	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc", "false", "-a.org", "a-.org", "1.2.3.4.e"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

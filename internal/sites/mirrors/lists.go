@@ -98,14 +98,17 @@ func nameOf(text string) (string, error) {
 }
 
 // isPlain reports whether a name is a host in its canonical form for certain: of small letters, digits, dots and hyphens,
-// with a letter at its end, and without www.
+// with a dot within and a letter at its end, and without www.
 func isPlain(name string) bool {
+	last := byte('.')
 	for i := range len(name) {
-		if c := name[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '-') {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' && last != '.' && last != '-' || c == '-' && last != '.') {
 			return false
 		}
+		last = c
 	}
-	return len(name) > 4 && len(name) <= 253 && name[0] != '.' && name[len(name)-1] >= 'a' && name[:4] != "www." && name[:4] != "xn--" &&
+	return len(name) > 4 && len(name) <= 253 && last >= 'a' && strings.Contains(name, ".") && name[:4] != "www." && name[:4] != "xn--" &&
 		!strings.Contains(name, ".xn--") && !strings.Contains(name, "0x")
 }
 
@@ -139,9 +142,11 @@ func eachRank(list string, visit func(name string, rank int64)) error {
 			return fmt.Errorf("%q is no rank", rank)
 		}
 		name, _, _ = strings.Cut(name, ",") // further columns
-		name, err := nameOf(name)
+		host, err := nameOf(name)
 		if err == nil {
-			visit(name, number)
+			visit(host, number)
+		} else if !strings.ContainsAny(name, " \t/:") {
+			return nil // a long list may have names that no site has
 		}
 		return err
 	})

@@ -80,10 +80,12 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 			}
 			w.edges[shard] = append(w.edges[shard], records.Edge[records.Number]{A: a, B: b, Score: score})
 		}
-		// Identical documents have one size.
+		// Identical documents have one size, and one trace.
 		for i := range w.pages {
 			if p := &w.pages[i]; p.shard == shard {
 				p.Size = 1 + uint32(class[p.Number])*7%400
+				trace := records.TraceOf([]uint64{uint64(class[p.Number]) << 9})
+				p.Trace = trace[:]
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // a page of it that asks for a password. An article that is quoted is neither.
 
 const (
-	// nearlyAll is the least similarity of a page that is nearly another one.
+	// nearlyAll is the least similarity of a page that is nearly another one, and the least share of a site that is nearly all of it.
 	nearlyAll = 0.8
 	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that asks on
 	// more has the form in its template, where it says nothing about the page.
@@ -21,6 +21,9 @@ const (
 // addEntrance adds what makes a page of a site an entrance to another one.
 func addEntrance(link *records.Link, own *records.Holding, copies []match) {
 	asks, isStart, isForm := asksPassword(own), false, false
+	if asks && copies[0].isCommon {
+		link.CommonLogins++
+	}
 	if copies[0].similarity >= nearlyAll {
 		for _, of := range copies {
 			for i := range of.copy.Pages {

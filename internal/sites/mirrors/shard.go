@@ -25,8 +25,9 @@ type class struct {
 	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
 	// domains. If sites is above the limit, both may be less than the true numbers.
 	sites, domains int
-	isSpread       bool // sites is above the limit
-	from           int  // place of its first edge
+	isSpread       bool    // sites is above the limit
+	common         float64 // see [records.PageClass]
+	from           int     // place of its first edge
 	rarity         int64
 }
 

@@ -43,6 +43,7 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	shard := newShard(pages, edges, s.owners())
 	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
+	shard.weighCopies()
 	sums := newSums(s.Limits.Sites, s.Ranges, &w.Run)
 	for i := range shard.classes {
 		if err := sums.class(ctx, shard, i); err != nil {
@@ -156,7 +157,7 @@ func (s *sums) send(shard *shard, number int) error {
 	if len(s.wanted) == 0 {
 		return nil
 	}
-	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread}
+	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread, Common: c.common}
 	for i := range c.holdings {
 		h := &c.holdings[i]
 		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})

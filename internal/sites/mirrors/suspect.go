@@ -9,12 +9,13 @@ import (
 
 // The reasons of an alert.
 const (
-	isMirrorReason   = "mirror"      // the two are mirrors
+	isMirrorReason   = "mirror"      // the two are mirrors, or nearly all of one is on the other
 	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
 	loginReason      = "login_form"  // a copied page asks for a password
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
 	pageReason       = "page"        // a page passes for a page of the protected site
+	commonReason     = "common_page" // the copied pages that ask for a password are those of a program that many use, it seems
 	laterReason      = "seen_later"  // the copy was first seen after the protected site
 	leastLookalike   = 0.8           // the least score of a host that looks like another one
 	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
@@ -34,7 +35,8 @@ type suspicion struct {
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors, if its host looks like that of the protected one and it has a copy of one of its pages,
+// A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common, however few pages that
+// are. It is suspect as well if its host looks like that of the protected one and it has a copy of one of its pages,
 // if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one. How many other
 // sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
@@ -44,7 +46,7 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 		return suspicion{}, false
 	}
 	s := suspicion{pair: p, original: a, mirror: b, score: max(copied(a), copied(b))}
-	s.isMirror = s.score >= limits.Score && p.pages() >= limits.Pages
+	s.isMirror = s.score >= limits.Score && (p.pages() >= limits.Pages || s.score >= nearlyAll)
 	if isB {
 		s.original, s.mirror = b, a
 	}
@@ -60,6 +62,11 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 
 // looksAlike reports whether the host looks like the protected one.
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
+
+// isCommon reports whether the copied pages that ask for a password are all common.
+func (s *suspicion) isCommon() bool {
+	return s.mirror.Logins > 0 && s.mirror.CommonLogins == s.mirror.Logins
+}
 
 // id returns the id of the alert, which is the same in all runs.
 func (s *suspicion) id() uint64 {
@@ -97,13 +104,14 @@ func (s *suspicion) row() output.Suspect {
 		{pageReason, s.byPage},
 		{samePathReason, s.samePath() >= leastSamePath},
 		{sameMarkupReason, s.markup() >= leastMarkup},
+		{commonReason, s.isCommon()},
 		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},
 	} {
 		if !r.is {
 			continue
 		}
 		row.Reasons = append(row.Reasons, r.name)
-		if r.name == looksAlikeReason || r.name == loginReason {
+		if r.name == looksAlikeReason || r.name == loginReason && !s.isCommon() {
 			row.Severity = output.HighSeverity
 		}
 	}

@@ -20,57 +20,72 @@ type Watch struct {
 	// Changed are the protected sites that have too little left of what they were, by name.
 	Changed []ChangedSite
 
-	names   []string // of all protected sites of this run and the last
-	changed map[string]bool
-	seen    map[string]bool // sites of known alerts: whether they have pages
+	names []string        // of all protected sites of this run and the last
+	seen  map[string]bool // sites of known alerts: whether they have pages
+	lost  map[uint64]bool // alerts whose originals are not there, by their ids
+}
+
+// LastNight is what a run knows of the last one.
+type LastNight struct {
+	// Known are the alerts of all runs.
+	Known []state.Alert
+	// Originals are the protected sites. There are none if the run takes these as they are.
+	Originals []state.Original
+	// Pages are the run files with the traces of the pages of these sites in this run.
+	Pages []work.Path
+	// Threshold is the least similarity of copies.
+	Threshold float64
 }
 
 // ChangedSite is a protected site that could not be compared.
-type ChangedSite struct{ Last, Now state.Original }
+type ChangedSite struct {
+	Last, Now state.Original
+	// Copied is the number of pages that suspects which are not there any more have copied, and Lacking how many of these the site lacks.
+	Copied, Lacking int
+}
 
 // NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
-// it. Last are the originals of the last run, none if this one begins anew, and known the alerts of all runs.
-func NewWatch(runs []work.Path, protected string, last []state.Original, known []state.Alert) (*Watch, error) {
+// it, and now are the alerts of the run.
+func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
 	names, err := readProtected(protected)
 	if err != nil {
 		return nil, fmt.Errorf("list of protected sites: %w", err)
 	}
 	of := lists{protected: names}
-	w := &Watch{changed: map[string]bool{}, seen: map[string]bool{}}
-	for _, a := range known {
+	w := &Watch{seen: map[string]bool{}, lost: map[uint64]bool{}}
+	for _, a := range last.Known {
 		for _, name := range namesOf(a) {
 			w.seen[name] = false
 		}
 	}
-	now := map[string]state.Original{}
+	originals := map[string]state.Original{}
 	if err := eachSite(runs, func(s records.Site) {
 		if _, is := w.seen[s.Name]; is {
 			w.seen[s.Name] = true
 		}
 		if of.isProtected(s.Name) {
-			now[s.Name] = state.Original{Site: s.Name, Pages: s.Distinct(), Unlike: s.Distinct() - s.Alike}
+			originals[s.Name] = state.Original{Site: s.Name, Pages: s.Distinct(), Unlike: s.Distinct() - s.Alike}
 		}
 	}); err != nil {
 		return nil, err
 	}
-	for _, before := range last {
-		after, is := now[before.Site]
+	for _, before := range last.Originals {
+		after, is := originals[before.Site]
 		if !is && !of.isProtected(before.Site) {
 			continue // it is not protected any more
 		}
 		if after.Site = before.Site; !isComparable(before, after) {
-			w.changed[before.Site] = true
-			w.Changed = append(w.Changed, ChangedSite{before, after})
+			w.Changed = append(w.Changed, ChangedSite{Last: before, Now: after})
 			after = before // until it is again what it was
 		}
-		now[before.Site] = after
+		originals[before.Site] = after
 	}
-	for _, original := range now {
+	for _, original := range originals {
 		w.Originals = append(w.Originals, original)
 		w.names = append(w.names, original.Site)
 	}
 	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
-	return w, nil
+	return w, w.lookFor(missing(last.Known, now), &last)
 }
 
 // isComparable reports whether a protected site has at least half of its pages left. If they differed from each other, they have to
@@ -89,21 +104,15 @@ func namesOf(a state.Alert) []string {
 	return names
 }
 
-// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or its protected site could not be
-// compared.
+// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or most of the pages that it had
+// copied are not on the protected site any more.
 func (w *Watch) IsUnseen(a state.Alert) bool {
-	if !slices.ContainsFunc(namesOf(a), func(name string) bool { return w.seen[name] }) {
-		return true
-	}
-	if len(w.changed) == 0 {
-		return false
-	}
-	for _, name := range w.names {
-		if alertID(name, a.Site) == a.ID {
-			return w.changed[name]
-		}
-	}
-	return true // it may be about any of them
+	return w.lost[a.ID] || !w.isSeen(&a)
+}
+
+// isSeen reports whether the site of an alert has pages.
+func (w *Watch) isSeen(a *state.Alert) bool {
+	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] })
 }
 
 // Changes returns the changes of protected sites.
@@ -119,6 +128,9 @@ func (w *Watch) Changes() (changes []output.Change) {
 
 // String says why a protected site could not be compared.
 func (c ChangedSite) String() string {
+	if c.Lacking > 0 {
+		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: whether they still do cannot be told until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
+	}
 	if 2*c.Now.Pages < c.Last.Pages {
 		return fmt.Sprintf("the protected site %s has %d of the %d pages that it had: who copies it cannot be told until they are back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
 	}

@@ -76,7 +76,7 @@ func Tasks(t testing.TB, runs work.Runs, d work.Delivery, paths ...string) (task
 	return tasks
 }
 
-// Do does tasks, none of which may fail, and returns their outcomes.
+// Do does tasks and returns their outcomes.
 func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
