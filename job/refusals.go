@@ -3,7 +3,9 @@ package job
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // checkRefusals refuses the settings that the method of the job cannot heed.
@@ -17,19 +19,23 @@ func (c *Config) checkRefusals(check checker) {
 		case name == "stopwords_use" && c.StopWords == "":
 			continue // it says nothing without a list
 		case differs:
-			differs = !r.Accepts(valueText(own[name]))
+			differs = !r.Accepts(strings.Trim(string(own[name]), `"`))
 		case r.IfGiven:
 			differs = slices.Contains(c.Given, name)
 		}
-		check(!differs, "{"+name+"} %s: "+r.Why, valueText(own[name]))
+		check(!differs, "{"+name+"}%s: "+r.Why, valueText(own[name]))
 	}
 }
 
-// valueText writes a value in JSON as messages have it.
+// valueText writes a value in JSON as it stands behind the name of its setting. Lists and the like are left out.
 func valueText(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil {
-		return text
+	var one any
+	if err := json.Unmarshal(value, &one); err != nil {
+		return ""
 	}
-	return string(value)
+	switch one.(type) {
+	case string, float64:
+		return fmt.Sprintf(" %v", one)
+	}
+	return ""
 }

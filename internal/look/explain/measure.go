@@ -268,7 +268,7 @@ func (x *explainer) compareKeys() error {
 	}
 	counts := x.folder.Summary.Counts
 	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Scorer().HasClusters}
-	keys.AllPairs = method.Name == methods.All || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
+	keys.AllPairs = method.ComparesAll || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
 	x.Keys = keys
 	if keys.AllPairs || method.Ordered {
 		return nil

@@ -238,13 +238,13 @@ func (x *explainer) reasonNotFound() {
 	x.because("They are alike enough to be a pair, and the run has not found that.")
 	switch k := x.Keys; {
 	case k == nil:
-	case k.Shared != nil && *k.Shared == 0 && k.Method == methods.MinHash:
+	case k.Shared != nil && *k.Shared == 0 && k.Probability > 0:
 		x.because("They share none of %d bands, so they were not compared. For a pair of this similarity that has a probability of %.2g. --recall 1 finds all.", k.A, 1-k.Probability)
 	case k.Shared != nil && *k.Shared == 0:
 		x.because("They share no key, so they were not compared.")
 	case x.skipped.Groups > 0:
 		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.skipped.Pairs, x.skipped.Groups)
-	case x.config.Verify == methods.VerifySketch:
+	case !x.config.Scorer().IsExact && !x.config.Scorer().AcceptsAll:
 		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
 	default:
 		x.because("The run compares all such pairs. So the input may have changed since.")

