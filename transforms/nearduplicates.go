@@ -201,7 +201,7 @@ func checkOptions(c *job.Config) error {
 		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
-	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; c.Similarity == "containment" {
+	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()

@@ -21,7 +21,7 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 	} else {
 		tasks = exchange(at, scoring.Delivery(), gathered)
 	}
-	if job.method().Scorer(&job.Parameters) == methods.Texts {
+	if job.method().Scorer(&job.Parameters).Reads == methods.Texts {
 		return sideBySide(at, &passagesFn{newTasks(at, scoring.Passages{
 			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
 		})}, tasks)
