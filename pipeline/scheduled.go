@@ -26,7 +26,7 @@ import (
 type StateSummary struct {
 	// Generation is the number of the generation that the run has written.
 	Generation int `json:"generation"`
-	// Files counts the files by how they differ from those of the last run.
+	// Files counts the files by how they differ from the files of the last run.
 	Files state.Difference `json:"files"`
 	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
 	// [output.ChangeKinds].

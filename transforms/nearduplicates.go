@@ -58,7 +58,7 @@ type Pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
 	// Jaccard is the similarity of their sets of shingles, ContainmentA the share of A's shingles that B has, and
-	// ContainmentB that of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
+	// ContainmentB the share of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
 	Jaccard      float64 `json:"jaccard"`
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
@@ -183,7 +183,7 @@ var pipelineSettings = []string{
 	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "temp", "memory", "lanes",
 }
 
-// checkOptions checks the settings and makes them those of a job.
+// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
