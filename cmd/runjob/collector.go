@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -28,7 +29,7 @@ const (
 )
 
 // runJob runs a job. The process runs nothing else, so it may set the garbage collector.
-func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
+func runJob(ctx context.Context, config job.Config) (finished.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
 	} else {

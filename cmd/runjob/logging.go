@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/look/finished"
 )
 
 // logging says what a command that waits for a job tells on the standard error.
@@ -46,7 +46,7 @@ func (l *logging) note(format string, args ...any) {
 }
 
 // tell tells the outcome of a job.
-func (l *logging) tell(ctx context.Context, s *pipeline.Summary) {
+func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:
 	case log != nil:

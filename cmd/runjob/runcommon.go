@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/look/finished"
 )
 
 // printCommon tells which shingles are common, and what became of them.
-func printCommon(w io.Writer, s pipeline.Summary) {
+func printCommon(w io.Writer, s finished.Summary) {
 	found, n := s.Common, s.Counts
 	if found == nil {
 		return

@@ -159,7 +159,7 @@ func (p *portion) add(matches []output.Match) {
 	}
 	p.matches += int64(len(matches))
 	for i := range matches {
-		p.rows = output.AppendMatch(p.rows, matches[i])
+		p.rows = matches[i].AppendJSON(p.rows)
 	}
 }
 
