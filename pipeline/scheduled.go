@@ -15,7 +15,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -135,8 +134,8 @@ func (r *run) otherSettings() error {
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || !job.IsLocal(r.Config.Runner) || r.Config.Similarity != methods.Resemblance || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
+	if s == nil || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+		!r.Config.Scorer().IsExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)

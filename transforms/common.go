@@ -10,7 +10,7 @@ import (
 // Common counts which shingles very many documents have; see [common]. It counts twice. It takes the outcomes of Fingerprint,
 // PCollection<[]byte>, and returns one of the tasks that have found them.
 func Common(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
-	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: job.Stripping.Kept.Sequences}
+	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Stripping.Kept.Fingerprints}
 	counting := common.Counting{Law: job.Common}
 	first := job.stage(s, work.Common)
 	second := first.part("again")
@@ -30,7 +30,7 @@ func Common(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 func weigh(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Common).part("weigh")
 	count := at.part("count")
-	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: true}
+	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Fingerprinting.Kept.Fingerprints}
 	seen := sideBySide(at, &seeSequencesFn{newTasks(at, seeing)}, exchange(at, common.WholeDelivery(common.FirstRound, false), sketches))
 	counting := common.Counting{Law: common.BeyondPairs()}
 	return sideBySide(count, &countSequencesFn{newTasks(count, counting)}, exchange(count, common.SeenDelivery(), seen))

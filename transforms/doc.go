@@ -88,4 +88,4 @@ func (j *Job) siteResults() mirrors.Results {
 }
 
 // IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
-func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != methods.NoScorer }
+func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters).Reads != methods.Nothing }

@@ -157,7 +157,7 @@ var pipelineSettings = []string{
 	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "temp", "memory", "lanes",
 }
 
-// checkOptions checks the settings and makes them those of a job.
+// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
@@ -175,7 +175,7 @@ func checkOptions(c *job.Config) error {
 		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
-	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; c.Similarity == "containment" {
+	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()

@@ -35,19 +35,19 @@ type Extent struct {
 
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
-	sizing, parameters := config.Sizing(e.Bytes), newParameters(config, e)
+	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
 	return &Job{
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
 		Fingerprinting: NewFingerprinting(config, e),
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
-		Similarity: similarity(config), Excerpt: config.Excerpt, Rarity: config.Rarity,
+		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files: write.Files{Format: config.OutputFormat},
-			Emit:  config.Outputs(), Pairs: pairKind(config),
+			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
+			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
 		Sites: mirrors.Judging{Limits: config.Limits()},
@@ -82,16 +82,16 @@ func newRuns(config *job.Config, sizing job.Sizing) work.Runs {
 func newParameters(config *job.Config, e Extent) methods.Parameters {
 	return methods.Parameters{
 		Shards: config.Sizing(e.Bytes).Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
-		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(),
+		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
 	}
 }
 
 // similarity returns what makes two sets alike.
-func similarity(config *job.Config) scoring.Similarity {
-	s := scoring.Similarity{Threshold: config.Threshold, AcceptsAll: config.Verify == methods.VerifyNone}
-	if config.Verify != methods.VerifyExact {
+func similarity(config *job.Config, scorer methods.Scorer) scoring.Similarity {
+	s := scoring.Similarity{Threshold: config.Threshold, AcceptsAll: scorer.AcceptsAll}
+	if !scorer.IsExact {
 		s.Smallest = config.BottomK()
 	}
 	return s
@@ -114,7 +114,7 @@ func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
 
 // stripping returns how a job takes common shingles out of documents.
 func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
-	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: pairKind(config) == output.PartialPair}
+	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: pairKind(config, config.Scorer()) == output.PartialPair}
 	if !config.CommonLaw().IsOff() {
 		s.AuditSample = config.AuditSample()
 	}
@@ -122,11 +122,11 @@ func stripping(config *job.Config, parameters *methods.Parameters) common.Stripp
 }
 
 // pairKind returns the kind of the pairs of a job.
-func pairKind(config *job.Config) string {
+func pairKind(config *job.Config, scorer methods.Scorer) string {
 	switch {
-	case config.Scoring() == methods.Hamming:
+	case scorer.IsDistance:
 		return output.HammingPair
-	case !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard:
+	case !config.CommonLaw().IsOff() && scorer.TellsWhole():
 		return output.PartialPair
 	case config.Rarity > 0:
 		return output.RarePair
@@ -143,16 +143,16 @@ func readsAgain(config *job.Config) bool {
 func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	method, _ := methods.Of(config.Method())
 	kept := documents.Kept{
-		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
-		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
+		Scheme: parameters.Scheme, Sets: documents.AllHashes, Fingerprints: method.Fingerprints, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
-	isScored := method.Scorer(parameters) != methods.NoScorer
+	scorer := method.Scorer(parameters)
+	isScored := scorer.Reads != methods.Nothing
 	switch {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads the sets
-	case config.Verify != methods.VerifyExact || !isScored:
+	case !scorer.IsExact || !isScored:
 		kept.Sets, kept.Smallest = documents.SmallestHashes, config.BottomK()
 	}
 	return kept
