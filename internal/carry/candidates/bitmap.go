@@ -16,21 +16,30 @@ type Bitmap [2]uint64
 
 // BitmapOf returns the bitmap of a set of hashes.
 func BitmapOf(set []uint64) (b Bitmap) {
-	Flip(b[:], set)
+	Flip(b[:], set, 0)
 	return b
 }
 
-// Flip flips the bits of a set of hashes in a bitmap, which has any number of words.
-func Flip(bitmap, set []uint64) {
+// Flip flips the bits of a set of hashes in a bitmap, which has any number of words. The hashes have 48 bits, enough for two
+// bitmaps: number 0 and number 1.
+func Flip(bitmap, set []uint64, number int) {
 	for _, hash := range set {
+		hash >>= 22 * number
 		bitmap[hash>>6&0xffff*uint64(len(bitmap))>>16] ^= 1 << (hash & 63)
 	}
 }
 
-// MayDiffer reports whether two sets may differ in a number of elements and still have a Jaccard similarity of the threshold.
-// Together is the sum of their sizes.
-func MayDiffer(elements, together int, threshold float64) bool {
-	const rounding = 1e-6 // no pair must be lost
+// rounding is what a bound of elements allows for errors of rounding: no pair must be lost.
+const rounding = 1e-6
+
+// MostDiffering returns the largest number of elements in which two sets may differ and still have a Jaccard similarity of the
+// threshold. Together is the sum of their sizes.
+func MostDiffering(together int, threshold float64) int {
+	return int(((1-threshold)*float64(together) + rounding) / (1 + threshold))
+}
+
+// mayDiffer reports whether two sets may differ in a number of elements, as MostDiffering says. It does not divide.
+func mayDiffer(elements, together int, threshold float64) bool {
 	return float64(elements)*(1+threshold) <= (1-threshold)*float64(together)+rounding
 }
 

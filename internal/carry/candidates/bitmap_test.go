@@ -36,11 +36,12 @@ func TestBitmapsLoseNoPair(t *testing.T) {
 		}
 		// The similarity is computed as for a pair that is listed.
 		similarity := float64(len(both)) / float64(together-len(both))
-		if !MayDiffer(differing, together, similarity) {
+		most := MostDiffering(together, similarity)
+		if most < differing || !mayDiffer(differing, together, similarity) {
 			t.Fatalf("sets of %d and %d elements with %d in common are ruled out at their similarity", len(a), len(b), len(both))
 		}
-		if len(both) > 0 && MayDiffer(differing+1, together, similarity) {
-			t.Fatalf("sets of %d elements together that differ in %d may be as similar as with %d", together, differing+1, differing)
+		if len(both) > 0 && (most > differing || mayDiffer(differing+1, together, similarity)) {
+			t.Fatalf("sets of %d elements together that differ in %d may be as similar as with %d", together, most, differing)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 				j = g.others[j] - 1
 				continue
 			}
-			if !wanted(a, b) || row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if !wanted(a, b) || row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			g.pair(a, b)
@@ -201,7 +201,7 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 		row := g.rows.row(group, i, len(group))
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
-			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			if g.others != nil && g.apart(a, b) {

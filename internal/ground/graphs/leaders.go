@@ -37,11 +37,15 @@ type Leaders struct {
 
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
-	sets     [][]uint64        // by leader
-	held     *int              // elements of all leaders, those of indexes beside it included
-	elements Numbering[uint32] // in the prefixes of leaders
-	lists    [][]Leader        // leaders with each element, by number of the element
-	seen     []uint8           // number of elements of the current set that each leader has, or mostSeen if it has more
+	sets     [][]uint64           // by leader
+	held     *int                 // elements of all leaders, those of indexes beside it included
+	elements Numbering[uint32]    // in the prefixes of leaders
+	lists    [][]Leader           // leaders with each element, by number of the element
+	first    []uint32             // by list: the first list with the same leaders
+	full     map[[3]Leader]uint32 // first lists that are full, by some of their leaders
+	times    []int                // by list: number of elements of the current set that have these leaders
+	current  []uint32             // lists of the current set
+	seen     []uint8              // number of elements of the current set that each leader has, or mostSeen if it has more
 	touched  []Leader
 	chosen   []Leader
 }
@@ -50,7 +54,7 @@ type Leaders struct {
 // threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
 // order, have none in common, the sets are not alike.
 func NewLeaders(sets int, threshold float64, prefix func(n int) int) *Leaders {
-	return &Leaders{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int)}
+	return &Leaders{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Leader]uint32{}}
 }
 
 // boundOf returns the largest number of leaders that one of so many sets is compared with.
@@ -64,7 +68,7 @@ func boundOf(sets int) int {
 
 // Beside returns an empty index like x, for other leaders of the same sets. Both share the room for elements.
 func (x *Leaders) Beside() *Leaders {
-	return &Leaders{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held}
+	return &Leaders{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held, full: map[[3]Leader]uint32{}}
 }
 
 // Add makes a copy of a set the next leader. It returns None if there is no room.
@@ -83,13 +87,28 @@ func (x *Leaders) Add(set []uint64) Leader {
 	for _, element := range set[:x.prefix(len(set))] {
 		list, isNew := x.elements.Add(element)
 		if isNew {
-			x.lists = append(x.lists, nil)
+			x.lists, x.first, x.times = append(x.lists, nil), append(x.first, list), append(x.times, 0)
 		}
 		if len(x.lists[list]) <= x.bound { // one more says that some are missing
-			x.lists[list] = append(x.lists[list], leader)
+			if x.lists[list] = append(x.lists[list], leader); len(x.lists[list]) > x.bound {
+				x.join(list)
+			}
 		}
 	}
 	return leader
+}
+
+// join finds the first list with the leaders of a list that is full. The elements that all sets of a large family have make up to
+// half of the lists the same.
+func (x *Leaders) join(list uint32) {
+	leaders := x.lists[list]
+	key := [3]Leader{leaders[0], leaders[len(leaders)/2], leaders[len(leaders)-1]}
+	first, found := x.full[key]
+	if !found {
+		x.full[key] = list
+	} else if slices.Equal(x.lists[first], leaders) {
+		x.first[list], x.lists[list] = first, x.lists[first]
+	}
 }
 
 // Set returns the set of a leader.
@@ -99,26 +118,30 @@ func (x *Leaders) Set(leader Leader) []uint64 { return x.sets[leader] }
 // it. If they are not complete, they are the leaders that share most of its first elements. They are valid until the next
 // call.
 func (x *Leaders) Candidates(set []uint64) (candidates []Leader, isComplete bool) {
-	x.touched = x.touched[:0]
+	x.touched, x.current = x.touched[:0], x.current[:0]
 	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
 	for _, element := range set[:x.prefix(len(set))] {
 		list, found := x.elements.Find(element)
 		if !found {
 			continue
 		}
-		leaders := x.lists[list]
+		if list = x.first[list]; x.times[list] == 0 {
+			x.current = append(x.current, list)
+		}
+		x.times[list]++
+	}
+	for _, list := range x.current {
+		leaders, times := x.lists[list], x.times[list]
+		x.times[list] = 0
 		if len(leaders) > x.bound {
 			leaders, isComplete = leaders[:x.bound], false
 		}
 		for _, leader := range leaders {
-			switch x.seen[leader] {
-			case 0:
+			seen := x.seen[leader]
+			if seen == 0 {
 				x.touched = append(x.touched, leader)
-				x.seen[leader] = 1
-			case mostSeen:
-			default:
-				x.seen[leader]++
 			}
+			x.seen[leader] = uint8(min(int(seen)+times, mostSeen))
 		}
 	}
 	candidates = x.touched
@@ -133,9 +156,17 @@ func (x *Leaders) Candidates(set []uint64) (candidates []Leader, isComplete bool
 
 // choose returns the touched leaders that a set is compared with: those that share most elements with it.
 func (x *Leaders) choose() []Leader {
-	var having [mostSeen + 1]int // number of leaders by number of shared elements
-	for _, leader := range x.touched {
-		having[x.seen[leader]]++
+	var having, other [mostSeen + 1]int // number of leaders by number of shared elements
+	for i, leader := range x.touched {
+		// Most numbers are the same, and to count in turn in two places is not to wait.
+		if i&1 == 0 {
+			having[x.seen[leader]]++
+		} else {
+			other[x.seen[leader]]++
+		}
+	}
+	for i, n := range other {
+		having[i] += n
 	}
 	least, room := uint8(mostSeen), x.bound
 	for ; having[least] <= room; least-- {

@@ -21,7 +21,7 @@ type heap struct {
 	sides *sides // replaces index if documents have sides
 
 	leaders     []document
-	outlines    []outline                    // by leader
+	outlines    outlines
 	joined      graphs.Forest[graphs.Leader] // leaders joined by edges
 	found       []foundLeader                // leaders of the current document
 	sizes       []int64                      // sizes of the stars, by leader
@@ -82,7 +82,7 @@ func (h *heap) lead(d *document, set []uint64) {
 	kept := *d
 	kept.set, kept.common = set, slices.Clone(d.common)
 	h.leaders = append(h.leaders, kept)
-	h.outlines = append(h.outlines, outlineOf(&kept))
+	h.outlines.add(&kept)
 	h.joined = append(h.joined, leader)
 	h.sizes = append(h.sizes, 1)
 }
@@ -97,8 +97,18 @@ type foundLeader struct {
 func (h *heap) find(d *document, among []graphs.Leader) {
 	h.found = h.found[:0]
 	own := outlineOf(d)
-	for _, leader := range among {
-		if !h.mayCompare(&h.leaders[leader], d, h.outlines[leader].size) || h.rulesOut(&h.outlines[leader], &own) {
+	size, most := -1, 0 // of the leader before, and in how many shingles it may differ from the document
+	mayBeApart := h.layout.FirstInput > 0 || d.side != 0
+	distances := h.outlines.near(&own, among)
+	for i, leader := range among {
+		if n := h.outlines.sizes[leader]; n != size {
+			size, most = n, h.mostDiffering(n, d.size)
+		}
+		if most < 0 || mayBeApart && candidates.Apart(h.leaders[leader].class(), d.class(), h.layout.FirstInput) {
+			continue
+		}
+		h.compared++
+		if int(distances[i]) > most || h.outlines.distance(1, leader, &own) > most {
 			continue
 		}
 		if score, ok := h.score(&h.leaders[leader], d); ok {
@@ -129,21 +139,6 @@ func (h *heap) writeEdges(d *document) error {
 		}
 	}
 	return nil
-}
-
-// mayCompare reports whether a document is compared with a leader of that size, and counts it. It looks at the leader only
-// where it must: leaders are in nobody's cache.
-func (h *heap) mayCompare(leader, d *document, size int) bool {
-	if !h.sizesAllow(min(size, d.size), max(size, d.size)) {
-		return false
-	}
-	if h.layout.FirstInput > 0 || d.side != 0 {
-		if _, _, compared := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput); !compared {
-			return false
-		}
-	}
-	h.compared++
-	return true
 }
 
 // score compares a document with a leader.

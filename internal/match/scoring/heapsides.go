@@ -179,9 +179,10 @@ func (h *heap) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {
 		follower := &h.sides.followed[number]
-		if !h.mayCompare(follower, d, follower.size) {
+		if h.mostDiffering(follower.size, d.size) < 0 || candidates.Apart(follower.class(), d.class(), h.layout.FirstInput) {
 			continue
 		}
+		h.compared++
 		score, ok := h.score(follower, d)
 		if !ok {
 			continue

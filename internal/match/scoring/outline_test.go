@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"mirrorbeam/internal/ground/graphs"
 )
 
 // TestOutlinesLoseNoPair: outlines rule out no two sets that are alike, and most that are not.
@@ -23,8 +25,14 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 		both := draw(nil, 1+random.IntN(150))
 		a, b := draw(both, random.IntN(60)), draw(both, random.IntN(60))
 		x, y := document{size: len(a), set: a}, document{size: len(b), set: b}
-		p, q := outlineOf(&x), outlineOf(&y)
-		isOut := s.rulesOut(&p, &q)
+		var o outlines
+		o.add(&x)
+		own := outlineOf(&y)
+		distances := o.near(&own, []graphs.Leader{0})
+		rulesOut := func() bool {
+			return max(int(distances[0]), o.distance(1, 0, &own)) > s.mostDiffering(x.size, y.size)
+		}
+		isOut := rulesOut()
 		if _, isAlike := s.compare(&x, &y); !isAlike {
 			unlike++
 			if isOut {
@@ -33,7 +41,7 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 		} else if isOut {
 			t.Fatalf("sets of %d and %d shingles with %d in common are ruled out at %g", len(a), len(b), len(both), s.Threshold)
 		}
-		if s.Smallest = 32; s.rulesOut(&p, &q) {
+		if s.Smallest = 32; s.sizesAllow(min(x.size, y.size), max(x.size, y.size)) && rulesOut() {
 			t.Fatal("outlines rule an estimate out")
 		}
 	}
