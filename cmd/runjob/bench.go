@@ -57,7 +57,7 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
+	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
 	fingerprints := make([][]uint32, len(texts))
 	var first float64
 	row := func(name string, amount float64, work func()) error {
@@ -65,7 +65,7 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 		if first == 0 {
 			first = seconds
 		}
-		fmt.Fprintf(table, "%s\t%.4f\t%.1f\t%.2f\t\n", name, seconds, amount/seconds/1e6, first/seconds)
+		say(table, "%s\t%.4f\t%.1f\t%.2f\t\n", name, seconds, amount/seconds/1e6, first/seconds)
 		return ctx.Err()
 	}
 	eachText := func(of func(i int, text []byte)) func() {
@@ -104,7 +104,7 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	pairs := len(texts) * (len(texts) - 1) / 2
-	fmt.Fprintf(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
+	say(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
 	first = 0
 	for _, step := range []struct {
 		name string
