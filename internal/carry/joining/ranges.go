@@ -65,7 +65,7 @@ type ranges struct {
 // newRanges cuts a graph into ranges.
 func newRanges(g *Graph, f found) *ranges {
 	count := min(f.nodes*rangeBytes/max(g.Bytes, 1)+2, mostRanges, int64(len(f.sampled)))
-	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g.Folder, g.Bytes), most: mostDocuments}
+	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g), most: mostDocuments}
 }
 
 // of returns the range of a document.

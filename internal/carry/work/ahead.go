@@ -32,7 +32,7 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, visit func(loade
 	copy(buffers[0], m.Buffers[:])
 	defer func() { copy(m.Buffers[:], buffers[0]) }()
 	return ahead(len(runs), window, func(i int) (l loaded, err error) {
-		var reader runfile.Reader
+		reader := runfile.Reader{Stopped: m.Run.Stopped}
 		defer reader.Close()
 		l.packed = buffers[i%window]
 		if l.pieces, err = runfile.Pieces(runs[i]); err != nil {

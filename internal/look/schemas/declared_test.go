@@ -80,12 +80,16 @@ func (d declarations) add(path string, types *ast.GenDecl) {
 	}
 }
 
-var words = regexp.MustCompile(`\[?\b[A-Z][A-Za-z0-9.]*\b\]?`)
+var (
+	words = regexp.MustCompile(`\[?\b[A-Z][A-Za-z0-9.]*\b\]?`)
+	// pointers lead to Go code, which who reads a file does not have.
+	pointers = regexp.MustCompile(`[;,:] see \[[^\]]*\]`)
+)
 
 // plain returns a comment with the names of fields as files have them.
 func plain(comment *ast.CommentGroup, names map[string]string) string {
 	text := strings.Join(strings.Fields(comment.Text()), " ")
-	return words.ReplaceAllStringFunc(text, func(word string) string {
+	return words.ReplaceAllStringFunc(pointers.ReplaceAllString(text, ""), func(word string) string {
 		if name := names[word]; name != "" && name != "-" {
 			return "`" + name + "`"
 		}

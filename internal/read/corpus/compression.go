@@ -59,7 +59,7 @@ const (
 )
 
 // sniffed is how many bytes show the compression. An archive of tar needs 512.
-const sniffed = 6
+const sniffed = 10
 
 // sniff tells the compression from the first bytes of a file. A format that this package does not read is an
 // error, which says what to do.
