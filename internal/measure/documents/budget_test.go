@@ -50,7 +50,7 @@ func TestExpandingDocuments(t *testing.T) {
 		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give --memory 70MiB or more, or leave") != n/4 {
 			t.Errorf("%s: rejects %.300s", name, rejects)
 		}
-		if enough := read(DocumentBytes(70 << 20)); enough.counts != free.counts {
+		if enough := read(DocumentBytes(70 << 20)); !reflect.DeepEqual(enough.counts, free.counts) {
 			t.Errorf("%s: %d rejects with the memory that they name", name, enough.counts.Rejected)
 		}
 	}
