@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -24,46 +23,6 @@ func sided(lines []line, values []string, seed uint64) []line {
 		l.side = pick(random, values)
 		return map[string]string{"source": l.side}
 	})
-}
-
-// TestAcross compares with brute force over the pairs of documents that differ in a field.
-func TestAcross(t *testing.T) {
-	t.Parallel()
-	for _, values := range [][]string{sides, {`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}} {
-		lines := sided(slices.Concat(oddities(51), equalTexts(52), spread(54)), values, 53)
-		lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
-		files := cut(lines, 4)
-		tr, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
-		for _, c := range []struct {
-			keys  methods.Name
-			lanes int
-		}{
-			{methods.Exact, 1},
-			{methods.Exact, 3},
-			{methods.MinHash, 1},
-			{methods.MinHash, 2},
-			{methods.All, 1},
-			{methods.All, 4},
-		} {
-			t.Run(fmt.Sprintf("%d/%+v", len(values), c), func(t *testing.T) {
-				config := byKeys(testConfig(t, input), c.keys)
-				config.Threshold, config.Across, config.Lanes = 0.5, "source", c.lanes
-				if c.keys == methods.MinHash {
-					config.Recall, config.Audit = certain, "100000"
-				}
-				if c.lanes > 1 {
-					config.Keep, config.Split = preference.Longest, keep.Star
-				}
-				summary := runJob(t, config)
-				checkAgainstTruth(t, config, summary, tr)
-				checkUnique(t, config, files)
-				checkUnscoped(t, summary, tr, func(d truthDocument) string { return d.side })
-				if c.keys == methods.MinHash && config.Split != keep.Star {
-					checkAudit(t, config, summary, tr)
-				}
-			})
-		}
-	}
 }
 
 // spread returns documents of many texts, each of which has copies and near-copies.

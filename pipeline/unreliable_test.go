@@ -3,29 +3,8 @@ package pipeline
 import (
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
 )
-
-// TestAttemptsChangeNothing: tasks and steps of every stage break off, lose their outcomes, or run twice at a time, as
-// they do on a cluster that loses workers. The results and the counts are those of a job whose tasks run once.
-func TestAttemptsChangeNothing(t *testing.T) {
-	t.Parallel()
-	input := putCorpus(t, plain, cut(oddities(lawSeed), 3)...)
-	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All} {
-		config := byKeys(lawConfig(t, input), keys)
-		config.Emit = []string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Annotated, output.Sketches}
-		want, whole := runInner(t, config, wholeJob)
-		if whole.Counts.Pairs < 50 {
-			t.Fatalf("%s: a corpus with too little to compare: %+v", keys, whole.Counts)
-		}
-		for seed := range uint64(3) {
-			sameInCuts(t, config, want, whole,
-				innerJob{splitBytes: 20 << 10, shards: 3, placeBytes: 4 << 10, graphBytes: 32 << 10, lanes: 3, unreliable: seed + 1},
-			)
-		}
-	}
-}
 
 // TestAttemptsOnHeaps does the same to groups too large to be compared fully.
 func TestAttemptsOnHeaps(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -35,64 +34,6 @@ func only(scope string, files []file) []file {
 		files[i].lines = slices.DeleteFunc(slices.Clone(files[i].lines), func(l line) bool { return l.scope != scope })
 	}
 	return files
-}
-
-// TestWithin compares with brute force over the pairs of a scope.
-func TestWithin(t *testing.T) {
-	lines := scoped(slices.Concat(oddities(41), equalTexts(42)), 43)
-	lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
-	files := cut(lines, 4)
-	alone, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
-	both, later := naiveTruth(3, true, files...), putCorpus(t, plain, files[2:]...)
-	both.references = countDocuments(files[:2])
-	reference := putCorpus(t, plain, files[:2]...)
-	for _, c := range []struct {
-		keys      methods.Name
-		reference bool
-		lanes     int
-	}{
-		{methods.Exact, false, 1},
-		{methods.Exact, true, 3},
-		{methods.MinHash, false, 1},
-		{methods.MinHash, true, 2},
-		{methods.All, false, 4},
-		{methods.All, true, 2},
-		{methods.Auto, false, 2},
-	} {
-		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config, tr := byKeys(testConfig(t, input), c.keys), alone
-			if c.reference {
-				config.Input, config.Reference, tr = []string{later}, []string{reference}, both
-			}
-			config.Threshold, config.Within, config.Lanes = 0.5, "lang", c.lanes
-			if c.keys == methods.MinHash {
-				config.Recall, config.Audit = certain, "100000"
-			}
-			if c.lanes > 1 {
-				config.Keep, config.Split = preference.Longest, keep.Star
-			}
-			summary := runJob(t, config)
-			checkAgainstTruth(t, config, summary, tr)
-			checkUnscoped(t, summary, tr, func(d truthDocument) string { return d.scope })
-			if c.keys == methods.MinHash && !c.reference {
-				checkAudit(t, config, summary, tr)
-			}
-		})
-	}
-}
-
-// checkUnscoped checks how many documents have no value in the field that scopes them.
-func checkUnscoped(t *testing.T, summary Summary, tr *truth, value func(truthDocument) string) {
-	t.Helper()
-	want := int64(0)
-	for _, d := range tr.documents {
-		if value(d) == `null` {
-			want++
-		}
-	}
-	if summary.Counts.Unscoped != want {
-		t.Errorf("%d documents without a value, want %d", summary.Counts.Unscoped, want)
-	}
 }
 
 // checkAudit checks the recall that an audit of all documents has found.
