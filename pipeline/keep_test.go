@@ -2,13 +2,8 @@ package pipeline
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
-	"testing"
-
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/match/methods"
 )
 
 // marked returns documents with further fields. Mark returns those of a document, in JSON, and may change the rest of
@@ -60,29 +55,4 @@ var values = []struct {
 	{`"0x10"`, math.Inf(1)},
 	{`"inf"`, math.Inf(1)},
 	{`1e999`, math.Inf(1)},
-}
-
-// TestKeepIsLawful: how a job runs does not change which documents it keeps.
-func TestKeepIsLawful(t *testing.T) {
-	t.Parallel()
-	files := cut(marked(heapCorpus(34, 500, 3), func(i int, _ *line) map[string]string {
-		return map[string]string{"score": fmt.Sprint(i * 7919 % 41)}
-	}), 3)
-	for _, preferred := range []preference.Preference{"max:score", preference.Last} {
-		config := heapConfig(t, methods.Exact, putCorpus(t, plain, files...), "")
-		config.Keep = preferred
-		whole := wholeJob
-		whole.bounds = denseBounds
-		want, result := runInner(t, config, whole)
-		if result.Skipped.Groups == 0 {
-			t.Fatalf("a corpus without heaps: %+v", result.Counts)
-		}
-		for _, inner := range []innerJob{
-			{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2},
-			heapsInCuts,
-		} {
-			got, _ := runInner(t, config, inner)
-			sameText(t, fmt.Sprintf("%s %+v", preferred, inner), got, want)
-		}
-	}
 }

@@ -78,9 +78,6 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 // wholeJob is a job that is not cut.
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
-// heapsInCuts is a job over a corpus with heaps that is cut into many pieces.
-var heapsInCuts = innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
-
 // checkSame compares what two runs of one job have found.
 func checkSame(t *testing.T, what string, got, want any) {
 	t.Helper()
