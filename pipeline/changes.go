@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
@@ -41,7 +40,7 @@ func (s *Summary) Failing() []string {
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
-	// told are these changes and those of earlier runs that nobody has acknowledged. outbox are those to be acknowledged.
+	// told are these changes and the changes of earlier runs that nobody has acknowledged. outbox are the changes to be acknowledged.
 	told   []output.Change
 	outbox state.Outbox
 	// suspects are those that are open.
@@ -152,7 +151,7 @@ func (r *run) handOn(result *write.Result) (f found, err error) {
 	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
 		return f, err
 	}
-	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard && r.Config.CommonLaw().IsOff() {
+	if hasComparedAll(*result) && r.Config.Scorer().TellsWhole() && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts)
 	}
@@ -165,7 +164,7 @@ func (r *run) isAwaited(of, change string) bool {
 	return of != output.Clusters || slices.Contains(r.Config.FailOn, job.FailCondition(change, of))
 }
 
-// follow compares the groups of an output with those of the last run, and writes them to a file.
+// follow compares the groups of an output with the groups of the last run, and writes them to a file.
 func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
 	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
 	return state.WriteGroups(r.state.Path(name), now)

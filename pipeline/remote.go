@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
+	"mirrorbeam/transforms"
 )
 
 // Submission is a job in the hands of an engine, such as a Flink cluster.
@@ -140,7 +141,7 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	}
 	r := h.Run
 	r.results, r.Config.Progress = results, progress
-	if r.inputs, err = documents.OpenInputs(inputsPath(results.Temp)); err == nil {
+	if r.inputs, err = documents.OpenInputs(transforms.InputsPath(results.Temp)); err == nil {
 		r.Config.Runner = h.Runner
 		err = setBeam(h.Beam)
 	}
@@ -224,7 +225,7 @@ func (r *run) cancel(ctx context.Context, e engine.Engine, s Submission) error {
 	return interruption
 }
 
-// ended returns the error of a job that has not ended well, or of which nobody knows whether it has ended.
+// ended returns the error of a job that has not ended well, or may not have ended.
 func (r *run) ended(s Submission, err error) error {
 	if _, hasEnded := errors.AsType[*engine.EndedError](err); !hasEnded {
 		return r.lost(s, err)

@@ -16,7 +16,6 @@ import (
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // innerJob says how a job is cut inside; Config does not show this.
@@ -40,12 +39,10 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	}
 	defer r.close()
 	r.inputs.Splits = corpus.Splits(r.inputs.Files, inner.splitBytes)
-	e := r.extent(job.Lists{StopWords: r.inputs.StopWords, Ranking: r.inputs.Ranking})
-	e.Temp, e.Partial, e.Inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
-	if err := documents.WriteInputs(e.Inputs, *r.inputs); err != nil {
+	if err := documents.WriteInputs(string(r.job.Inputs), *r.inputs); err != nil {
 		t.Fatal(err)
 	}
-	j := transforms.NewJob(&r.Config, e)
+	j := r.newJob().In(r.results.Temp, r.results.Partial)
 	j.Parameters.Shards, j.PlaceBytes, j.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
 		j.GraphBytes = inner.graphBytes
@@ -59,7 +56,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	if _, err := execute(t.Context(), j, &r.Config); err != nil {
 		t.Fatal(err)
 	}
-	result, err := write.ReadResult(e.Temp)
+	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +64,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	for _, name := range lawOutputs {
 		for _, f := range result.Files {
 			if f.Output == name {
-				path := filepath.Join(e.Partial, f.Temporary)
+				path := filepath.Join(r.results.Partial, f.Temporary)
 				fmt.Fprintf(&all, "%s\n%s", f.Name, decoded(t, path, f.Name))
 			}
 		}

@@ -58,7 +58,7 @@ type Pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
 	// Jaccard is the similarity of their sets of shingles, ContainmentA the share of A's shingles that B has, and
-	// ContainmentB that of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
+	// ContainmentB the share of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
 	Jaccard      float64 `json:"jaccard"`
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
@@ -157,9 +157,7 @@ func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (
 	if bytes <= 0 {
 		bytes = usualBytes
 	}
-	j := NewJob(&config, Extent{
-		Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}, Temp: folder, Partial: folder, Inputs: storage.Join(folder, "inputs.gob"),
-	})
+	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}}).In(folder, folder)
 	j.Runs.Release = false // the runner may do a task twice
 	splits, rejects := pack(s, j, documents, packing.Listing{Inputs: j.Inputs, StopWords: stopWords, MaxDocument: config.MaxDocument})
 	members, pairs := unpack(s, j, layOut(s, j, splits))
@@ -185,7 +183,7 @@ var pipelineSettings = []string{
 	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "temp", "memory", "lanes",
 }
 
-// checkOptions checks the settings and makes them those of a job.
+// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
@@ -203,7 +201,7 @@ func checkOptions(c *job.Config) error {
 		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
-	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; c.Similarity == "containment" {
+	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()

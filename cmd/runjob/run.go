@@ -118,7 +118,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	}
 	printCommon(w, s)
 	printUnmarked(w, s)
-	if s.Config.Similarity == methods.Containment {
+	if !s.Config.Scorer().HasClusters {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printSources(w, s.Sources)
 		printCost(w, s)
@@ -265,7 +265,7 @@ func printCost(w io.Writer, s pipeline.Summary) {
 // planText says how similar documents are found, and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
-	case s.Config.Similarity == methods.Containment:
+	case !s.Config.Scorer().HasClusters:
 		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
 	case s.Plan.Keys == methods.SameBytes:
 		return "documents of the same bytes are joined, and no others"

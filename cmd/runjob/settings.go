@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
 
@@ -201,7 +202,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Input", "format", &c.Format, "FORMAT", 0,
-			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: chosen for each file by its content and name.",
+			"Format of all input files: " + corpus.FormatHelp() + ".",
 		},
 		{
 			"Input", "id-field", &c.IDField, "FIELD", 0,

@@ -50,6 +50,26 @@ func checkLinks(t *testing.T, page string) error {
 	return nil
 }
 
+// TestIndex: the index of the documents leads to each of them.
+func TestIndex(t *testing.T) {
+	index := filepath.Join(root, "docs", "README.md")
+	content, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := map[string]bool{index: true}
+	for _, found := range link.FindAllStringSubmatch(string(content), -1) {
+		file, _, _ := strings.Cut(found[1], "#")
+		linked[filepath.Join(filepath.Dir(index), file)] = true
+	}
+	eachFile(t, ".md", 10, func(t *testing.T, page string) error {
+		if strings.HasPrefix(page, filepath.Join(root, "docs")) && !linked[filepath.Clean(page)] {
+			t.Errorf("docs/README.md does not lead to %s", page)
+		}
+		return nil
+	})
+}
+
 // anchors returns the names by which links call the headings of a page.
 func anchors(page string) (map[string]bool, error) {
 	content, err := os.ReadFile(page)

@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/lshbands"
 )
 
@@ -32,7 +32,7 @@ func hashes(all []candidates.Record) (keys []uint64) {
 }
 
 // TestKeysAreOfTheDocument: the keys of a document depend on nothing that came before it. They are appended, name the
-// document in every record, and are those of every equal document. A document without shingles has just one.
+// document in every record, and are the keys of every equal document. A document without shingles has just one.
 func TestKeysAreOfTheDocument(t *testing.T) {
 	s := newScene(t)
 	for _, m := range all(t) {
@@ -88,7 +88,7 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bands, err := documents.NewBands(s.p.Scheme)
+	bands, err := fingerprints.NewBands(s.p.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 						len(got.pairs), len(got.edges), len(got.distinct), len(got.repeated), len(want.pairs), len(want.edges), len(want.distinct), len(want.repeated))
 				}
 			}
-			if m.Identity == "" && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
+			if m.Kind().HasShingles && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
 				t.Errorf("%d pairs and %d edges tell little", len(want.pairs), len(want.edges))
 			}
 			ids := map[docref.Ref]bool{} // document i has the id of document i-200
@@ -338,7 +338,7 @@ func TestTasksFail(t *testing.T) {
 	}
 }
 
-// TestKeyBytes: the sizes of records that methods tell a plan are those of the layouts.
+// TestKeyBytes: the sizes of records that methods tell a plan are the sizes of the layouts.
 func TestKeyBytes(t *testing.T) {
 	for keys := range 40 {
 		want := 0

@@ -28,6 +28,7 @@ func init() {
 	Register(Method{
 		Name:     SimHash,
 		Settings: Settings{Distance: true},
+		Scorings: []Scoring{Jaccard, Hamming},
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := p.tables()
@@ -38,10 +39,11 @@ func init() {
 		Group:   groupSimHash,
 		Crowds:  NeverWait,
 		Scorer: func(p *Parameters) Scorer {
+			s := bySets(p)
 			if p.Scoring == Hamming {
-				return NoScorer
+				s.Reads, s.IsDistance = Nothing, true
 			}
-			return Sets
+			return s
 		},
 		Promise: func(p *Parameters) Promise {
 			if p.Scoring == Hamming {
@@ -283,7 +285,7 @@ func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	return first
 }
 
-// group handles the documents that share a prefix. A document without shingles is like those of its class only.
+// group handles the documents that share a prefix. A document without shingles is like documents of its class only.
 func (g *simhashGroups) group(keys []fingerprintRecord) {
 	table := int(keys[0].table)
 	keys = slices.DeleteFunc(g.distinct(keys), func(r fingerprintRecord) bool { return r.Size == 0 })

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/sketch"
 )
@@ -26,7 +27,7 @@ type Unit struct {
 	Shard int
 }
 
-// unitVersion is raised when units of this program differ from those of an earlier one, and neither the version of the
+// unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
 const unitVersion = 4
 
@@ -34,24 +35,44 @@ const unitVersion = 4
 // lists of words, sources and shingles that do not count.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
-	// of sites are those of the job that recalls a unit.
+	// of sites are as in the job that recalls a unit.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	if f.Kept.Smallest == UsualSmallest {
 		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
 	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
-		Kept               Kept
+		Kept               keptOfUnits
 		StopWords, Ranking string
 		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
-	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8]), nil
+}
+
+// keptOfUnits is what the hash of a unit is made of. It is as earlier versions wrote [Kept], so that their states stay of use.
+type keptOfUnits struct {
+	Kept
+	Identity                     fingerprints.Name
+	Sequences, ExcludeQuotations bool
+}
+
+func (k Kept) ofUnits() keptOfUnits {
+	u := keptOfUnits{Kept: k, ExcludeQuotations: k.ExcludeQuotations}
+	u.Kept.Fingerprints = ""
+	switch k.Fingerprints {
+	case fingerprints.Sequences:
+		u.Sequences = true
+	case fingerprints.Sets:
+	default:
+		u.Identity = k.Fingerprints
+	}
+	return u
 }
 
 // stretchFigures is what was counted of a stretch.
@@ -295,15 +316,9 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	}
 	for i, set := range block.Sets(packed) {
 		if i >= first && isChosen(i) {
-			r.aside.Add(r.shares, documentOf(&block, i, set), isReference)
+			d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
+			r.aside.Add(r.shares, &d, sketchblock.AppendSet(nil, set), isReference)
 		}
 	}
 	return nil
-}
-
-// documentOf returns what the audit needs of document i of a block.
-func documentOf(block *sketchblock.Block, i int, set []byte) *sketchblock.Document {
-	return &sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: sketchblock.AppendSet(nil, set),
-	}
 }

@@ -12,7 +12,7 @@ type pageText struct {
 	texts     [][]byte // further text fields stay empty
 }
 
-func newPageText(w Wanted, mode webtext.Mode) pageText {
+func newPageText(w corpus.Wanted, mode webtext.Mode) pageText {
 	return pageText{extractor: webtext.Extractor{Mode: mode}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
 }
 
@@ -30,7 +30,7 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	return p.texts
 }
 
-// The fields that web pages have besides those of their records.
+// The fields that web pages have besides the fields of their records.
 const (
 	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
@@ -42,8 +43,8 @@ func some(all content, keep func(int64) bool) content {
 	return kept
 }
 
-// TestCopy copies parts of all files: the values are those of the rows that are kept, and the schema, the metadata and
-// the codecs those of the file.
+// TestCopy copies parts of all files: the values are the values of the rows that are kept, and the schema, the metadata and
+// the codecs are the same as in the file.
 func TestCopy(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -115,7 +116,7 @@ func TestCopyJoinsGroups(t *testing.T) {
 	}
 }
 
-// TestAnnotate adds columns behind those of the file, which stay as they are.
+// TestAnnotate adds columns behind the columns of the file, which stay as they are.
 func TestAnnotate(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -129,11 +130,11 @@ func TestAnnotate(t *testing.T) {
 			}
 			for row := range file.Rows() {
 				a := annotationOf(row)
-				list := func(text []byte) []string {
-					if text == nil {
+				list := func(text string) []string {
+					if text == "" {
 						return []string{}
 					}
-					return []string{string(text)}
+					return []string{text}
 				}
 				want["cluster"] = append(want["cluster"], list(a.Cluster))
 				want["cluster_size"] = append(want["cluster_size"], []string{strconv.FormatInt(a.Size, 10)})
@@ -167,18 +168,18 @@ func TestAnnotate(t *testing.T) {
 // all keeps every row.
 func all(int64) bool { return true }
 
-func annotationOf(row int64) parquetfile.Annotation {
+func annotationOf(row int64) corpus.Annotation {
 	if row%4 == 0 {
-		return parquetfile.Annotation{Size: 1, Kept: true}
+		return corpus.Annotation{Size: 1, Kept: true}
 	}
-	a := parquetfile.Annotation{Cluster: fmt.Appendf(nil, "c%d", row/4), Size: 3, Kept: row%4 == 1}
+	a := corpus.Annotation{Cluster: fmt.Sprintf("c%d", row/4), Size: 3, Kept: row%4 == 1}
 	if !a.Kept {
-		a.KeptID = fmt.Appendf(nil, "doc %d", row/4*4+1)
+		a.KeptID = fmt.Sprintf("doc %d", row/4*4+1)
 	}
 	return a
 }
 
-// failing is a destination that takes so many bytes.
+// failing is a destination that takes a number of bytes.
 type failing int
 
 var errFull = errors.New("the disk is full")

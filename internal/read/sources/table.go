@@ -78,7 +78,7 @@ func Table(all []Source, c Counts) []Row {
 	return rows
 }
 
-// bound keeps the largest shares of all rows. Of equally large ones those of the first rows stay.
+// bound keeps the largest shares of all rows. Of equally large ones the first rows' stay.
 func bound(rows []Row, sizes []int64) {
 	if len(sizes) <= mostShares {
 		return
