@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -11,7 +12,9 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/look/sample"
@@ -20,6 +23,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -339,4 +343,88 @@ func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
 		}
 	}
 	return heaps
+}
+
+// Scaled returns the work of a job on a corpus that is factor times as large and otherwise alike: a document has as many
+// shingles, keys and near-duplicates. The temporary files are in a bucket. The job is cut for processes that aim to stay
+// below memory bytes, 0 for ample, and work on so many tasks at a time.
+func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
+	s := *w
+	for _, amount := range []*float64{
+		&s.Documents, &s.Bytes, &s.Shingles, &s.IDs, &s.IDBytes, &s.Rejected, &s.Signature, &s.Weighed, &s.Records, &s.RecordBytes,
+		&s.Gathered, &s.GatheredShingles, &s.Listed, &s.Candidates, &s.Scanned, &s.Edges, &s.Identical, &s.Ordered, &s.Blocks,
+	} {
+		*amount *= factor
+	}
+	bytes := int64(s.Bytes)
+	sizing := job.PlanMemory(memory, bytes, tasks)
+	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
+	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(work.Counts{Documents: int64(s.Documents)}))
+	s.Lanes, s.RunBytes, s.PlaceBytes = float64(tasks), 0, float64(sizing.PlaceBytes)
+	if s.Drawn > 0 {
+		s.setAside(audit.UsualSample, bytes)
+	}
+	return s
+}
+
+// setAside adds the work of an audit that samples so many documents of a corpus of so many bytes of text.
+func (w *Work) setAside(sample int, bytes int64) {
+	shares := audit.NewShares(sample, bytes)
+	w.Probed = w.Shingles * shares.Probed
+	// The sample is drawn from documents that are set aside, and so are those that are looked at, unless all are.
+	share := shares.Sampled
+	if shares.Probed < 1 {
+		share = shares.Probed
+	}
+	w.SetAside = w.Shingles * share
+	drawn := float64(shares.Elements(int64(w.Shingles))) * w.Documents / max(w.Shingles, 1)
+	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
+}
+
+// withKeys returns an estimator for these keys. The counters have counted the shingles, for
+// keys that need frequencies.
+func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sample.Estimator {
+	method := k.method()
+	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
+	keys, _ := method.NewKeys(k.parameters(e.Threshold), counters)
+	e.Exact = method.Exact
+	return estimating(e, keys)
+}
+
+// estimating returns an estimator that uses these keys.
+func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
+	var document methods.Document
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
+		return keys(records, &document)
+	}
+	return &e
+}
+
+// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is that of the sample. It
+// is counted in a counter in which about as many shingles share a cell as in the job's.
+func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
+	if share < 1 {
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+	}
+	return estimate
+}
+
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
+func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
+	return estimating(sample.Estimator{
+		MostRecords: mostRecords,
+		FirstInput:  firstInput,
+		Compare: func(a, b *sample.Document) float64 {
+			distance := 0
+			for i, word := range a.Set {
+				distance += bits.OnesCount64(word ^ b.Set[i])
+			}
+			return float64(distance)
+		},
+	}, methods.TableKeys(tables))
 }

@@ -1,14 +1,17 @@
 package query
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/match/methods"
@@ -320,4 +323,105 @@ func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) erro
 		}
 	}
 	return nil
+}
+
+// question is a document that is asked about, and then held.
+type question struct {
+	id, ref     []byte // JSON strings
+	packed      []byte // its set
+	digest      sketch.Digest
+	fingerprint []uint64
+	matches     []output.Match // in the index
+}
+
+// newQuestion keeps what is needed of a fingerprint.
+func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) question {
+	a := question{id: id, ref: ref, digest: f.Digest, matches: matches}
+	a.packed = sketchblock.AppendPacked(make([]byte, 0, sketchblock.HashSize*len(f.Set)+2), f.Set)
+	a.fingerprint = slices.Clone(f.SimHash)
+	return a
+}
+
+// compareMatches compares two matches of a document. The better one comes first.
+func compareMatches(a, b *output.Match) int {
+	if a.ByDistance {
+		return cmp.Compare(a.Distance, b.Distance)
+	}
+	return cmp.Compare(b.Jaccard(), a.Jaccard())
+}
+
+// answer appends the rows of a document to those of a portion, and then holds the document.
+func (h *added) answer(p *portion, a *question, top int) error {
+	matches := h.search(a.matches, a, top)
+	slices.SortStableFunc(matches, func(x, y output.Match) int { return compareMatches(&x, &y) })
+	if top > 0 {
+		matches = matches[:min(len(matches), top)]
+	}
+	p.add(matches)
+	return h.add(a)
+}
+
+// readStream reads lines from a stream, compressed or not. A batch ends where the stream pauses, so that a writer that
+// waits after a line gets the answer.
+func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.File, batch corpus.Batch) error) error {
+	decoded, err := corpus.Decoded(stream)
+	if err != nil {
+		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+	}
+	defer decoded.Close()
+	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
+	file := &corpus.File{Name: "-"}
+	var batch corpus.Batch
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // a later read returns the error again
+		skipped, _ := reader.Discard(len(mark))
+		batch.Offset = int64(skipped)
+	}
+	for {
+		start := len(batch.Data)
+		data, length, err := appendLine(batch.Data, reader, limits.Line)
+		batch.Data = data
+		isLong := length > limits.Line
+		if isLong {
+			batch.Rejects = append(batch.Rejects, corpus.Reject{
+				Position: batch.Offset + int64(start),
+				Message:  corpus.TooLong("line", length, limits.Line, limits.Setting()),
+			})
+		}
+		switch isEnd := err == io.EOF; { // a wrapped one is a failure
+		case err != nil && !isEnd:
+			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
+			continue
+		default:
+			if err := pass(file, batch); err != nil || isEnd {
+				return err
+			}
+			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}
+			if isLong {
+				batch.Offset += length + 1
+			}
+		}
+	}
+}
+
+// appendLine appends the next line with its line feed. A line longer than limit is skipped. It returns the length
+// without the line feed.
+func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, length int64, err error) {
+	start := len(data)
+	for {
+		var part []byte
+		part, err = reader.ReadSlice('\n')
+		length += int64(len(part))
+		if err == nil {
+			length--
+		}
+		if length > limit {
+			data = data[:start]
+		} else {
+			data = append(data, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, length, err
+		}
+	}
 }
