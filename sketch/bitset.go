@@ -29,7 +29,6 @@ func (s bitSet) addRange(begin, end int) {
 	}
 }
 
-// removeRange removes the numbers from begin to end-1.
 func (s bitSet) removeRange(begin, end int) {
 	for at := begin; at < end; {
 		word, mask, next := rangeInWord(at, end)

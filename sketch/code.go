@@ -202,7 +202,6 @@ func blank(text []byte) {
 	}
 }
 
-// words returns a text with a word for each token of code.
 func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
 	room := r.budget.room()
 	r.text = slices.Grow(r.text[:0], min(len(code), room))

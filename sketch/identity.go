@@ -201,5 +201,4 @@ func (s *sum) of(texts [][]byte) Digest {
 	return s.digest()
 }
 
-// digest returns the first 128 bits.
 func (s *sum) digest() Digest { return digest.Get(s.Sum(s.bytes[:0])) }

@@ -229,7 +229,6 @@ func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 	return dst
 }
 
-// appendFolded appends the case folding of text.
 func (n *Normalizer) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 && len(dst) <= n.most {
 		dst = slices.Grow(dst, len(text))
@@ -357,7 +356,6 @@ var kindsASCII = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// isWordPart reports whether r may be in a token.
 func isWordPart(r rune) bool {
 	if r < utf8.RuneSelf {
 		return kindsASCII[r] == wordKind

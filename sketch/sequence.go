@@ -294,7 +294,6 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.invalid += s.prepared.invalid
 }
 
-// countTokens returns the number of tokens of a piece.
 func (s *Sequencer) countTokens(piece []byte) int {
 	n := 0
 	for s.scanner.reset(piece); s.scanner.next(); {

@@ -17,7 +17,6 @@ type wordScanner struct {
 	invalid int
 }
 
-// newWordScanner returns a scanner for the measure m.
 func newWordScanner(m Measure) wordScanner {
 	rule := m.Tokens.rule()
 	return wordScanner{rule: rule, classes: rule.classes()}

@@ -15,7 +15,6 @@ import (
 // configFlag names the flag for a file of settings. It is a part of the commands that have settings.
 const configFlag = "config"
 
-// configFile is that flag.
 type configFile struct {
 	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
 }
@@ -23,7 +22,6 @@ type configFile struct {
 // variablePrefix begins the names of environment variables that hold settings.
 const variablePrefix = "RUNJOB_"
 
-// variableName returns the environment variable that holds a setting.
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
 
 // origin says where the value of a setting comes from: a flag, a variable, a file with its line, or the default.
@@ -99,7 +97,6 @@ func fileOf(parsed *kong.Context) string {
 	return os.Getenv(variableName(configFlag))
 }
 
-// variable returns the value of a setting in the environment.
 func (c *chooser) variable(setting string) (value string, found bool) {
 	for _, variable := range c.environ {
 		if value, found := strings.CutPrefix(variable, variableName(setting)+"="); found && value != "" {
@@ -170,7 +167,6 @@ func settingFlags() []settingFlag {
 	return flags
 }
 
-// hasSetting reports whether one of the flags sets a setting.
 func hasSetting(flags []settingFlag, setting string) bool {
 	for _, f := range flags {
 		if settingName(f.name) == setting {
@@ -180,7 +176,6 @@ func hasSetting(flags []settingFlag, setting string) bool {
 	return false
 }
 
-// isSettingFlag reports whether a command has a flag for a setting.
 func isSettingFlag(setting string) bool { return hasSetting(settingFlags(), setting) }
 
 // unknownSetting is the error of a setting that there is not. It names the nearest one as call does.

@@ -184,7 +184,6 @@ type tour struct {
 	clusters map[string][]finished.Member // by the name of the cluster
 }
 
-// show prints the tour.
 func (t *tour) show(ctx context.Context, w io.Writer) error {
 	t.clusters = map[string][]finished.Member{}
 	for member, err := range t.results.Members(ctx) {

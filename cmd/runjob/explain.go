@@ -51,7 +51,6 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	return w.Flush()
 }
 
-// printExplanation prints an explanation for people.
 func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 	printDocument(w, "A", &x.A)
 	printDocument(w, "B", &x.B)
@@ -80,7 +79,6 @@ func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 	}
 }
 
-// printDocument prints what is known of a document.
 func printDocument(w io.Writer, label string, d *explain.Document) {
 	say(w, "%s  %s", label, d.Name())
 	if d.Ref != "" && d.Ref != d.Name() {
@@ -182,7 +180,6 @@ func printPath(w io.Writer, p *explain.Path) {
 	}
 }
 
-// scoreText writes the score of a step.
 func scoreText(step *explain.Step) string {
 	text := fmt.Sprintf("%.4f", step.Score)
 	if step.Score > 1 || step.Score == 0 {

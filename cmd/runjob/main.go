@@ -127,7 +127,6 @@ func report(args []string, of command, err error) int {
 	return code
 }
 
-// exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	var gone unread
 	var usage usageError

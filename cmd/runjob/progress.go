@@ -83,7 +83,6 @@ func (p *progressPrinter) follow(ticks <-chan time.Time, stages func() []work.St
 	}
 }
 
-// show shows the stage that is at work.
 func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	at := atWork(stages)
 	if at < 0 {
@@ -188,7 +187,6 @@ func stageLine(s *work.StageProgress, now time.Time, t total) string {
 	return strings.Join(parts, "  ")
 }
 
-// endLine says what a stage has done.
 func endLine(s *work.StageProgress) string {
 	took := s.Ended.Sub(s.Begun)
 	parts := []string{fmt.Sprintf("%-11s %5.1f s", s.Stage, max(took, 0).Seconds())}

@@ -66,7 +66,6 @@ func (c *reportCommand) path() string {
 	return storage.Join(c.Folder, workspace.ReportName)
 }
 
-// page makes the page.
 func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	options := runreport.Options{HideIDs: c.HideIDs, Texts: runreport.TextUse(c.Texts)}
 	folder, err := finished.Open(c.Folder)

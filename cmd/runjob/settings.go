@@ -190,7 +190,6 @@ func measureFlags(c *job.Measure) []settingFlag {
 	}
 }
 
-// planFlags are the flags of 'runjob plan'.
 func planFlags(c *plan.Config) []settingFlag {
 	input := settingFlag{"Input", "input", &c.Input, "PATH", whole,
 		"File, folder or quoted pattern to read; may be repeated. Candidates are measured on it. See 'runjob run --help'."}
@@ -279,7 +278,6 @@ func given(parsed *kong.Context, flags []settingFlag) []string {
 // settingName returns the setting that a flag sets, by its name in summary.json.
 func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// flagName returns the flag that sets a setting.
 func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
 
 // checkArgument refuses an address that no storage knows, as an argument that the help calls <name>.

@@ -71,7 +71,6 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	return w.Flush()
 }
 
-// printClusters prints a list of clusters.
 func printClusters(w io.Writer, list *explain.Clusters) {
 	say(w, "documents    kept   least    mean  cluster\n")
 	for _, c := range list.Clusters {
@@ -111,7 +110,6 @@ func printMembers(w io.Writer, list *explain.Members) {
 	}
 }
 
-// printRange says which part of a list was printed.
 func printRange(w io.Writer, thing string, offset, listed int, of int64) {
 	switch end := int64(offset + listed); {
 	case listed == 0:

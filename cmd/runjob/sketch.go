@@ -86,7 +86,6 @@ func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	return printed.Flush()
 }
 
-// each visits the texts of a file.
 func (c *sketchCommand) each(ctx context.Context, path string, visit func(name string, text []byte) error) error {
 	var content []byte
 	var err error
@@ -179,7 +178,6 @@ func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	}, err
 }
 
-// tieOf returns the rule of a name.
 func tieOf(name string) sketch.Tie {
 	return map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}[name]
 }

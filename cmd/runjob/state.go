@@ -169,7 +169,6 @@ func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after i
 	})
 }
 
-// alter opens the state and has it altered.
 func (c *stateFolder) alter(do func(*state.State) error) (err error) {
 	if _, err := state.Read(c.Folder); err != nil {
 		return c.fault(err)

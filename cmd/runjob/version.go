@@ -120,7 +120,6 @@ func wordsAfter(node *kong.Node) []string {
 	return words
 }
 
-// bashCompletion returns a script for bash.
 func bashCompletion(root *kong.Node) string {
 	var cases strings.Builder
 	paths, nodes := shownCommands(root, "")

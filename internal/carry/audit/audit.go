@@ -120,7 +120,6 @@ type ownClass struct {
 	isKnown bool
 }
 
-// sample is a sampled document.
 type sample struct {
 	class SampledClass
 	group uint32 // the documents of a group are drawn together in the bootstrap

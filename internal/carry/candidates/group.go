@@ -91,7 +91,6 @@ func (g *Grouper) Crowd(group []Record) {
 	g.compareAcross(group, major, wanted)
 }
 
-// eachGroup visits the groups of two or more.
 func eachGroup(records []Record, visit func([]Record)) {
 	for start := 0; start < len(records); {
 		end := start + 1

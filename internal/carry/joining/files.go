@@ -97,7 +97,6 @@ func (f *files) each(kind runfile.Kind, number int, visit func(words []uint64) e
 	return nil
 }
 
-// close removes the files.
 func (f *files) close() error {
 	f.reader.Close()
 	var faults []error

@@ -87,7 +87,6 @@ func labelAll[L any, I ~uint32](refs []docref.Ref, weights []uint32, indexOf []I
 	return labels, nil
 }
 
-// weightOf returns the weight of a document.
 func weightOf(weights []uint32, i int) int64 {
 	if weights == nil {
 		return 1

@@ -57,7 +57,6 @@ func (c *collector) merge() {
 	c.pending = c.pending[:0]
 }
 
-// finish returns the documents.
 func (c *collector) finish() []docref.Ref {
 	c.merge()
 	return c.refs

@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 )
 
-// labelRanges labels a graph range by range.
 func labelRanges[L any](r *ranges, labeller Labeller[L]) error {
 	if err := r.deal(); err != nil {
 		return err

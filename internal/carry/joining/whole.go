@@ -15,7 +15,6 @@ const wholeBytes = 48
 // mostDocuments is the largest number of documents that ranks can tell apart.
 const mostDocuments = math.MaxUint32
 
-// found is what a survey has found.
 type found struct {
 	fits  bool
 	refs  []docref.Ref // all documents, if they fit

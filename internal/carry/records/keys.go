@@ -32,7 +32,6 @@ const hasSide = 1 << 31
 // hasBitmap, a bit of a key record's position, says that a bitmap follows the previous keys.
 const hasBitmap = 1 << 29
 
-// bitmapSize is the size of a bitmap.
 const bitmapSize = 16
 
 // sideSize is the size of the side of a document.

@@ -61,7 +61,6 @@ const (
 	namedMark
 )
 
-// size returns the size of a packed page.
 func (p *Page) size() int {
 	size := pageHeader + len(p.Markup) + len(p.Trace) + len(p.Address)
 	if p.Original != 0 {
@@ -70,7 +69,6 @@ func (p *Page) size() int {
 	return size
 }
 
-// put packs a page.
 func (p *Page) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, p.Site)
 	binary.LittleEndian.PutUint64(b[8:], p.Path)
@@ -150,7 +148,6 @@ func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
 	return err
 }
 
-// append packs the page.
 func (p *ShardPage) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Number))
 	b = binary.LittleEndian.AppendUint32(b, p.Size)

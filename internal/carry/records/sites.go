@@ -2,14 +2,11 @@ package records
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
 	"mirrorbeam/internal/ground/runfile"
-	"mirrorbeam/internal/read/sources"
 )
 
 // NoDate is the date of what has none, in seconds since 1970. It is later than all dates.
@@ -319,114 +316,4 @@ func WriteGrouped(run *runfile.Writer, shard int, g GroupedSite) error {
 func NextGrouped(packed []byte) (GroupedSite, []byte) {
 	u := unpacker{packed}
 	return GroupedSite{Site: uint64(u.number()), Sites: u.number(), Cohesion: u.number(), Primary: u.text()}, u.b
-}
-
-// SourceCount says how many documents of a corpus have a value that makes them a source.
-type SourceCount struct {
-	Hash      uint64
-	Documents int64
-	Corpus    sources.Corpus
-	Name      []byte // the value as tables show it, shorter than 64 KiB
-}
-
-// sourceCountHeader is the size of such a record without its name: hash, documents, length of the name, corpus.
-const sourceCountHeader = 20
-
-// WriteSourceCount writes the record to a shard.
-func WriteSourceCount(run *runfile.Writer, kind runfile.Kind, shard int, c SourceCount) error {
-	b, err := run.Record(kind, shard, sourceCountHeader+len(c.Name))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(b, c.Hash)
-	binary.LittleEndian.PutUint64(b[8:], uint64(c.Documents))
-	binary.LittleEndian.PutUint16(b[16:], uint16(len(c.Name)))
-	binary.LittleEndian.PutUint16(b[18:], uint16(c.Corpus))
-	copy(b[sourceCountHeader:], c.Name)
-	return nil
-}
-
-// NextSourceCount reads the first record and returns the bytes of the others.
-func NextSourceCount(packed []byte) (SourceCount, []byte) {
-	end := sourceCountHeader + int(binary.LittleEndian.Uint16(packed[16:]))
-	return SourceCount{
-		Hash: binary.LittleEndian.Uint64(packed), Documents: int64(binary.LittleEndian.Uint64(packed[8:])),
-		Corpus: sources.Corpus(binary.LittleEndian.Uint16(packed[18:])), Name: packed[sourceCountHeader:end],
-	}, packed[end:]
-}
-
-// packer writes the fields of a record, or counts their bytes if there is no room.
-type packer struct {
-	b []byte
-	n int
-}
-
-func (p *packer) numbers(numbers ...int64) {
-	for _, n := range numbers {
-		if p.b != nil {
-			binary.LittleEndian.PutUint64(p.b[p.n:], uint64(n))
-		}
-		p.n += 8
-	}
-}
-
-// short writes numbers that are small as a rule.
-func (p *packer) short(numbers ...int64) {
-	for _, n := range numbers {
-		if p.b == nil {
-			p.n += (bits.Len64(uint64(n)|1) + 6) / 7
-		} else {
-			p.n += binary.PutUvarint(p.b[p.n:], uint64(n))
-		}
-	}
-}
-
-// text writes a text of less than 64 KiB.
-func (p *packer) text(text string) {
-	if p.b != nil {
-		binary.LittleEndian.PutUint16(p.b[p.n:], uint16(len(text)))
-		copy(p.b[p.n+2:], text)
-	}
-	p.n += 2 + len(text)
-}
-
-// bytes writes bytes of a known number.
-func (p *packer) bytes(b []byte) {
-	if p.b != nil {
-		copy(p.b[p.n:], b)
-	}
-	p.n += len(b)
-}
-
-// write writes a record whose fields pack packs.
-func write(run *runfile.Writer, kind runfile.Kind, shard int, pack func(*packer)) error {
-	var size packer
-	pack(&size)
-	b, err := run.Record(kind, shard, size.n)
-	if err == nil {
-		pack(&packer{b: b})
-	}
-	return err
-}
-
-// unpacker reads the fields of records.
-type unpacker struct{ b []byte }
-
-func (u *unpacker) number() int64 {
-	n := int64(binary.LittleEndian.Uint64(u.b))
-	u.b = u.b[8:]
-	return n
-}
-
-func (u *unpacker) short() int64 {
-	n, size := binary.Uvarint(u.b)
-	u.b = u.b[size:]
-	return int64(n)
-}
-
-func (u *unpacker) text() string {
-	end := 2 + int(binary.LittleEndian.Uint16(u.b))
-	text := string(u.b[2:end])
-	u.b = u.b[end:]
-	return text
 }

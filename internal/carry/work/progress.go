@@ -43,7 +43,6 @@ func (p *Progress) Stages() []StageProgress {
 	return slices.Clone(p.stages)
 }
 
-// of changes the counts of a stage.
 func (p *Progress) of(stage Stage, change func(*StageProgress)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

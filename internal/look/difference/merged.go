@@ -83,7 +83,6 @@ func isSign(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }
 
-// merger collects runs.
 type merger struct{ runs []Run }
 
 // add compares two parts word by word.

@@ -87,7 +87,6 @@ func mean(sum float64, n int64) float64 {
 	return sum / float64(n)
 }
 
-// sizes counts the documents with each label.
 func sizes(labels []Document) []int64 {
 	largest := Document(0)
 	for _, label := range labels {

@@ -53,7 +53,6 @@ func NewJudge(truth *Truth, classes graphs.Forest[Document]) *Judge {
 	return j
 }
 
-// classKey returns the key of the classes of two documents.
 func (j *Judge) classKey(a, b Document) uint64 {
 	a, b = j.classes[a], j.classes[b]
 	return key(min(a, b), max(a, b))

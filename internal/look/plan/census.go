@@ -19,7 +19,6 @@ import (
 	"mirrorbeam/job"
 )
 
-// corpusRead is a corpus as a survey has read it.
 type corpusRead struct {
 	inputs documents.Inputs
 	sizing job.Sizing // sizing of a job on it
@@ -112,7 +111,6 @@ type census struct {
 	lengths []length // lengths of the first documents that were read; all of a small corpus
 }
 
-// length is the length of a document.
 type length struct {
 	length      int64
 	isReference bool
@@ -201,7 +199,6 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 // ids says what the ids of the documents of a corpus take.
 type ids struct{ number, bytes float64 }
 
-// ids returns about how many documents have an id.
 func (c *census) ids(counts work.Counts) ids {
 	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
 	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}

@@ -37,7 +37,6 @@ type Write struct {
 	AtMost bool    `json:"at_most,omitempty"`
 }
 
-// readsOf describes the inputs.
 func readsOf(inputs *documents.Inputs) *Reads {
 	type kind struct {
 		format      corpus.Format

@@ -2,8 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
@@ -34,7 +39,6 @@ func (k keying) parameters(threshold float64) *methods.Parameters {
 	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
 }
 
-// withScheme returns MinHash keys.
 func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
 
 // option is a keying to plan for, and the flags that stand for it.
@@ -149,5 +153,51 @@ func (o *options) add(config *job.Config, k keying, flags string) {
 	o.all = append(o.all, option{k, flags})
 }
 
-// bandFlags are the flags for bands and rows.
 func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }
+
+// withKeys returns an estimator for these keys. The counters have counted the shingles, for
+// keys that need frequencies.
+func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sample.Estimator {
+	method := k.method()
+	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
+	keys, _ := method.NewKeys(k.parameters(e.Threshold), counters)
+	e.Exact = method.Exact
+	return estimating(e, keys)
+}
+
+func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
+	var document methods.Document
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
+		return keys(records, &document)
+	}
+	return &e
+}
+
+// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is that of the sample. It
+// is counted in a counter in which about as many shingles share a cell as in the job's.
+func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
+	if share < 1 {
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+	}
+	return estimate
+}
+
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
+func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
+	return estimating(sample.Estimator{
+		MostRecords: mostRecords,
+		FirstInput:  firstInput,
+		Compare: func(a, b *sample.Document) float64 {
+			distance := 0
+			for i, word := range a.Set {
+				distance += bits.OnesCount64(word ^ b.Set[i])
+			}
+			return float64(distance)
+		},
+	}, methods.TableKeys(tables))
+}

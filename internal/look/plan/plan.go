@@ -212,7 +212,6 @@ func (a *Advice) find(options *options, recall float64) {
 	}
 }
 
-// keying returns the keys of the choice.
 func (c *Choice) keying() keying {
 	if c.Keys == methods.SimHash {
 		return keying{keys: c.Keys, blocks: job.BlocksText(c.Blocks), distance: c.Distance}
@@ -228,7 +227,6 @@ const (
 	tellingProbability = 0.1
 )
 
-// curve returns the points of the S-curve.
 func curve(scheme lshbands.Scheme, measured *survey) []Point {
 	points := make([]Point, curveSteps+1)
 	for i := range points {

@@ -45,7 +45,6 @@ type identity struct {
 	isEmpty bool
 }
 
-// fingerprintIdentity tells fingerprints apart by all their words.
 func fingerprintIdentity(words []uint64) identity {
 	var packed []byte
 	for _, word := range words {
@@ -138,7 +137,6 @@ func (h *added) search(matches []output.Match, a *question, top int) []output.Ma
 	return matches
 }
 
-// heldMatch is a match with the number of the document that is held.
 type heldMatch struct {
 	document int
 	output.Match
@@ -217,7 +215,6 @@ func (h *added) add(a *question) error {
 	return nil
 }
 
-// addSet holds a set that is new.
 func (h *added) addSet(a *question, key identity, document int) (uint32, error) {
 	var keys []uint64
 	if !key.isEmpty {
@@ -244,7 +241,6 @@ func (h *added) addSet(a *question, key identity, document int) (uint32, error) 
 	return set, nil
 }
 
-// makeRoom makes room for some postings.
 func (h *added) makeRoom(keys int) error {
 	if !h.postings.lacks(keys) {
 		return nil

@@ -48,7 +48,6 @@ func mapCached(path string) (mapped storage.Mapping, remedy string, err error) {
 	return mapped, fmt.Sprintf("remove %s and ask again, which makes it anew", path), err
 }
 
-// cacheFolder returns the folder for caches of the user.
 func cacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "runjob"), err

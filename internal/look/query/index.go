@@ -28,7 +28,6 @@ type Index struct {
 	files  []indexFile
 }
 
-// indexFile is one file of an index.
 type indexFile struct {
 	path     string
 	remedy   string // what to do if it is damaged
@@ -152,7 +151,6 @@ func (f *indexFile) open() error {
 	return nil
 }
 
-// openSegment opens the tables of a segment.
 func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 	opened := segment{Segment: s}
 	var tables []*lshbands.Table
@@ -240,7 +238,6 @@ func (p *postings) link(number int) {
 // hashOf spreads keys, which may be the smallest of many hashes, over 32 bits.
 func hashOf(key uint64) uint32 { return uint32(key * 0x9e3779b97f4a7c15 >> 32) }
 
-// bucket returns the bucket of a hash.
 func (p *postings) bucket(hash uint32) uint32 {
 	return uint32(uint64(hash) * uint64(len(p.heads)) >> 32)
 }

@@ -70,7 +70,6 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	return s.found, nil
 }
 
-// searchSegment looks for a fingerprint in one segment.
 func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
 	switch {
 	case file.tables == nil:
@@ -226,7 +225,6 @@ func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match
 	}
 }
 
-// firstOf returns the first document that has a set.
 func firstOf(in *segment, set int) int {
 	document, _ := in.DocumentsOf(set)
 	return document

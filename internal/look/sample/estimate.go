@@ -105,7 +105,6 @@ func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Est
 // number plus 1.
 type number uint32
 
-// numberOf returns the number of a record's document.
 func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
 
 // met is a list of pairs that have met. Each word holds two numbers.
@@ -116,7 +115,6 @@ func (m *met) add(a, b *candidates.Record) {
 	*m = append(*m, uint64(min(x, y))<<32|uint64(max(x, y)))
 }
 
-// numbersOf returns the numbers of a pair.
 func numbersOf(pair uint64) (a, b number) { return number(pair >> 32), number(pair) }
 
 // distinct sorts the pairs and drops repeats.
@@ -342,7 +340,6 @@ func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	result.DocumentElements += float64(sets) / t.share
 }
 
-// documentsOf returns the documents of a group.
 func documentsOf(group []candidates.Record) []number {
 	documents := make([]number, len(group))
 	for i := range group {
@@ -351,7 +348,6 @@ func documentsOf(group []candidates.Record) []number {
 	return documents
 }
 
-// firstOf returns the first document of a group.
 func firstOf(group []candidates.Record) docref.Ref {
 	first := group[0].Ref
 	for i := range group {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/pipeline"
+)
+
+// shownWarnings is how many warnings are printed. All are in summary.json.
+const shownWarnings = 5
+
+const (
+	// quotedInput is the size of the largest input that is read again for a passage, which takes some seconds.
+	quotedInput = 1 << 30
+	// quotedText is how many bytes of a text are looked at for a passage.
+	quotedText = 1 << 20
+)
+
+// printGrave tells of sources that are gone and of clusters that hold much of a corpus, with a passage that documents of
+// such a cluster share.
+func printGrave(ctx context.Context, w io.Writer, s pipeline.Summary) {
+	for _, warning := range s.Warnings {
+		if !warning.IsGrave() {
+			continue
+		}
+		say(w, "WARNING: %s (%s)\n", warning.Text, warning.Flag)
+		if passage := sharedPassage(ctx, &s, warning.A, warning.B); passage != "" {
+			say(w, "         what they share begins with: %s\n", passage)
+		}
+	}
+}
+
+// sharedPassage reads two documents again and returns the beginning of what they have in common. It is empty if there is no
+// such passage, and if the texts cannot be had, which is no fault of the run.
+func sharedPassage(ctx context.Context, s *pipeline.Summary, a, b string) string {
+	if b == "" || s.Counts.Bytes+s.Counts.ReferenceBytes > quotedInput {
+		return ""
+	}
+	folder, err := finished.Open(s.Config.Output)
+	if err != nil {
+		return ""
+	}
+	texts, err := folder.TextsUpTo(ctx, []string{a, b}, quotedText)
+	if err != nil {
+		return ""
+	}
+	return warnings.Passage(&s.Config, texts[a], texts[b])
+}
+
+// printWarnings tells where the results may lack what the user wants to keep, but for what printGrave has told.
+func printWarnings(w io.Writer, all []warnings.Warning) {
+	all = slices.DeleteFunc(slices.Clone(all), warnings.Warning.IsGrave)
+	shown := all[:min(len(all), shownWarnings)]
+	for _, warning := range shown {
+		say(w, "warning: %s (%s)\n", warning.Text, warning.Flag)
+	}
+	if rest := int64(len(all) - len(shown)); rest > 0 {
+		say(w, "and %s in summary.json\n", counted(rest, "more warning"))
+	}
+}
+
+// printSources tells which source has most of its documents in another one, if there are several.
+func printSources(w io.Writer, rows []sources.Row) {
+	if len(rows) < 2 {
+		return
+	}
+	most, share := -1., sources.Share{}
+	var of sources.Row
+	for _, row := range rows {
+		for _, in := range row.In {
+			part := float64(in.Documents) / float64(row.Documents)
+			if !in.IsOf(row) && part > most {
+				most, share, of = part, in, row
+			}
+		}
+	}
+	if most < 0 {
+		say(w, "sources: %s, none of which has near-duplicates in another\n", count(int64(len(rows))))
+		return
+	}
+	say(w, "sources: %s; most of one in another: %s of %s of %s %s in %s; for all see summary.json\n",
+		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
+}
+
+// printCommon tells which shingles are common, and what became of them.
+func printCommon(w io.Writer, s pipeline.Summary) {
+	found, n := s.Common, s.Counts
+	if found == nil {
+		return
+	}
+	say(w, "common shingles: %s in more than %s", count(found.Shingles), counted(found.Above, "document"))
+	if s.Config.CommonLaw().IsOff() {
+		say(w, ", which count all the same")
+	} else if n.CommonIn > 0 {
+		say(w, ", left out of %s", counted(n.CommonIn, "document"))
+	}
+	if n.CommonWhole > 0 {
+		say(w, ", %s of which hold nothing else and are only compared for equality", count(n.CommonWhole))
+	}
+	if slices.Contains(s.Config.Emit, output.Boilerplate) {
+		say(w, "; %s of boilerplate", counted(n.Boilerplate, "passage"))
+	}
+	say(w, "\n")
+}
