@@ -112,13 +112,11 @@ func newSmallest(size int) *smallest {
 	}
 }
 
-// reset forgets all hashes.
 func (s *smallest) reset() {
 	s.heap, s.used, s.hasEmpty = s.heap[:0], 0, false
 	clear(s.slots)
 }
 
-// collect takes in the hash h.
 func (s *smallest) collect(h uint32) {
 	if len(s.heap) < s.size || h < s.heap[0] {
 		s.admit(h)
@@ -142,7 +140,6 @@ func (s *smallest) admit(h uint32) {
 	}
 }
 
-// insert adds h to the set and reports whether it was not there.
 func (s *smallest) insert(h uint32) bool {
 	if h == emptySlot {
 		inserted := !s.hasEmpty
@@ -168,7 +165,6 @@ func (s *smallest) insert(h uint32) bool {
 	return true
 }
 
-// find returns the slot of h, or the slot in which it belongs.
 func (s *smallest) find(h uint32) int {
 	mask := len(s.slots) - 1
 	at := int(h) & mask
@@ -178,7 +174,6 @@ func (s *smallest) find(h uint32) int {
 	return at
 }
 
-// sink moves the element i of the heap down to its place.
 func (s *smallest) sink(i int) {
 	heap := s.heap
 	moving := heap[i]
@@ -199,7 +194,6 @@ func (s *smallest) sink(i int) {
 	heap[i] = moving
 }
 
-// appendSorted appends the hashes in ascending order.
 func (s *smallest) appendSorted(dst []uint32) []uint32 {
 	dst = append(dst, s.heap...)
 	slices.Sort(dst[len(dst)-len(s.heap):])

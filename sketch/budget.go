@@ -108,7 +108,6 @@ func (b *Budget) foresee(before int64, done, length int) {
 	}
 }
 
-// take charges bytes, and reports whether the document may go on.
 func (b *Budget) take(bytes int) bool {
 	if b == nil {
 		return true
@@ -173,7 +172,6 @@ func expect[T any](b *Budget, list []T, more, done, length int) []T {
 	return list
 }
 
-// room returns how long a text may become. A longer text spends the budget when it is charged.
 func (b *Budget) room() int {
 	if b == nil {
 		return math.MaxInt

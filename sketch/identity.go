@@ -91,7 +91,6 @@ func (i *Identifier) Texts(texts [][]byte) Identified {
 	return d
 }
 
-// begin begins the hash of a kind of content.
 func (i *Identifier) begin(kind string) {
 	i.words = binary.LittleEndian.AppendUint64(append(append(i.words[:0], kind...), 0), i.seed)
 	i.sum.Reset()

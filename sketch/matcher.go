@@ -143,7 +143,6 @@ func (m *Matcher) words(s *IndexedSequence, c cluster) int {
 	return m.distance(s, c.first, c.last) + 2*m.shingle
 }
 
-// widest returns the number of words of the longest cluster.
 func (m *Matcher) widest(s *IndexedSequence, places bitSet) int {
 	widest := 0
 	for _, c := range m.cluster(s, places) {

@@ -39,10 +39,8 @@ type Normalization struct {
 	Punctuation bool
 }
 
-// errBothForms is the error of a Normalization with both forms.
 var errBothForms = errors.New("nfc and nfkc exclude each other: choose one")
 
-// steps are the names of the fields.
 func (n *Normalization) steps() []struct {
 	name string
 	on   *bool
@@ -85,7 +83,6 @@ func (n *Normalization) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// set switches the step of the given name on.
 func (n *Normalization) set(name string) error {
 	for _, step := range n.steps() {
 		if step.name == name {
@@ -154,7 +151,6 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return n.charge(append(n.begin(dst, n.folded), n.folded...))
 }
 
-// begin begins a step that appends to dst what it makes of text. The step may stop when dst is longer than n.most.
 func (n *Normalizer) begin(dst, text []byte) []byte {
 	n.before, n.most = len(dst), math.MaxInt
 	if room := n.budget.room(); room < math.MaxInt {
@@ -163,7 +159,6 @@ func (n *Normalizer) begin(dst, text []byte) []byte {
 	return slices.Grow(dst, min(len(text), n.most-len(dst)))
 }
 
-// charge charges what a step has appended.
 func (n *Normalizer) charge(dst []byte) []byte {
 	n.budget.takeText(len(dst)-n.before, n.most-n.before)
 	return dst
@@ -321,10 +316,8 @@ func removePunctuation(text []byte) int {
 	return kept
 }
 
-// softHyphen marks where a word may be broken.
 const softHyphen = '\u00ad'
 
-// joinsWords reports whether r is punctuation that occurs within words.
 func joinsWords(r rune) bool {
 	switch r {
 	case '\'', '\u2019', '.', '-', '\u2010', '\u2011', '\u00b7':

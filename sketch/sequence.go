@@ -164,7 +164,6 @@ func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 	q.Shingles, q.Tokens, q.Starts, q.Ends = q.Shingles[:n], q.Tokens[:n], q.Starts[:n], q.Ends[:n]
 }
 
-// part adds the tokens of text[begin:end]. Unless it is quoted, it also adds its shingles.
 func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
 	s.inRun = s.inRun[:0]
@@ -216,7 +215,6 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	q.Starts, q.Ends = append(q.Starts, starts...), append(q.Ends, ends...)
 }
 
-// token adds a token, and reports whether the text may go on.
 func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 	if len(s.begins) == cap(s.begins) {
 		s.begins = expect(s.budget, s.begins, 1, begin, s.length)

@@ -248,7 +248,6 @@ func unitsOf(ranges *unicode.RangeTable) *[1 << 16 / 64]uint64 {
 	return units
 }
 
-// unit reports whether c is a letter or digit.
 func (t *alphanumericTable) unit(c uint16) bool {
 	return t.units[c/64]>>(c%64)&1 != 0
 }

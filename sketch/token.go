@@ -64,7 +64,6 @@ type tokenizer struct {
 	invalid int
 }
 
-// reset prepares for another text.
 func (t *tokenizer) reset() {
 	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, asmkernels.Prefix{}, 0
 }
@@ -205,7 +204,6 @@ func (t *tokenizer) foldResized(window []byte) int {
 	return length
 }
 
-// close ends the token that is open at the end of the text, if there is one.
 func (t *tokenizer) close() {
 	if t.scan.Starts > t.scan.Ends {
 		t.ends[t.scan.Ends] = uint16(t.scan.Written)

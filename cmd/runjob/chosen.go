@@ -12,14 +12,12 @@ import (
 	"mirrorbeam/job"
 )
 
-// configFlag names the flag for a file of settings. It is a part of the commands that have settings.
 const configFlag = "config"
 
 type configFile struct {
 	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
 }
 
-// variablePrefix begins the names of environment variables that hold settings.
 const variablePrefix = "RUNJOB_"
 
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
@@ -73,13 +71,11 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	return value.Value, nil
 }
 
-// isConfigurable reports whether the command that was asked for has settings.
 func isConfigurable(parsed *kong.Context) bool {
 	command := parsed.Selected()
 	return command != nil && findFlag(parsed, configFlag) != nil
 }
 
-// findFlag returns the flag of a name of the command that was asked for, or nil.
 func findFlag(parsed *kong.Context, name string) *kong.Flag {
 	for _, flag := range parsed.Flags() {
 		if flag.Name == name {
@@ -89,7 +85,6 @@ func findFlag(parsed *kong.Context, name string) *kong.Flag {
 	return nil
 }
 
-// fileOf returns the file of settings; empty if there is none.
 func fileOf(parsed *kong.Context) string {
 	if path, _ := parsed.FlagValue(findFlag(parsed, configFlag)).(string); path != "" {
 		return path
@@ -106,7 +101,6 @@ func (c *chooser) variable(setting string) (value string, found bool) {
 	return "", false
 }
 
-// checkVariables refuses variables that no setting has.
 func (c *chooser) checkVariables() error {
 	for _, variable := range c.environ {
 		name, _, _ := strings.Cut(variable, "=")
@@ -130,7 +124,6 @@ func (c *chooser) read(path string) (err error) {
 	return nil
 }
 
-// checkSettingName returns an error unless a flag has the setting of that name.
 func checkSettingName(name string) error {
 	if isSettingFlag(name) {
 		return nil

@@ -29,7 +29,6 @@ const (
 	reserveSize = 160 << 20
 )
 
-// runJob runs a job. The process runs nothing else, so it may set the garbage collector.
 func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
@@ -91,7 +90,6 @@ func (l *logging) progress() func(line string) {
 	return showProgress
 }
 
-// note writes one message.
 func (l *logging) note(format string, args ...any) {
 	switch log := l.json(); {
 	case l.Quiet:
@@ -102,7 +100,6 @@ func (l *logging) note(format string, args ...any) {
 	}
 }
 
-// tell tells the outcome of a job.
 func (l *logging) tell(ctx context.Context, s *pipeline.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:

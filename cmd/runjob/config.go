@@ -16,7 +16,6 @@ import (
 	"mirrorbeam/job"
 )
 
-// configCommand prints the settings of a job.
 type configCommand struct {
 	configFile
 	Settings job.Config `kong:"-"`
@@ -142,7 +141,6 @@ func yamlText(field any) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// schema is a JSON schema of one value.
 type schema struct {
 	Schema      string            `json:"$schema,omitempty"`
 	Title       string            `json:"title,omitempty"`
@@ -173,7 +171,6 @@ func settingsSchema() schema {
 	return all
 }
 
-// typeOf returns the schema of the values of a Go type.
 func typeOf(t reflect.Type) schema {
 	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return schema{Type: []string{"string", "integer"}}

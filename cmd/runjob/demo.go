@@ -25,7 +25,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// demoCommand makes a corpus of files that every user of Go has on disk, and runs the main job on it.
 type demoCommand struct {
 	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
 }
@@ -135,7 +134,6 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	return n, f.Commit()
 }
 
-// isDemoCorpus reports whether a demo has written a file: the first document is a file below one of the folders.
 func isDemoCorpus(path string, roots []string) bool {
 	f, err := storage.Open(path)
 	if err != nil {
@@ -154,7 +152,6 @@ func isDemoCorpus(path string, roots []string) bool {
 	})
 }
 
-// goFolders returns the module cache and the Go tree.
 func goFolders() ([]string, error) {
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output()
 	if err != nil {
@@ -166,7 +163,6 @@ func goFolders() ([]string, error) {
 	}), nil
 }
 
-// isDocument reports whether a file is a licence or a piece of documentation.
 func isDocument(name string) bool {
 	upper := strings.ToUpper(name)
 	for _, start := range []string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING", "CODE_OF_CONDUCT", "CHANGELOG"} {
@@ -202,7 +198,6 @@ func (t *tour) show(ctx context.Context, w io.Writer) error {
 	return t.removed(w)
 }
 
-// largest prints the clusters with the most documents.
 func (t *tour) largest(w io.Writer) {
 	names := make([]string, 0, len(t.clusters))
 	for name := range t.clusters {
@@ -223,7 +218,6 @@ func (t *tour) largest(w io.Writer) {
 	}
 }
 
-// nearPair prints the pair whose similarity is closest to 0.85, and how its documents differ.
 func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	var a, b string
 	jaccard, distance := 0.0, math.Inf(1)

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 )
 
-// explainCommand says why two documents are together or not.
 type explainCommand struct {
 	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
 	A       string  `arg:"" name:"a" help:"The id of a document, or path:position."`
@@ -114,7 +113,6 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	}
 }
 
-// printMeasures prints the similarity and the keys.
 func printMeasures(w io.Writer, x *explain.Explanation) {
 	s := x.Similarity
 	if s == nil {
@@ -140,7 +138,6 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 	}
 }
 
-// keysText says which keys two documents share.
 func keysText(k *explain.Keys) string {
 	switch {
 	case k.AllPairs:
@@ -155,10 +152,8 @@ func keysText(k *explain.Keys) string {
 	return text
 }
 
-// mostSteps is how many rows of a path are printed at each end.
 const mostSteps = 8
 
-// printPath prints how pairs lead from one document to the other.
 func printPath(w io.Writer, p *explain.Path) {
 	if p == nil || len(p.Steps) < 2 {
 		return // a single row is among the reasons

@@ -53,7 +53,6 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run runs the command line and returns the exit code.
 func run(args []string) int {
 	// A write to a pipe that nobody reads must return an error and not end the program, since the command
 	// still has to clear away what it began.

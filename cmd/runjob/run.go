@@ -73,7 +73,6 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
 }
 
-// conditions returns an error if a condition that the user has given is met.
 func conditions(s *pipeline.Summary) error {
 	if met := s.GuardsMet; len(met) > 0 {
 		return conditionMet{fmt.Errorf("the results are published, and --guard %s is met", strings.Join(met, ", "))}
@@ -84,7 +83,6 @@ func conditions(s *pipeline.Summary) error {
 	return nil
 }
 
-// printSummary tells in a few lines what a job did.
 func printSummary(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	say(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
@@ -146,7 +144,6 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	printCost(w, s)
 }
 
-// printChanges tells what has changed since the last run of a scheduled job.
 func printChanges(w io.Writer, s *pipeline.StateSummary) {
 	if s == nil {
 		return
@@ -175,7 +172,6 @@ func changesText(counts map[string]map[string]int64) string {
 	return b.String()
 }
 
-// passedOver lists the records that are not documents, by reason.
 func passedOver(s pipeline.Summary) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
@@ -184,10 +180,8 @@ func passedOver(s pipeline.Summary) string {
 	return strings.Join(reasons, ", ")
 }
 
-// shownEndings is how many endings of files that were passed over are printed. All are in summary.json.
 const shownEndings = 5
 
-// printPassedFiles tells which files of folders are in no format that is read.
 func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 	if len(passed) == 0 {
 		return
@@ -262,7 +256,6 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
 }
 
-// planText says how similar documents are found, and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
 	case s.Config.Similarity == methods.Containment:

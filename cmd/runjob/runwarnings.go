@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// shownWarnings is how many warnings are printed. All are in summary.json.
 const shownWarnings = 5
 
 const (
@@ -53,7 +52,6 @@ func sharedPassage(ctx context.Context, s *pipeline.Summary, a, b string) string
 	return warnings.Passage(&s.Config, texts[a], texts[b])
 }
 
-// printWarnings tells where the results may lack what the user wants to keep, but for what printGrave has told.
 func printWarnings(w io.Writer, all []warnings.Warning) {
 	all = slices.DeleteFunc(slices.Clone(all), warnings.Warning.IsGrave)
 	shown := all[:min(len(all), shownWarnings)]
@@ -88,7 +86,6 @@ func printSources(w io.Writer, rows []sources.Row) {
 		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
 }
 
-// printCommon tells which shingles are common, and what became of them.
 func printCommon(w io.Writer, s pipeline.Summary) {
 	found, n := s.Common, s.Counts
 	if found == nil {

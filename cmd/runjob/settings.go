@@ -42,7 +42,6 @@ const (
 	quiet
 )
 
-// jobFlags are the flags of 'runjob run'.
 func jobFlags(c *job.Config) []settingFlag {
 	input := settingFlag{"Input", "input", &c.Input, "PATH", required | whole,
 		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders."}
@@ -124,7 +123,6 @@ func jobFlags(c *job.Config) []settingFlag {
 	})
 }
 
-// measureFlags are the flags that 'runjob run' and 'runjob plan' share.
 func measureFlags(c *job.Measure) []settingFlag {
 	return []settingFlag{
 		{"Input", "reference", &c.Reference, "PATH", whole,
@@ -207,7 +205,6 @@ func planFlags(c *plan.Config) []settingFlag {
 	})
 }
 
-// addFlags gives a command of the parser flags, in front of its own.
 func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) error {
 	var added []*kong.Flag
 	for _, f := range flags {
@@ -232,7 +229,6 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 	return nil
 }
 
-// optional returns the flags. It requires none.
 func optional(flags []settingFlag) []settingFlag {
 	for i := range flags {
 		flags[i].traits &^= required
@@ -275,7 +271,6 @@ func given(parsed *kong.Context, flags []settingFlag) []string {
 	return settings
 }
 
-// settingName returns the setting that a flag sets, by its name in summary.json.
 func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }

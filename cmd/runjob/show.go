@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 )
 
-// showCommand lists clusters, or the documents of one.
 type showCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
 	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id or path:position of a document in it; without one, clusters are listed."`
@@ -79,7 +78,6 @@ func printClusters(w io.Writer, list *explain.Clusters) {
 	printRange(w, "cluster", list.Offset, len(list.Clusters), list.Of)
 }
 
-// printMembers prints documents of a cluster.
 func printMembers(w io.Writer, list *explain.Members) {
 	say(w, "cluster %s: %s, %s kept; similarities from %.4f, mean %.4f\n\n",
 		list.Name, counted(int64(list.Size), "document"), count(int64(list.Kept)), list.Least, list.Mean)

@@ -26,7 +26,6 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// sketchCommand prints the fingerprints of texts.
 type sketchCommand struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Files, each of which is a text; - or none: the standard input."`
 
@@ -135,7 +134,6 @@ func textOf(line []byte) (name string, text []byte, err error) {
 	return quoting.Text(name), []byte(*record.Text), nil
 }
 
-// sketcher returns a function from texts to fingerprints, as they are printed.
 func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
 	switch c.Kind {
 	case "singlehash":
@@ -161,7 +159,6 @@ func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
 	return func(text []byte) string { return ofSet(fingerprinter.Texts([][]byte{text}).Set) }, err
 }
 
-// ofSet returns a function from sets of shingles to fingerprints.
 func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	switch c.Kind {
 	case "minhash":
@@ -191,7 +188,6 @@ func (c *sketchCommand) singleHash() (func(text []byte) string, error) {
 	}, err
 }
 
-// lsh returns a function from texts to digests.
 func (c *sketchCommand) lsh() (func(text []byte) string, error) {
 	options := sketch.LSHOptions{Width: c.Shingle, Hash: map[string]func() hash.Hash{
 		"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "crc32": func() hash.Hash { return crc32.NewIEEE() },

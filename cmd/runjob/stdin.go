@@ -41,7 +41,6 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 	return path, remove, nil
 }
 
-// copyToFile makes a file of the bytes from a reader.
 func copyToFile(path string, from io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -62,7 +62,6 @@ func visible(text string) string {
 	return string(b)
 }
 
-// lineWidth is the width that fits a terminal.
 const lineWidth = 80
 
 // wrapped writes a paragraph in lines of at most lineWidth, if its words are short enough.

@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// versionCommand prints which build this is.
 type versionCommand struct{}
 
 // Run prints the version, the commit and the time of the sources, and the versions of Go and Beam.
@@ -29,7 +28,6 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return err
 }
 
-// thisVersion says which build this program is.
 func thisVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -61,7 +59,6 @@ func versionText(info *debug.BuildInfo) string {
 	return text
 }
 
-// completionCommand prints a script that completes commands and flags.
 type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 
@@ -186,7 +183,6 @@ func firstSentence(help string) string {
 	return strings.TrimSuffix(help[:end], ".")
 }
 
-// manualCommand prints the manual page.
 type manualCommand struct {
 	app *kong.Kong
 }
@@ -223,7 +219,6 @@ var exitCodes = [...]struct {
 	{exitUnread, "the reader of the standard output went away"},
 }
 
-// manual returns the manual page, made from what the help is made from.
 func manual(app *kong.Kong) string {
 	var b strings.Builder
 	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus")))

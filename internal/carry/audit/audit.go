@@ -85,7 +85,6 @@ func (c *Class) Count(ref docref.Ref, isReference bool) {
 	c.merge(one)
 }
 
-// merge takes in other documents of the class.
 func (c *Class) merge(other Class) {
 	if other.Inputs > 0 {
 		if c.Inputs == 0 {

@@ -143,7 +143,6 @@ func (d *dealt) deal(hash uint64, sum tally, documents int64) {
 	}
 }
 
-// estimate is what was seen of all pairs.
 type estimate struct {
 	scope     Scope
 	total     tally

@@ -33,7 +33,6 @@ type Record struct {
 	Mark uint32
 }
 
-// class returns the documents that the record stands for.
 func (r *Record) class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
 // of returns the record of a document of the class, with the same mark.
@@ -183,7 +182,6 @@ func (r *Record) SetBitmap(b Bitmap) {
 	}
 }
 
-// bitmap returns the bitmap that SetBitmap has set.
 func (r *Record) bitmap() (b Bitmap) {
 	for i := range b {
 		b[i] = uint64(r.Previous[prefixWords+2*i]) | uint64(r.Previous[prefixWords+2*i+1])<<32

@@ -23,7 +23,6 @@ const (
 // wordSize is the size of a word, in bytes.
 const wordSize = 8
 
-// files holds records that do not fit into memory.
 type files struct {
 	folder string
 	held   int
@@ -35,7 +34,6 @@ type files struct {
 	words  []uint64
 }
 
-// address says which records belong together.
 type address struct {
 	kind   runfile.Kind
 	number int // of the range
@@ -47,7 +45,6 @@ func newFiles(folder string, bytes int64) files {
 	return files{folder: folder, held: int(min(max(bytes/8, least), most)), pieces: map[address][]runfile.Piece{}}
 }
 
-// write makes a file of the records that fill puts.
 func (f *files) write(fill func() error) error {
 	f.writer.Reset(f.folder, f.held)
 	defer f.writer.Abort()
@@ -67,7 +64,6 @@ func (f *files) write(fill func() error) error {
 	return err
 }
 
-// put writes a record for a range.
 func (f *files) put(kind runfile.Kind, number int, words ...uint64) error {
 	b, err := f.writer.Record(kind, number, wordSize*len(words))
 	if err != nil {

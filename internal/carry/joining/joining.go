@@ -65,7 +65,6 @@ func Label[L any](g *Graph, labeller Labeller[L]) error {
 	return labelRanges(r, labeller)
 }
 
-// placed is a component that has been placed. Before is the weight of its documents that have been labelled.
 type placed struct {
 	Component
 	before int64

@@ -25,7 +25,6 @@ type sample struct {
 	next    int // how many nodes are to be passed over
 }
 
-// add takes in the next nodes.
 func (s *sample) add(refs []docref.Ref) {
 	for ; s.next < len(refs); s.next += s.step {
 		s.sampled = append(s.sampled, refs[s.next])
@@ -132,14 +131,12 @@ func (r *ranges) documents(number int) (refs []docref.Ref, weights []uint32, err
 	return refs, weights, err
 }
 
-// group is the state of a range: its documents, and the root of each one's group.
 type group struct {
 	refs    []docref.Ref
 	weights []uint32
 	roots   []rank
 }
 
-// group reads the state of a range.
 func (r *ranges) group(number int) (g group, err error) {
 	err = r.files.each(grouped, number, func(words []uint64) error {
 		for record := range slices.Chunk(words, 2) {

@@ -45,7 +45,6 @@ func (g *Graph) survey() (found, error) {
 	return f, err
 }
 
-// labelWhole labels a graph whose documents are all in memory.
 func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error {
 	forest := graphs.NewForest[rank](len(refs))
 	var weights []uint32

@@ -26,7 +26,6 @@ const (
 // FirstKey, a bit of a key record's position, says that the record holds the document's first key.
 const FirstKey = 1 << 30
 
-// hasSide, a bit of a key record's position, says that the side of the document follows the previous keys.
 const hasSide = 1 << 31
 
 // hasBitmap, a bit of a key record's position, says that a bitmap follows the previous keys.
@@ -34,7 +33,6 @@ const hasBitmap = 1 << 29
 
 const bitmapSize = 16
 
-// sideSize is the size of the side of a document.
 const sideSize = 8
 
 // LengthOfKey returns the size of a key record.

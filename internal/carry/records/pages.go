@@ -104,7 +104,6 @@ func (p *Page) put(b []byte) {
 	copy(b, p.Address)
 }
 
-// nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
 	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0, Named: marks&namedMark != 0}
@@ -157,7 +156,6 @@ func (p *ShardPage) append(b []byte) []byte {
 	return b
 }
 
-// nextShardPage reads the first page and returns the bytes behind it.
 func nextShardPage(b []byte) (p ShardPage, rest []byte) {
 	p.Number, p.Size = Number(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
 	p.Page, rest = nextPage(b[8:])

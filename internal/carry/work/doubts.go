@@ -74,7 +74,6 @@ func (b Bridge) Compare(other Bridge) int {
 	return cmp.Or(cmp.Compare(other.Part, b.Part), strings.Compare(b.Cluster, other.Cluster))
 }
 
-// mostWorst is how many clusters of a kind are named.
 const mostWorst = 10
 
 // Worst counts clusters of a kind and names the first ten in their order. It is the same whatever the order in which

@@ -61,7 +61,6 @@ func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byt
 	})
 }
 
-// runsOf returns the run files that a stage has written.
 func runsOf(outcomes []Outcome, stage Stage) (runs []string) {
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {

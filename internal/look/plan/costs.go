@@ -112,7 +112,6 @@ func (w *Work) seconds() float64 {
 	return seconds
 }
 
-// comparing is the part of the seconds that comparing candidates takes.
 func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
 
 // Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
@@ -130,7 +129,6 @@ const (
 	auditAtATime    = 2e6
 )
 
-// memory returns about the largest resident size of a process that works on all tasks.
 func (w *Work) memory() float64 {
 	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
 	return processMemory + min(w.Bytes, textAtATime)*textMemory +
@@ -140,7 +138,6 @@ func (w *Work) memory() float64 {
 		min(w.Probed, auditAtATime)*auditMemory
 }
 
-// bands adds the cost of MinHash keys.
 func (w *Work) bands(components, bands int) {
 	w.Signature = w.Shingles * float64(components)
 	w.Kept = 8 * float64(bands)

@@ -65,7 +65,6 @@ func readsOf(inputs *documents.Inputs) *Reads {
 	return reads
 }
 
-// compressionName returns the name of a compression, "" for none.
 func compressionName(c corpus.Compression) string {
 	return map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}[c]
 }

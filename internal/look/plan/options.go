@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// keying is a way to make keys.
 type keying struct {
 	keys   methods.Name
 	scheme lshbands.Scheme // scheme of MinHash, zero for others
@@ -23,31 +22,26 @@ type keying struct {
 	distance int
 }
 
-// method returns the method that makes the keys.
 func (k keying) method() *methods.Method {
 	m, _ := methods.Of(k.keys)
 	return m
 }
 
-// keyBytes returns the size of the given number of key records of a document, in bytes.
 func (k keying) keyBytes(keys float64) float64 {
 	return k.method().KeyBytes(k.parameters(0), keys)
 }
 
-// parameters returns the parameters of the method in a job with these keys.
 func (k keying) parameters(threshold float64) *methods.Parameters {
 	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
 }
 
 func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
 
-// option is a keying to plan for, and the flags that stand for it.
 type option struct {
 	keying
 	flags string
 }
 
-// options are the keyings to choose from.
 type options struct {
 	all    []option
 	chosen keying
@@ -123,7 +117,6 @@ func (o *options) step(config *job.Config, s lshbands.Scheme, recall float64) {
 	o.add(config, keying, flags)
 }
 
-// settle sets the choice of the configuration for a corpus of that many documents.
 func (o *options) settle(config *job.Config, documents int64) {
 	if documents > config.AllPairsUpTo() {
 		return
@@ -139,7 +132,6 @@ func (o *options) settle(config *job.Config, documents int64) {
 	}
 }
 
-// add adds an option unless it is there.
 func (o *options) add(config *job.Config, k keying, flags string) {
 	if slices.ContainsFunc(o.all, func(other option) bool { return other.keying == k }) {
 		return

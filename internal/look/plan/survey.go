@@ -42,7 +42,6 @@ type survey struct {
 	auditSample int
 }
 
-// takeSurvey reads the corpus and estimates the candidates of each option.
 func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
 	m := &survey{base: options.base, threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
 	c, err := m.read(ctx, config)
@@ -91,7 +90,6 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 	return c, take(0)
 }
 
-// allPairs counts the pairs that a comparison of all pairs scores: those whose sizes allow the threshold.
 func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 	lengths, perUnit, distinct := c.lengths, 1., 1.
 	if documents, share := c.documents.List(); share == 1 {
@@ -184,7 +182,6 @@ func sideOf(l length) int {
 	return 0
 }
 
-// estimate estimates the candidates of all options, side by side.
 func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
 	bounds := groups.UsualBounds()
@@ -287,7 +284,6 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-// work returns the work of a job with these keys.
 func (m *survey) work(k keying) Work {
 	facts, estimate := &m.facts, m.estimates[k]
 	documents := float64(facts.Documents + facts.ReferenceDocuments)

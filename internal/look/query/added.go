@@ -62,7 +62,6 @@ func (k *identity) distance(words []uint64) int {
 	return differing
 }
 
-// addedDocument is a document that is held. Documents are numbered in the order of their arrival.
 type addedDocument struct {
 	names  []byte // its id and its ref, JSON strings
 	idSize uint32
@@ -73,7 +72,6 @@ type addedDocument struct {
 // none stands for no document.
 const none = -1
 
-// addedSet is a set, or a fingerprint, of documents that are held.
 type addedSet struct {
 	identity
 	packed        []byte
@@ -142,7 +140,6 @@ type heldMatch struct {
 	output.Match
 }
 
-// take takes the documents that have a set, at most top if that is above 0.
 func (h *added) take(set uint32, match output.Match, top int) {
 	count := 0
 	for number := h.sets[set].first; number != none && (top == 0 || count < top); count++ {
@@ -151,7 +148,6 @@ func (h *added) take(set uint32, match output.Match, top int) {
 	}
 }
 
-// collect counts the keys that sets share with a document. It leaves out sets whose size does not allow the similarity.
 func (h *added) collect(a *question) {
 	h.touched = h.touched[:0]
 	keys, least, most := h.keysOf(a), uint32(0), uint32(math.MaxUint32)
@@ -258,7 +254,6 @@ func (h *added) makeRoom(keys int) error {
 	return nil
 }
 
-// drop lets the oldest document go.
 func (h *added) drop() {
 	oldest := &h.documents[h.oldest]
 	number := oldest.set

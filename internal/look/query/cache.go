@@ -85,7 +85,6 @@ func (i item) get(folder string, make func(path string) error) (string, error) {
 	return path, nil
 }
 
-// fetch copies a file to a path of the local disk, at once.
 func fetch(info storage.Info, path string) error {
 	file, err := storage.Reopen(info)
 	if err != nil {

@@ -39,7 +39,6 @@ type indexFile struct {
 	tables *lshbands.Permuted
 }
 
-// segment is a part of the documents, with its keys.
 type segment struct {
 	*index.Segment
 	keys *lshbands.Table
@@ -79,7 +78,6 @@ func openIndex(folder string) (*Index, error) {
 // mapper maps a file of an index into memory. Remedy says what to do if the file is damaged.
 type mapper func(path string) (mapped storage.Mapping, remedy string, err error)
 
-// openFiles opens the files of an index. If it returns an error, none is open.
 func (x *Index) openFiles(paths []string, mapFile mapper) error {
 	for _, path := range paths {
 		file, err := openIndexFile(path, mapFile)
@@ -118,7 +116,6 @@ func openIndexFile(path string, mapFile mapper) (indexFile, error) {
 	return f, nil
 }
 
-// open reads the content of the file.
 func (f *indexFile) open() error {
 	header, segments, err := index.Open(f.mapped.Bytes)
 	if err != nil {
@@ -209,7 +206,6 @@ type postings struct {
 	all   []posting
 }
 
-// posting is a key of a set.
 type posting struct {
 	key  uint32 // of the hash of the key: two keys in four billion are taken for one
 	next uint32 // 1 + the next posting of the bucket; 0: none
@@ -223,13 +219,11 @@ const leastRoom = 1 << 10
 // lacks reports whether [postings.rebuild] must make room before so many postings are added.
 func (p *postings) lacks(room int) bool { return len(p.all)+room > cap(p.all) }
 
-// add adds a key of a set, given the size of the set.
 func (p *postings) add(key uint64, set, size uint32) {
 	p.all = append(p.all, posting{key: hashOf(key), set: set, size: size})
 	p.link(len(p.all) - 1)
 }
 
-// link puts a posting in front of the chain of its bucket.
 func (p *postings) link(number int) {
 	head := &p.heads[p.bucket(p.all[number].key)]
 	p.all[number].next, *head = *head, uint32(number)+1

@@ -112,7 +112,6 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 	return config, nil
 }
 
-// query is a request that is being answered.
 type query struct {
 	Request
 
@@ -144,7 +143,6 @@ func (q *query) list(ctx context.Context) error {
 	return nil
 }
 
-// portion is a part of the input on its way to rows.
 type portion struct {
 	documents.Portion
 	rows             []byte
@@ -152,7 +150,6 @@ type portion struct {
 	questions        []question // with Add, the documents, which have no rows yet
 }
 
-// add adds the rows of a document.
 func (p *portion) add(matches []output.Match) {
 	if len(matches) > 0 {
 		p.matched++
@@ -163,7 +160,6 @@ func (p *portion) add(matches []output.Match) {
 	}
 }
 
-// run passes portions from the input through a worker for each core to out, in order.
 func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) {
 	tables, err := q.index.tables()
 	if err != nil {
@@ -273,7 +269,6 @@ func (q *query) newWorker() (*queryWorker, error) {
 	return w, nil
 }
 
-// strip takes the common shingles of the index out of a fingerprint, whose digest becomes that of what is left.
 func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 	if w.stripper == nil {
 		return f
@@ -284,7 +279,6 @@ func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 	return f
 }
 
-// work fills in the rows and counts of the portion, or its questions.
 func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) error {
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {

@@ -33,7 +33,6 @@ type searcher struct {
 	found []found
 }
 
-// found is a document of the index that is like the given one.
 type found struct {
 	file     *indexFile
 	segment  *segment
@@ -217,7 +216,6 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 	return nil
 }
 
-// add adds the documents that have a set.
 func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match) {
 	first, end := in.DocumentsOf(set)
 	for document := first; document < end; document++ {
@@ -236,7 +234,6 @@ func refName(file *indexFile, ref docref.Ref) string {
 	return fmt.Sprintf("%s:%d", name, position)
 }
 
-// row completes the match of a document with the names of that document, which are JSON strings.
 func (f *found) row(id, ref []byte) output.Match {
 	match := f.match
 	match.ID, match.Ref = id, ref

@@ -77,7 +77,6 @@ func (s *Documents) Add(d Document) {
 	}
 }
 
-// halve drops half of the documents.
 func (s *Documents) halve() {
 	s.shift.Add(1)
 	s.list = slices.DeleteFunc(s.list, func(d Document) bool {
@@ -178,7 +177,6 @@ type thinned struct {
 	records   []candidates.Record // sorted; Mark is the number of the document plus 1
 }
 
-// firstDocuments is how many documents show how many records there will be.
 const firstDocuments = 64
 
 // thin takes the largest part of a sample that has at most MostRecords records, halving it as often as
@@ -202,7 +200,6 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 	return t
 }
 
-// addRecords makes the records of the documents. It returns false if there are more than most.
 func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
 	m.records = m.records[:0]
 	keys, copies := 0, 0
@@ -223,7 +220,6 @@ func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
 	return true
 }
 
-// halve drops half of the documents.
 func (t *thinned) halve() {
 	t.share /= 2
 	limit := uint64(t.share * math.MaxInt64 * 2)

@@ -131,7 +131,6 @@ type crowd struct {
 	documents []number
 }
 
-// count makes the estimate from a thinned sample. It returns false if there are too many pairs.
 func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	result := Estimate{Keys: t.keys, Share: t.share}
 	var pairs met
@@ -215,7 +214,6 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 	return dense, slices.Compact(heap)
 }
 
-// describe counts the candidate pairs and the documents in them.
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := make([]float64, len(t.documents))
 	elements := 0.
@@ -288,7 +286,6 @@ func weights(degrees []float64, share float64) (one, some float64) {
 	return 1 / share / (1 - math.Pow(1-share, partners)), 1 / share
 }
 
-// compareAll compares some of the pairs and notes their similarities.
 func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	elements := 0
 	for _, pair := range pairs {
@@ -311,7 +308,6 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
 }
 
-// addHeap compares the documents of dense groups with leaders, as a job does.
 func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	if len(heap) == 0 {
 		return
