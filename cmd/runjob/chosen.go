@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -48,7 +49,7 @@ func (c *chooser) Validate(*kong.Application) error { return nil }
 // Resolve returns the value of a flag, or nil.
 func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := settingName(flag.Name)
-	if !isConfigurable(parsed) || !isSettingFlag(name) && name != configFlag {
+	if parsed.Selected() == nil || findFlag(parsed, configFlag) == nil || !isSettingFlag(name) && name != configFlag {
 		return nil, nil
 	}
 	if value, found := c.variable(name); found {
@@ -71,16 +72,10 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	return value.Value, nil
 }
 
-func isConfigurable(parsed *kong.Context) bool {
-	command := parsed.Selected()
-	return command != nil && findFlag(parsed, configFlag) != nil
-}
-
 func findFlag(parsed *kong.Context, name string) *kong.Flag {
-	for _, flag := range parsed.Flags() {
-		if flag.Name == name {
-			return flag
-		}
+	flags := parsed.Flags()
+	if at := slices.IndexFunc(flags, func(flag *kong.Flag) bool { return flag.Name == name }); at >= 0 {
+		return flags[at]
 	}
 	return nil
 }
@@ -161,12 +156,7 @@ func settingFlags() []settingFlag {
 }
 
 func hasSetting(flags []settingFlag, setting string) bool {
-	for _, f := range flags {
-		if settingName(f.name) == setting {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(flags, func(f settingFlag) bool { return settingName(f.name) == setting })
 }
 
 func isSettingFlag(setting string) bool { return hasSetting(settingFlags(), setting) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -114,10 +115,8 @@ func (c *configCommand) originOf(setting string) origin {
 	if from, found := c.chosen.origins[setting]; found {
 		return from
 	}
-	for _, name := range c.given {
-		if name == setting {
-			return fromFlag
-		}
+	if slices.Contains(c.given, setting) {
+		return fromFlag
 	}
 	return fromDefault
 }

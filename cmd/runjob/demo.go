@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -199,11 +200,7 @@ func (t *tour) show(ctx context.Context, w io.Writer) error {
 }
 
 func (t *tour) largest(w io.Writer) {
-	names := make([]string, 0, len(t.clusters))
-	for name := range t.clusters {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(t.clusters), func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.clusters[b][0].Size, t.clusters[a][0].Size), cmp.Compare(a, b))
 	})
 	say(w, "\nThe largest clusters, each by its first document:\n")

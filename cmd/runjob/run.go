@@ -298,17 +298,11 @@ func auditText(a *audit.Result) string {
 	}
 	if a.Wide {
 		return fmt.Sprintf("%s of %s sampled show little of the recall: from %.0f to %.0f %% of all pairs are in one cluster (95 %% confidence); to know more give --audit %d",
-			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, largerAudit(a))
+			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, 10*max(a.Sampled, audit.UsualSample)) // all bounds may then grow tenfold
 	}
 	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: of their %s %.2f %% are listed (95 %% confidence: %.2f to %.2f %%), %.2f %% are in one cluster (%.2f to %.2f %%)",
 		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), counted(a.Pairs, "pair"),
 		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
-}
-
-// largerAudit returns a sample size worth trying after an audit that saw little. It is large enough for all
-// bounds to grow tenfold.
-func largerAudit(a *audit.Result) int {
-	return 10 * max(a.Sampled, audit.UsualSample)
 }
 
 func counted(n int64, thing string) string {

@@ -202,11 +202,8 @@ func (c *sketchCommand) lsh() (func(text []byte) string, error) {
 // hexadecimal returns numbers of at most the given number of digits, with commas between them.
 func hexadecimal[T uint32 | uint64](numbers []T, digits int) string {
 	var b strings.Builder
-	for i, number := range numbers {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(fmt.Sprintf("%0*x", digits, number))
+	for _, number := range numbers {
+		fmt.Fprintf(&b, ",%0*x", digits, number)
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), ",")
 }

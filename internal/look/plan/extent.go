@@ -49,7 +49,7 @@ func readsOf(inputs *documents.Inputs) *Reads {
 		for _, file := range inputs.Files[i].All() {
 			k := kind{file.Format, file.Compression, reference}
 			if found[k] == nil {
-				found[k] = &Files{Format: k.format.String(), Compression: compressionName(k.compression), Reference: reference}
+				found[k] = &Files{Format: k.format.String(), Compression: compressionNames[k.compression], Reference: reference}
 			}
 			found[k].Files++
 			found[k].Bytes += file.Size
@@ -65,9 +65,7 @@ func readsOf(inputs *documents.Inputs) *Reads {
 	return reads
 }
 
-func compressionName(c corpus.Compression) string {
-	return map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}[c]
-}
+var compressionNames = map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}
 
 // Bytes of rows, with ids of some twenty characters.
 const (

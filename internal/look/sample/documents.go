@@ -53,9 +53,7 @@ func NewDocuments(capacity int, halvings uint32) *Documents {
 
 // Wants reports whether a document of the given hash is in the sample so far. Any other document need not be
 // added.
-func (s *Documents) Wants(hash uint64) bool { return isBelow(hash, s.shift.Load()) }
-
-func isBelow(hash uint64, shift uint32) bool { return hash <= math.MaxUint64>>shift }
+func (s *Documents) Wants(hash uint64) bool { return hash <= math.MaxUint64>>s.shift.Load() }
 
 // Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity
 // is left out and counted.
