@@ -25,18 +25,14 @@ import (
 const UsualRecall = 0.99
 
 // Method returns the method that brings documents together. It never returns [methods.Auto].
-func (c *Config) Method() methods.Name {
-	switch {
-	case c.Similarity == methods.Containment:
-		return methods.Passages
-	case c.Keys != methods.Auto:
-		return c.Keys
-	case c.Score == methods.Hamming:
-		return methods.SimHash
-	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != methods.VerifyExact:
-		return methods.MinHash
+func (c *Config) Method() methods.Name { return methods.Choose(c.wish()) }
+
+// wish returns what decides on the method.
+func (c *Config) wish() methods.Wish {
+	return methods.Wish{
+		Similarity: c.Similarity, Keys: c.Keys, Score: c.Score, Verify: c.Verify,
+		Misses: c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0,
 	}
-	return methods.Exact
 }
 
 // method returns the registered method of the job.
@@ -45,26 +41,23 @@ func (c *Config) method() *methods.Method {
 	return m
 }
 
+// Scorer returns what pairs are scored by, and what follows from it.
+func (c *Config) Scorer() methods.Scorer {
+	return c.method().Scorer(&methods.Parameters{Scoring: c.Scoring(), Verify: c.Verify})
+}
+
 // AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair in place of exact
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
 // document grows with the corpus, and reaches that of exact keys at some ten thousand documents.
 func (c *Config) AllPairsUpTo() int64 {
-	if c.Keys == methods.Auto && c.Method() == methods.Exact {
+	if c.Keys == methods.Auto && c.method().Ordered {
 		return methods.SmallCorpus
 	}
 	return 0
 }
 
 // Scoring returns what makes two documents near-duplicates. It never returns [methods.AutoScoring].
-func (c *Config) Scoring() methods.Scoring {
-	switch {
-	case c.Score != methods.AutoScoring:
-		return c.Score
-	case c.Method() == methods.SimHash:
-		return methods.Hamming
-	}
-	return methods.Jaccard
-}
+func (c *Config) Scoring() methods.Scoring { return methods.ScoringOf(c.wish()) }
 
 // PromisedRecall returns the least probability that the job finds a pair whose similarity is exactly the threshold.
 func (c *Config) PromisedRecall() float64 {
@@ -104,7 +97,7 @@ func (m *Measure) BottomK() int { return cmp.Or(m.SketchSize, documents.UsualSma
 
 // makesSketches reports whether there are sets that are not whole.
 func (c *Config) makesSketches() bool {
-	return c.Verify != methods.VerifyExact || slices.Contains(c.Outputs(), output.Sketches)
+	return !c.Scorer().IsExact || slices.Contains(c.Outputs(), output.Sketches)
 }
 
 // TextFields returns the fields that hold a document's texts, and their weights. Several fields are sorted. A single
@@ -125,10 +118,10 @@ func (c *Config) Outputs() []string {
 	if !slices.Equal(c.Emit, []string{autoEmit}) {
 		return distinct(c.Emit)
 	}
-	if c.Similarity == methods.Containment {
-		return []string{output.Pairs}
+	if c.Scorer().HasClusters {
+		return []string{output.Clusters}
 	}
-	return []string{output.Clusters}
+	return []string{output.Pairs}
 }
 
 // distinct returns the names without repeats, in the order of their first occurrence.
@@ -188,7 +181,7 @@ func (c *Config) auditSample() (int, error) {
 	case noAudit:
 		return 0, nil
 	case autoAudit:
-		if c.Verify != methods.VerifyExact || c.method().Promise(&methods.Parameters{Scoring: c.Scoring()}).ByConstruction {
+		if !c.Scorer().IsExact || c.method().Promise(&methods.Parameters{Scoring: c.Scoring()}).ByConstruction {
 			return 0, nil
 		}
 		return audit.UsualSample, nil
@@ -197,9 +190,9 @@ func (c *Config) auditSample() (int, error) {
 	switch {
 	case err != nil || n <= 0:
 		return 0, setting.Errorf("{audit} %s: must be auto, off or a number above 0", c.Audit)
-	case c.Scoring() == methods.Hamming:
+	case c.Scorer().IsDistance:
 		return 0, setting.Errorf("{audit} %d: measures the recall of pairs by their Jaccard similarity; with {score} hamming leave it out", n)
-	case c.Verify != methods.VerifyExact:
+	case !c.Scorer().IsExact:
 		return 0, setting.Errorf("{audit} %d: counts exactly, for which it needs the full sets of {verify} exact", n)
 	}
 	return n, nil
@@ -208,7 +201,7 @@ func (c *Config) auditSample() (int, error) {
 // LeastSimilarity returns the least similarity of two near-duplicates, from 0 to 1: the share of shingles, or of the
 // bits of fingerprints, that are the same.
 func (c *Config) LeastSimilarity() float64 {
-	if c.Scoring() == methods.Hamming {
+	if c.Scorer().IsDistance {
 		return 1 - float64(c.Hamming)/float64(c.SimHashBits())
 	}
 	return c.Threshold

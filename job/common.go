@@ -23,8 +23,8 @@ func (c *Config) checkCommon(check checker) {
 		}
 	}
 	name := c.Method()
-	check(c.method().Identity == "", of+": compares sets of shingles; with {keys} %s leave it out", name)
-	check(c.Verify == methods.VerifyExact, of+": needs the full sets of {verify} exact")
+	check(c.method().Kind().HasShingles, of+": compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.Scorer().IsExact, of+": needs the full sets of {verify} exact")
 	check(c.Features == "", of+": is for texts in this version; with {features} leave it out")
 	check(law.IsOff() || c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
 	check(law.IsOff() || name != methods.SimHash || len(c.Weight) == 0,
@@ -42,7 +42,7 @@ func (c *Config) checkCommon(check checker) {
 func (c *Config) checkBoilerplate(check checker) {
 	const of = "{emit} boilerplate"
 	name := c.Method()
-	check(c.Similarity == methods.Resemblance, of+": is for {similarity} jaccard in this version")
+	check(c.Scorer().HasClusters, of+": is for {similarity} jaccard in this version")
 	check(name != methods.SimHash, of+": compares sets of shingles; with {keys} %s leave it out", name)
 	check(c.State == "", of+": depends on the whole corpus, and cannot be used with a {state} in this version")
 	check(!c.Resume, "{resume}: cannot be used with "+of+" in this version")
@@ -62,4 +62,4 @@ func (c *Config) TakesCommon() bool {
 func (c *Config) HasTexts() bool { return c.Features == "" || c.FeatureWeight > 0 }
 
 // MakesShingles reports whether documents are compared by the shingles of their texts.
-func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Identity == "" }
+func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Kind().HasShingles }

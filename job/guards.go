@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/match/methods"
 )
 
 // Guards are shares, in percent, above which a run reports a failure. 0 stands for no guard.
@@ -37,5 +36,5 @@ func (c *Config) Guards() (g Guards, err error) {
 func (c *Config) checkGuards(check checker) {
 	_, err := c.Guards()
 	check(err == nil, "%w", err)
-	check(len(c.Guard) == 0 || c.Similarity != methods.Containment, "{guard}: is about clusters, which {similarity} containment has none of")
+	check(len(c.Guard) == 0 || c.Scorer().HasClusters, "{guard}: is about clusters, which {similarity} containment has none of")
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/webtext"
@@ -106,13 +105,13 @@ func (c *Config) ResultHash(lists Lists) string {
 	if !c.method().Settings.Distance {
 		choices.Bits, choices.Hamming, choices.Blocks = 0, 0, nil
 	}
-	if choices.Score == methods.Hamming {
+	if c.Scorer().IsDistance {
 		choices.Threshold = 0
 	}
-	if c.Verify == methods.VerifyExact {
+	if c.Scorer().IsExact {
 		choices.SketchSize = 0 // it is only for the output of sketches
 	}
-	if c.method().Identity != "" {
+	if !c.method().Kind().HasShingles {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
 	return choices.hash(sketchSettings, resultSettings)

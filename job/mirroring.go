@@ -5,7 +5,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/site"
@@ -103,7 +102,7 @@ func (c *Config) checkMirroring(check checker) {
 	if err := c.Limits().CheckSites(); err != nil {
 		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
 	}
-	check(c.Similarity != methods.Containment, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
+	check(c.Scorer().HasClusters, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
 	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out", c.Across)
 	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
 		"{emit} suspects: are copies of {protected} sites; give a list of these")

@@ -2,7 +2,6 @@ package job
 
 import (
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/index"
@@ -15,9 +14,6 @@ type Sizing struct {
 	Lanes int
 	MemoryPlan
 }
-
-// passageKeyBytes is about how many bytes of keys are sorted for each byte of text, if passages are looked for.
-const passageKeyBytes = 4
 
 // Sizing cuts the job over text bytes of text. A job that looks for passages has more records for each document, and
 // takes some 40 bytes of memory for each shingle where sets take 8.
@@ -32,13 +28,9 @@ func (c *Config) Sizing(text int64) Sizing {
 	} else {
 		tasks = min(lanes, tasks)
 	}
-	if c.Similarity == methods.Containment {
-		text *= passageKeyBytes
-	}
-	s := Sizing{Lanes: lanes, MemoryPlan: PlanMemory(c.ProcessMemory(), text, tasks)}
-	if c.Similarity == methods.Containment {
-		s.PlaceBytes = max(s.PlaceBytes/5, 1)
-	}
+	load := c.method().Load
+	s := Sizing{Lanes: lanes, MemoryPlan: PlanMemory(c.ProcessMemory(), load.Text*text, tasks)}
+	s.PlaceBytes = max(s.PlaceBytes/load.Memory, 1)
 	return s
 }
 
@@ -74,7 +66,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 // Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
 func (c *Config) Indexing(lists Lists) index.Kind {
 	kind := index.Kind{Config: c.IndexHash(lists), Seed: c.Seed.Number, Threshold: c.Threshold}
-	if c.Scoring() == methods.Hamming {
+	if c.Scorer().IsDistance {
 		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
 	}
 	return kind

@@ -6,7 +6,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 )
 
@@ -32,7 +31,7 @@ func FailConditions() []string {
 
 // checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
-	check(len(c.FailOn) == 0 || c.Similarity != methods.Containment, "{fail_on}: is about clusters, which {similarity} containment has none of")
+	check(len(c.FailOn) == 0 || c.Scorer().HasClusters, "{fail_on}: is about clusters, which {similarity} containment has none of")
 	for _, condition := range c.FailOn {
 		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
 		_, of, _ := strings.Cut(condition, "-")

@@ -42,11 +42,10 @@ func (c *Config) Validate() error {
 	}
 	check(c.Threshold > 0 && c.Threshold <= 1, "{threshold} %g: must be above 0 and at most 1", c.Threshold)
 	c.checkKeys(check)
-	c.checkIdentical(check)
 	c.checkCommon(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "{bands} %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
 	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
-	check(slices.Contains([]methods.Verification{methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}, c.Verify),
+	check(slices.Contains(methods.Verifications, c.Verify),
 		"{verify} %s: must be exact, sketch or none", c.Verify)
 	if err := c.CheckSketchSize(); err != nil {
 		faults = append(faults, err)
@@ -171,13 +170,9 @@ func (c *Config) checkMeasure(check checker) {
 
 // checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
-	usual := Default()
-	if c.Similarity != methods.Containment {
-		check(c.Similarity == methods.Resemblance, "{similarity} %s: must be jaccard or containment", c.Similarity)
-		check(!c.isGiven("excerpt", c.Excerpt != usual.Excerpt), "{excerpt} %d: is for {similarity} containment", c.Excerpt)
-		check(!c.NoQuotations, "{no_quotations}: is for {similarity} containment")
-		check(c.Passage == 0, "{passage} %d: is for {similarity} containment", c.Passage)
-		check(c.Rarity == 0, "{rarity} %g: is for {similarity} containment", c.Rarity)
+	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment", c.Similarity)
+	c.checkRefusals(check)
+	if c.Scorer().HasClusters {
 		return
 	}
 	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "{excerpt} %d: must be at least %d words, or 0 for none", c.Excerpt, sketch.LeastSpan)
@@ -186,18 +181,6 @@ func (c *Config) checkSimilarity(check checker) {
 	for _, name := range c.Outputs() {
 		check(name == output.Pairs, "{emit} %s: with {similarity} containment there are pairs only: one that has a passage of another is no copy of it", name)
 	}
-	check(c.Keys == methods.Auto && c.Bands == 0 && c.Rows == 0,
-		"{keys}, {bands} and {rows} are for {similarity} jaccard: with containment documents are brought together by passages")
-	check(c.Recall == 0, "{recall} %g: is for {similarity} jaccard; docs/containment.md says which passages are found", c.Recall)
-	check(!c.isGiven("keep", c.Keep != usual.Keep) && !c.isGiven("split", c.Split != usual.Split),
-		"{keep} and {split} are about clusters, which {similarity} containment has none of")
-	check(c.Score == methods.AutoScoring, "{score} %s: is for {similarity} jaccard", c.Score)
-	check(c.Verify == methods.VerifyExact, "{verify} %s: {similarity} containment needs the whole texts of exact", c.Verify)
-	check(c.Audit == autoAudit || c.Audit == noAudit, "{audit} %s: is for {similarity} jaccard", c.Audit)
-	check(c.Features == "", "{features}: with {similarity} containment passages are looked for in texts; name a field with {text_field}")
-	check(len(c.Weight) == 0, "{weight}: with {similarity} containment a passage has a place in one text; name its field with {text_field}")
-	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
-		"{stopwords_use} %s: leaves holes in passages; with {similarity} containment only remove can be used", c.StopWordUse)
 }
 
 // leastPassage is the least number of words of a passage under which documents meet. Nearly all documents have two words in a
@@ -217,9 +200,9 @@ func (c *Config) checkRarity(check checker) {
 // checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check checker) {
 	usual, name, method := Default(), c.Method(), c.method()
-	ways := methods.Names(methods.Resemblance)
+	ways := methods.Resembling()
 	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys, list(ways))
-	check(slices.Contains([]methods.Scoring{methods.AutoScoring, methods.Jaccard, methods.Hamming}, c.Score),
+	check(slices.Contains(methods.Scorings, c.Score),
 		"{score} %s: must be auto, jaccard or hamming", c.Score)
 	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && c.isGiven("recall", false)), "{recall} %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
@@ -235,14 +218,14 @@ func (c *Config) checkKeys(check checker) {
 		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
 		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
 	}
-	check(method.Reads&methods.ReadsSets == 0 || c.Verify == methods.VerifyExact,
+	check(method.Reads&methods.ReadsContent == 0 || !c.Scorer().HasClusters || c.Scorer().IsExact,
 		"{verify} %s: {keys} %s needs the full sets of {verify} exact; give {keys} minhash", c.Verify, name)
-	check(name != methods.All || c.Verify != methods.VerifyNone, "{verify} none: with {keys} all every pair would be one; give exact or sketch")
 	if method.Settings.Distance {
 		c.checkSimHash(check)
 	}
-	check(c.Score != methods.Hamming || method.Settings.Distance, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
-	check(c.Scoring() != methods.Hamming || c.Verify == methods.VerifyExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
+	isScored := !c.Scorer().HasClusters || c.Score == methods.AutoScoring || slices.Contains(method.Scorings, c.Score) || !slices.Contains(methods.Scorings, c.Score)
+	check(isScored, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
+	check(!c.Scorer().IsDistance || c.Scorer().IsExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
 }
 
 // list joins names for a message.
@@ -256,7 +239,7 @@ func list(names []methods.Name) string {
 
 // checkSimHash checks the settings that belong to SimHash keys.
 func (c *Config) checkSimHash(check checker) {
-	if c.Scoring() == methods.Hamming {
+	if c.Scorer().IsDistance {
 		check(!c.isGiven("threshold", c.Threshold != Default().Threshold),
 			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near", c.Threshold)
 	} else {
@@ -290,6 +273,8 @@ func (c *Config) checkOutput(check checker) {
 		}
 		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, mirrors, sites or suspects", name)
 	}
+	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
+		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	if err := c.CheckIndex(); err != nil && slices.Contains(c.Emit, output.Index) {
 		check(false, "{emit} index: %w", err)
 	}
@@ -308,11 +293,11 @@ func (c *Config) checkOutput(check checker) {
 // CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.
 func (c *Config) CheckIndex() error {
 	switch {
-	case c.Similarity == methods.Containment:
+	case !c.Scorer().HasClusters:
 		return setting.Errorf("holds sets of shingles, and {similarity} containment keeps sequences")
-	case c.method().Identity != "":
+	case !c.method().Kind().HasShingles:
 		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
-	case c.Verify != methods.VerifyExact:
+	case !c.Scorer().IsExact:
 		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
 	case c.Within != "":
 		return setting.Errorf("answers from all documents, and not from those of one {within}")

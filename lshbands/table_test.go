@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"mirrorbeam/internal/ground/checksum"
 )
 
 // keyLists are sorted lists of all kinds, by their number of keys.
@@ -224,7 +225,7 @@ func FuzzOpenTable(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, file []byte, key uint64, prefixBits int) {
 		if len(file) >= tableSum {
 			body := file[:len(file)-tableSum]
-			file = binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))
+			file = binary.LittleEndian.AppendUint32(bytes.Clone(body), checksum.Of(body))
 		}
 		table, err := OpenTable(file)
 		if err != nil {

@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math/bits"
+
+	"mirrorbeam/internal/ground/checksum"
 )
 
 // A table in a file begins with a header of three words: tableMagic, the number of keys and the number of
@@ -18,8 +19,6 @@ const (
 	tableSum    = 4
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // WriteTo writes the table in a form that [OpenTable] reads.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	header := append(make([]byte, 0, tableHeader), tableMagic...)
@@ -27,7 +26,7 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	header = binary.LittleEndian.AppendUint64(header, uint64(len(t.data)/8))
 	written, sum := int64(0), uint32(0)
 	for _, part := range [][]byte{header, t.firsts, t.data, t.offsets} {
-		sum = crc32.Update(sum, castagnoli, part)
+		sum = checksum.Add(sum, part)
 		n, err := w.Write(part)
 		written += int64(n)
 		if err != nil {
@@ -67,7 +66,7 @@ func openTable(file []byte) (*Table, error) {
 		return nil, fmt.Errorf("it has %d bytes instead of %d", len(file), length)
 	}
 	body, sum := file[:length-tableSum], binary.LittleEndian.Uint32(file[length-tableSum:])
-	if crc32.Checksum(body, castagnoli) != sum {
+	if checksum.Of(body) != sum {
 		return nil, errors.New("its bytes have changed since they were written")
 	}
 	t := &Table{count: int(count)}

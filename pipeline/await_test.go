@@ -54,7 +54,7 @@ func TestAwait(t *testing.T) {
 	var looks [][]work.StageProgress
 	var stages func() []work.StageProgress
 	ended := false
-	r := &run{Config: job.Default()}
+	r := &run{settings: settings{Config: job.Default()}}
 	r.Config.Monitor = func(s func() []work.StageProgress) func() {
 		stages = s
 		return func() { looks, ended = append(looks, s()), true }

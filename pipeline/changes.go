@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
@@ -152,7 +151,7 @@ func (r *run) handOn(result *write.Result) (f found, err error) {
 	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
 		return f, err
 	}
-	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard && r.Config.CommonLaw().IsOff() {
+	if hasComparedAll(*result) && r.Config.Scorer().TellsWhole() && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts)
 	}

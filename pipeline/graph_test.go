@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"os"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -15,7 +17,8 @@ import (
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
 // badly: a flattened impulse (apache/beam#34647), side inputs, and tasks that are not spread over workers before a
-// stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only.
+// stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only. And a
+// stage has one name: of its scope, its metrics and its file.
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		t.Run(string(keys), func(t *testing.T) {
@@ -23,7 +26,7 @@ func TestGraphShape(t *testing.T) {
 			config.Keys, config.Audit = keys, "100"
 			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
-			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Temp: "temp", Partial: "partial", Inputs: "inputs"}))
+			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
 			edges, _, err := p.Build()
 			if err != nil {
 				t.Fatal(err)
@@ -48,6 +51,14 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			}
 			working[edge.DoFn.Name()] = true
 		}
+		if stage := stageOf(edge); stage != "" {
+			if scope := scopeNames(edge.Scope()); scope[0] != stage {
+				t.Errorf("%v of the stage %s is in the scope %v", edge, stage, scope)
+			}
+			if _, err := os.Stat("../transforms/" + stage + ".go"); err != nil {
+				t.Error(err)
+			}
+		}
 		switch {
 		case edge.Op == graph.CoGBK:
 			groups++
@@ -63,4 +74,23 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 	if groups < 5 || groups > 18 {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}
+}
+
+// stageOf returns the stage that a DoFn counts for, if it counts for one.
+func stageOf(edge *graph.MultiEdge) string {
+	if edge.Op != graph.ParDo || edge.DoFn.Recv == nil {
+		return ""
+	}
+	if stage := reflect.ValueOf(edge.DoFn.Recv).Elem().FieldByName("Stage"); stage.IsValid() {
+		return stage.String()
+	}
+	return ""
+}
+
+// scopeNames returns the names of a scope in a job and of those around it, the outermost first.
+func scopeNames(s *graph.Scope) []string {
+	if s == nil || s.Parent == nil || s.Label == "near-duplicates" {
+		return nil
+	}
+	return append(scopeNames(s.Parent), s.Label)
 }

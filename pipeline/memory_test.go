@@ -38,9 +38,7 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if err := documents.WriteInputs(list, inputs); err != nil {
 		return "", err
 	}
-	j := transforms.NewJob(&config, transforms.Extent{
-		Scheme: scheme, Bytes: size, Splits: len(inputs.Splits), Temp: folder, Partial: folder, Inputs: list,
-	})
+	j := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(folder, folder)
 	if _, err := execute(context.Background(), j, &config); err != nil {
 		return "", err
 	}

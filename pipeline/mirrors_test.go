@@ -161,7 +161,7 @@ func TestMirrorsGraph(t *testing.T) {
 		config := byKeys(testConfig(t, "-"), keys)
 		config.Emit = []string{output.Mirrors}
 		p, s := beam.NewPipelineWithRoot()
-		transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Temp: "temp", Partial: "partial", Inputs: "inputs"}))
+		transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
 		edges, _, err := p.Build()
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/look/query"
 	"mirrorbeam/internal/settle/index"
@@ -327,7 +327,7 @@ func reseal(t *testing.T, file []byte, before, after string) []byte {
 	}
 	changed := append(bytes.Clone(file[:start]), header...)
 	changed = append(changed, file[footer:footer+8]...)
-	changed = binary.LittleEndian.AppendUint32(changed, crc32.Checksum(header, crc32.MakeTable(crc32.Castagnoli)))
+	changed = binary.LittleEndian.AppendUint32(changed, checksum.Of(header))
 	return append(changed, file[footer+12:]...)
 }
 

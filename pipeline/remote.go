@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
+	"mirrorbeam/transforms"
 )
 
 // Submission is a job in the hands of an engine, such as a Flink cluster.
@@ -140,7 +141,7 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	}
 	r := h.Run
 	r.results, r.Config.Progress = results, progress
-	if r.inputs, err = documents.OpenInputs(inputsPath(results.Temp)); err == nil {
+	if r.inputs, err = documents.OpenInputs(transforms.InputsPath(results.Temp)); err == nil {
 		r.Config.Runner = h.Runner
 		err = setBeam(h.Beam)
 	}

@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // recipe returns a hash of all that decides what the tasks of a run do: the program, the parameters of the stages and
 // the inputs. It is empty if the run is not to be resumed.
-func (r *run) recipe(lists job.Lists) (string, error) {
+func (r *run) recipe() (string, error) {
 	if !r.Config.Resume {
 		return "", nil
 	}
@@ -22,7 +19,7 @@ func (r *run) recipe(lists job.Lists) (string, error) {
 	if err := hashProgram(hash); err != nil {
 		return "", err
 	}
-	for _, part := range []any{transforms.NewJob(&r.Config, r.extent(lists)), r.inputs} {
+	for _, part := range []any{r.job, r.inputs} {
 		encoded, err := json.Marshal(part)
 		if err != nil {
 			return "", fmt.Errorf("identify the job: %w", err)

@@ -12,7 +12,6 @@ import (
 
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/match/recall"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
@@ -22,7 +21,6 @@ import (
 	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
 
@@ -58,8 +56,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 
 // run is a job on its way. What another process needs to finish it can be written as JSON.
 type run struct {
-	Config job.Config      `json:"config"`
-	Scheme lshbands.Scheme `json:"scheme"`
+	settings
 	// ConfigHash identifies what changes the results.
 	ConfigHash string `json:"config_hash"`
 	// Bytes is about how many bytes of text there are.
@@ -72,84 +69,33 @@ type run struct {
 	job     *transforms.Job // nil in a process that only finishes the job
 }
 
-// prepare checks the configuration, lists the inputs and makes the folders of the run. The caller closes the run.
+// prepare checks the settings, lists the inputs, makes the job of both, and gives it its folders. The caller closes the run.
+// The error is of a kind.
 func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
-	if err := config.Validate(); err != nil {
-		return nil, failure.New(failure.Usage, err)
-	}
-	if err := CheckRunner(ctx, config.Runner); err != nil {
+	begun := time.Now()
+	checked, err := checkSettings(ctx, config)
+	if err != nil {
 		return nil, err
 	}
-	config.Emit = config.Outputs()
-	r := &run{Config: config, Begun: time.Now()}
+	r := &run{settings: checked, Begun: begun}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.Scheme, err = config.Scheme(); err != nil {
-		return nil, failure.New(failure.Usage, err)
-	}
-	if err := checkOpenFiles(); err != nil {
-		return nil, failure.New(failure.Storage, err)
-	}
-	stopWords, err := config.ReadStopWords()
-	if err != nil {
-		return nil, failure.New(failure.Usage, err)
-	}
-	lists, err := config.ReadSiteLists()
-	if err != nil {
-		return nil, failure.New(failure.Usage, err)
-	}
-	ranking, err := config.ReadRanking()
-	if err != nil {
-		return nil, failure.New(failure.Usage, err)
-	}
 	if config.State != "" {
-		if r.state, err = openState(&config); err != nil {
-			return nil, err
-		}
-		r.Config.Seed = config.Seed
-	}
-	inputs, size, err := listing.Apart(ctx, config, r.known())
-	if err != nil {
-		return nil, err
-	}
-	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
-	if r.state != nil && !config.Rebuild {
-		for _, original := range r.state.Last.Originals {
-			inputs.Originals = append(inputs.Originals, original.Site)
-		}
-	}
-	r.inputs, r.Bytes = &inputs, size
-	of := job.Lists{StopWords: stopWords, Ranking: ranking, Ignored: documents.IgnoredHash(inputs.Ignored)}
-	r.ConfigHash = config.ResultHash(of)
-	if r.state != nil {
-		f := transforms.NewJob(&config, r.extent(of)).Fingerprinting
-		if err := r.assign(f, listing.SplitBytes(size)); err != nil {
+		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
 	}
-	recipe, err := r.recipe(of)
-	if err != nil {
+	if err := r.listInputs(ctx); err != nil {
 		return nil, err
 	}
-	if r.results, err = openWorkspace(&config, recipe); err != nil {
-		return nil, failure.New(failure.Storage, err)
+	r.job = r.newJob()
+	if err := r.openFolders(); err != nil {
+		return nil, err
 	}
-	r.sayResumed()
-	if err := documents.WriteInputs(inputsPath(r.results.Temp), inputs); err != nil {
-		return nil, failure.Explain(&config, failure.Storage, err)
-	}
-	if r.knowsCommon() {
-		if err := common.Give(r.results.Temp, r.state.Last.Common); err != nil {
-			return nil, failure.Explain(&config, failure.Storage, err)
-		}
-	}
-	e := r.extent(of)
-	e.Temp, e.Partial, e.Inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
-	r.job = transforms.NewJob(&config, e)
-	if err := checkRoom(ctx, &config, r.job, &inputs); err != nil {
+	if err := checkRoom(ctx, &r.Config, r.job, r.inputs); err != nil {
 		return nil, err
 	}
 	if err := r.results.Keep(); err != nil {
@@ -158,17 +104,61 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	return r, nil
 }
 
-// extent returns what workers need to know, without the folders.
-func (r *run) extent(lists job.Lists) transforms.Extent {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: lists}
+// listInputs lists the files of the corpus, and takes what the state has of them. The error is of a kind.
+func (r *run) listInputs(ctx context.Context) error {
+	inputs, size, err := listing.Apart(ctx, r.Config, r.known())
+	if err != nil {
+		return err
+	}
+	inputs.StopWords, inputs.Ranking, inputs.Sites = r.stopWords, r.ranking, r.sites
+	if r.state != nil && !r.Config.Rebuild {
+		for _, original := range r.state.Last.Originals {
+			inputs.Originals = append(inputs.Originals, original.Site)
+		}
+	}
+	r.inputs, r.Bytes = &inputs, size
+	r.ConfigHash = r.Config.ResultHash(r.lists())
+	if r.state == nil {
+		return nil
+	}
+	return r.assign(listing.SplitBytes(size))
+}
+
+// lists returns what stands in the files that the configuration names.
+func (r *run) lists() job.Lists {
+	return job.Lists{StopWords: r.stopWords, Ranking: r.ranking, Ignored: documents.IgnoredHash(r.inputs.Ignored)}
+}
+
+// newJob returns the parameters of the stages, still without folders.
+func (r *run) newJob() *transforms.Job {
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.KnowsCommon = r.state.Units(), r.settled(), r.knowsCommon()
 	}
-	return e
+	return transforms.NewJob(&r.Config, e)
 }
 
-// inputsPath returns the file that lists the inputs of a run.
-func inputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
+// openFolders makes the folders of the run, or takes up those of a dead one, and writes the inputs of the job into them. The
+// error is of a kind.
+func (r *run) openFolders() error {
+	recipe, err := r.recipe()
+	if err != nil {
+		return err
+	}
+	if r.results, err = openWorkspace(&r.Config, recipe); err != nil {
+		return failure.New(failure.Storage, err)
+	}
+	r.sayResumed()
+	r.job.In(r.results.Temp, r.results.Partial)
+	err = documents.WriteInputs(string(r.job.Inputs), *r.inputs)
+	if err == nil && r.knowsCommon() {
+		err = common.Give(r.results.Temp, r.state.Last.Common)
+	}
+	if err != nil {
+		return failure.Explain(&r.Config, failure.Storage, err)
+	}
+	return nil
+}
 
 // close gives the folders of the run back, or keeps them to be resumed.
 func (r *run) close() {

@@ -14,13 +14,12 @@ import (
 
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
+	"mirrorbeam/transforms"
 )
 
 // StateSummary says what a run found in its state, and what has changed since the last run.
@@ -115,10 +114,11 @@ func (r *run) known() []corpus.File {
 }
 
 // assign takes what the state has of the inputs, which are cut anew. The error is of a kind.
-func (r *run) assign(f documents.Fingerprinting, splitBytes int64) error {
+func (r *run) assign(splitBytes int64) error {
 	s := r.state
 	var err error
-	if s.sketches, err = f.UnitsHash(r.inputs); err != nil {
+	fingerprinting := transforms.NewFingerprinting(&r.Config, transforms.Extent{Scheme: r.Scheme})
+	if s.sketches, err = fingerprinting.UnitsHash(r.inputs); err != nil {
 		return err
 	}
 	if !r.Config.CommonLaw().IsOff() {
@@ -161,8 +161,8 @@ func (r *run) otherSettings() error {
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || !job.IsLocal(r.Config.Runner) || r.Config.Similarity != methods.Resemblance || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
+	if s == nil || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+		!r.Config.Scorer().IsExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)

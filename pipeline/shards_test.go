@@ -59,7 +59,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	if err := documents.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits), Temp: work.Temp, Partial: work.Partial, Inputs: path})
+	job := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(work.Temp, work.Partial)
 	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
 		job.GraphBytes = inner.graphBytes

@@ -114,10 +114,7 @@ type wideBlock struct {
 // that reaches into the next block, or one whose lower case has another length.
 func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wideBlock {
 	classes := t.classes
-	var wide uint64 // the bytes still to be looked at
-	for i := 0; i < blockSize; i += 8 {
-		wide |= asmkernels.GatherHighBits(binary.LittleEndian.Uint64(source[i:])&highBits) << i
-	}
+	wide := beyondASCII(source)        // the bytes still to be looked at
 	var heads uint64                   // first bytes of code points
 	var ofClass [everyClass + 1]uint64 // bytes of code points of each class
 	size, resized := blockSize, false
@@ -162,25 +159,40 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 			wide &^= head
 			continue
 		}
-		if at+length > blockSize {
-			size = at
+		if fits := at+length <= blockSize; !fits || !foldInPlace(folded[at:], r, length) {
+			size, resized = at, fits
 			break
 		}
-		lower := unicode.ToLower(r)
-		if utf8.RuneLen(lower) != length {
-			size, resized = at, true
-			break
-		}
-		utf8.EncodeRune(folded[at:], lower)
 		bytes := head<<length - head
 		ofClass[classes.class(uint32(r))&^irregular&everyClass] |= bytes
 		wide &^= bytes
 		heads |= head
 	}
-	taken := uint64(1)<<size - 1
-	letters |= ofClass[letter]
-	marks, solos := ofClass[mark], ofClass[solo]
+	return t.wideBlock(letters|ofClass[letter], ofClass[mark], ofClass[solo], heads, size, resized)
+}
 
+// beyondASCII returns the mask of the bytes of a block that are not ASCII.
+func beyondASCII(source *[lookahead]byte) (wide uint64) {
+	for i := 0; i < blockSize; i += 8 {
+		wide |= asmkernels.GatherHighBits(binary.LittleEndian.Uint64(source[i:])&highBits) << i
+	}
+	return wide
+}
+
+// foldInPlace writes the lower case of a code point, unless that has another length.
+func foldInPlace(folded []byte, r rune, length int) bool {
+	lower := unicode.ToLower(r)
+	if utf8.RuneLen(lower) != length {
+		return false
+	}
+	utf8.EncodeRune(folded, lower)
+	return true
+}
+
+// wideBlock says where tokens are in the first size bytes of a block, by the masks of the bytes of each class and of the first
+// bytes of code points.
+func (t *tokenizer) wideBlock(letters, marks, solos, heads uint64, size int, resized bool) wideBlock {
+	taken := uint64(1)<<size - 1
 	// A run of marks belongs to a token if it follows a letter. To find the other runs, add their first bit:
 	// the carry passes through to their end and leaves zeros.
 	stray := marks &^ ((letters|marks)<<1 | t.scan.Open&^t.scan.Closed)

@@ -15,6 +15,8 @@ import (
 // many cores there are. So a DoFn that embeds a bundle only begins a task when it gets its element. At the end of the
 // bundle it waits for all tasks and emits their outcomes, in the order of the elements.
 type bundle struct {
+	// Stage is the stage of the tasks.
+	Stage work.Stage
 	// Runs says where the tasks write.
 	Runs work.Runs
 	// Lanes is the number of tasks of the bundle that a process works on at a time, at least 1. It changes no result.
@@ -30,10 +32,19 @@ type bundle struct {
 
 // begun is a task of a bundle, which may have ended.
 type begun struct {
-	stage    *stage
 	outcome  work.Outcome
 	figures  work.Figures
 	recalled bool // an earlier run had done it
+}
+
+// taskFn is a DoFn that only begins tasks, which do the work W. Each use of it in the graph has a type of its own that embeds
+// it. Beam encodes a DoFn by the name of its type, and of two DoFns of one type the local runner would keep the metrics of
+// the first only.
+type taskFn[W any] struct {
+	// Work is what each task does.
+	Work W
+
+	bundle
 }
 
 // worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task.
@@ -44,31 +55,35 @@ type worker interface {
 	Task(ctx context.Context, t work.Task, w *work.Desk) error
 }
 
-// taskFunc is a worker that needs no more than a function.
-type taskFunc func(context.Context, work.Task, *work.Desk) error
+// newTasks returns a DoFn for the tasks of a stage.
+func newTasks[W any, P interface {
+	*W
+	worker
+}](s stage, w W) taskFn[W] {
+	return taskFn[W]{w, bundle{Stage: s.name, Runs: s.job.Runs, Lanes: s.job.Lanes}}
+}
 
-// Task calls the function.
-func (f taskFunc) Task(ctx context.Context, t work.Task, w *work.Desk) error { return f(ctx, t, w) }
+// ProcessElement begins the task in an element. FinishBundle emits the outcome.
+func (f *taskFn[W]) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, element, any(&f.Work).(worker))
+}
 
-// setUp sets the work up, before the first task.
-func (b *bundle) setUp(do worker) error {
-	if b.isReady {
-		return nil
-	}
+// setUp sets up work that asks for it.
+func setUp(do any) error {
 	if needs, ok := do.(interface{ Setup() error }); ok {
-		if err := needs.Setup(); err != nil {
-			return err
-		}
+		return needs.Setup()
 	}
-	b.isReady = true
 	return nil
 }
 
 // begin waits until fewer than Lanes tasks of the bundle run, then begins the task in an element. The task writes its
 // run to its place. If an earlier task has failed, begin returns its fault.
-func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do worker) error {
-	if err := b.setUp(do); err != nil {
-		return faultOf(string(s.name), err)
+func (b *bundle) begin(ctx context.Context, element []byte, do worker) error {
+	if !b.isReady {
+		if err := setUp(do); err != nil {
+			return faultOf(string(b.Stage), err)
+		}
+		b.isReady = true
 	}
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
@@ -80,30 +95,26 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do worker)
 	}
 	element = slices.Clone(element) // the runner may use its memory again
 	t := work.DecodeTask(element)
-	one := &begun{stage: s}
+	one := &begun{}
 	b.begun = append(b.begun, one)
-	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", s.name, t.Number)
+	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", b.Stage, t.Number)
 	b.group.Go(func() error {
-		done, found, err := b.Runs.Recall(string(s.name), element)
-		if found || err != nil {
-			if one.outcome, one.recalled = done.Outcome, found; found {
-				b.Runs.Ended(s.name, work.Figures{})
-			}
-			return faultOf(name, err)
-		}
-		done, one.figures, err = b.Runs.Try(ofTasks, name, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
-			done.Outcome = work.Outcome{Stage: s.name, Number: t.Number}
-			figures, err = b.Runs.Run(ctx, s.name, t.Number, func(m *work.Memory) error {
+		done, figures, recalled, err := once(ofTasks, b.Runs, string(b.Stage), name, [][]byte{element}, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+			done.Outcome = work.Outcome{Stage: b.Stage, Number: t.Number}
+			figures, err = b.Runs.Run(ctx, b.Stage, t.Number, func(m *work.Memory) error {
 				w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &done.Outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
 				return w.Do(ctx, t, do.Task)
 			})
 			return done, figures, err
 		})
-		if one.outcome = done.Outcome; err != nil {
+		one.outcome, one.figures, one.recalled = done.Outcome, figures, recalled
+		if err == nil {
+			b.Runs.Ended(b.Stage, figures)
+		}
+		if ofTasks.Err() != nil {
 			return err
 		}
-		b.Runs.Ended(s.name, one.figures)
-		return faultOf(name, b.Runs.Remember(done, string(s.name), element))
+		return faultOf(name, err)
 	})
 	return nil
 }
@@ -130,9 +141,9 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	}
 	for _, t := range all {
 		if t.recalled {
-			t.stage.recalled.Inc(ctx, 1)
+			meters[b.Stage].recalled.Inc(ctx, 1)
 		} else {
-			t.stage.count(ctx, t.figures)
+			meters[b.Stage].count(ctx, t.figures)
 		}
 		element, err := t.outcome.Encode()
 		if err != nil {

@@ -11,8 +11,6 @@ package transforms
 import (
 	"slices"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/methods"
@@ -29,7 +27,7 @@ type Job struct {
 	Runs work.Runs
 	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
-	// Inputs is the path of the file that [documents.WriteInputs] made. Splits is the number of splits in it.
+	// Inputs is the path of the file that [documents.WriteInputs] made, see [InputsPath]. Splits is the number of splits in it.
 	Inputs work.Path
 	Splits int
 
@@ -90,8 +88,4 @@ func (j *Job) siteResults() mirrors.Results {
 }
 
 // IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
-func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != methods.NoScorer }
-
-func (j *Job) bundle() bundle { return bundle{Runs: j.Runs, Lanes: j.Lanes} }
-
-func (j *Job) planner(s beam.Scope) planner { return planner{Runs: j.Runs, Name: s.String()} }
+func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters).Reads != methods.Nothing }

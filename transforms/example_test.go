@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
 	//lint:ignore SA1019 Its successor, Prism, opens a port.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 

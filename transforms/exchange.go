@@ -9,10 +9,22 @@ import (
 	"mirrorbeam/internal/carry/work"
 )
 
+// doFns are all DoFns. Beam has to know each of them in every process.
+var doFns = []any{
+	&readFn{}, &fingerprintFn{}, &sourceFn{}, &seeFn{}, &seeAgainFn{}, &seeSequencesFn{}, &countSeenFn{}, &countAgainFn{}, &countSequencesFn{},
+	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
+	&orderFn{}, &keyFn{}, &groupFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
+	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
+	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
+	&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
+}
+
 func init() {
 	register.Function1x2(oneKey)
 	register.Function1x1(same)
-	beam.RegisterDoFn(&exchangeFn{})
+	for _, fn := range doFns {
+		beam.RegisterDoFn(fn)
+	}
 	register.Emitter1[[]byte]()
 	register.Iter1[[]byte]()
 }
@@ -22,18 +34,18 @@ func init() {
 // never their product.
 //
 // It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of tasks.
-func exchange(s beam.Scope, job *Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
-	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Delivery: d, planner: job.planner(s)}, together(s, outcomes...))
+func exchange(s stage, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
+	s = s.part("exchange")
+	return beam.ParDo(s.Scope, &exchangeFn{Delivery: d, planner: s.planner()}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>> grouped under one key. An impulse makes
 // sure that there is always one group. The impulse passes through a step of its own, since portable runners refuse to
 // flatten a bare one (apache/beam#34647).
-func together(s beam.Scope, outcomes ...beam.PCollection) beam.PCollection {
-	impulse := beam.ParDo(s, same, beam.Impulse(s))
-	all := beam.Flatten(s, append(outcomes, impulse)...)
-	return beam.GroupByKey(s, beam.ParDo(s, oneKey, all))
+func together(s stage, outcomes ...beam.PCollection) beam.PCollection {
+	impulse := beam.ParDo(s.Scope, same, beam.Impulse(s.Scope))
+	all := beam.Flatten(s.Scope, append(outcomes, impulse)...)
+	return beam.GroupByKey(s.Scope, beam.ParDo(s.Scope, oneKey, all))
 }
 
 func same(element []byte) []byte { return element }
@@ -42,8 +54,13 @@ func oneKey(element []byte) (int64, []byte) { return 0, element }
 
 // sideBySide applies a DoFn that embeds a bundle to tasks and returns their outcomes. The reshuffle lets a runner
 // spread the tasks over workers. Without it the runner would run them where they were made.
-func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
-	return beam.ParDo(s, fn, beam.Reshuffle(s, tasks))
+func sideBySide(s stage, fn any, tasks beam.PCollection) beam.PCollection {
+	return beam.ParDo(s.Scope, fn, beam.Reshuffle(s.Scope, tasks))
+}
+
+// plan applies a step to all outcomes and returns the tasks that it makes.
+func plan(s stage, fn any, outcomes ...beam.PCollection) beam.PCollection {
+	return beam.ParDo(s.Scope, fn, together(s, outcomes...))
 }
 
 type exchangeFn struct {
@@ -53,11 +70,11 @@ type exchangeFn struct {
 }
 
 func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := work.ReadOutcomes(elements)
+	outcomes, counts, given, err := f.read(elements)
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	done, _, err := once(ctx, f.Runs, f.Name, outcomes, func(context.Context) (done work.Done, none work.Figures, err error) {
+	done, _, _, err := once(ctx, f.Runs, f.Name, f.Name, given, func(context.Context) (done work.Done, none work.Figures, err error) {
 		err = f.Delivery.Deliver(string(f.Runs.Folder), work.RunsOf(outcomes), counts, func(t work.Task) {
 			done.Tasks = append(done.Tasks, t.Encode())
 		})
@@ -66,9 +83,6 @@ func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	expect(ctx, f.Runs, work.StageOf(f.Name), len(done.Tasks))
-	for _, element := range done.Tasks {
-		emit(element)
-	}
+	f.emit(ctx, done, emit)
 	return nil
 }

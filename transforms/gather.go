@@ -1,20 +1,11 @@
 package transforms
 
 import (
-	"context"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/gathering"
 )
-
-func init() {
-	beam.RegisterDoFn(&placeFn{})
-	beam.RegisterDoFn(&gatherFn{})
-	beam.RegisterDoFn(&gatherSetsFn{})
-	beam.RegisterDoFn(&gatherHeapsFn{})
-}
 
 // Gather brings each candidate pair and the sets of its documents to one place; see
 // [gathering].
@@ -22,61 +13,27 @@ func init() {
 // It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
 // returns one of outcomes with the pairs and sets by place.
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
-	s = s.Scope("gather")
-	place := &placeFn{
-		Work:    gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds},
-		planner: job.planner(s),
-	}
-	placing := s.Scope("place")
-	tasks, places := beam.ParDo2(placing, place, together(placing, grouped, sketches))
-	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Work: sending(job), bundle: job.bundle()}, tasks)
-	tasks = exchange(s, job, gathering.SetsDelivery(), sketches, places, pairs)
-	sets := sideBySide(s.Scope("sets"), &gatherSetsFn{gatherFn{Work: sending(job), bundle: job.bundle()}}, tasks)
-	return beam.Flatten(s, places, pairs, sets)
+	at := job.stage(s, work.Gather)
+	place, pairs, sets := at.part("place"), at.part("pairs"), at.part("sets")
+	components := gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds}
+	tasks, placed := beam.ParDo2(place.Scope, &placeFn{tellingFn[gathering.Components]{newStep(place, components)}}, together(place, grouped, sketches))
+	sending := gathering.Sending{Inputs: job.Inputs}
+	sent := sideBySide(pairs, &gatherFn{newTasks(pairs, sending)}, tasks)
+	tasks = exchange(at, gathering.SetsDelivery(), sketches, placed, sent)
+	return beam.Flatten(at.Scope, placed, sent, sideBySide(sets, &gatherSetsFn{newTasks(sets, sending)}, tasks))
 }
-
-var gatherStage = newStage(work.Gather)
 
 // placeFn emits the tasks that send pairs, and an outcome that names the places.
 type placeFn struct {
-	Work gathering.Components
-
-	planner
+	tellingFn[gathering.Components]
 }
 
-func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	return f.planAndTell(ctx, elements, emitTask, emitPlaces, after(f.Work.Setup, f.Work.Plan))
-}
+// joinFn emits the tasks that send the sets of heaps, and an outcome that names the heaps.
+type joinFn struct{ tellingFn[gathering.Heaps] }
 
-// planAndTell does the work of a step of gathering. It emits the tasks that the step makes, and the step's own outcome.
-func (f *planner) planAndTell(ctx context.Context, elements func(*[]byte) bool, emitTask, emitOwn func([]byte), do func(context.Context, *work.Planning) error) error {
-	o, err := f.plan(ctx, gatherStage, elements, emitTask, do)
-	if err != nil {
-		return err
-	}
-	element, err := o.Encode()
-	if err == nil {
-		emitOwn(element)
-	}
-	return err
-}
-
-// gatherFn sends pairs to their places.
-type gatherFn struct {
-	Work gathering.Sending
-
-	bundle
-}
-
-// gatherSetsFn sends the sets of these pairs, and gatherHeapsFn those of heaps. Each use of a DoFn in the graph has a type
-// of its own: of two DoFns of one type, the local runner would keep the metrics of the first only.
+// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHeapsFn the sets of heaps.
 type (
-	gatherSetsFn  struct{ gatherFn }
-	gatherHeapsFn struct{ gatherFn }
+	gatherFn      struct{ taskFn[gathering.Sending] }
+	gatherSetsFn  struct{ taskFn[gathering.Sending] }
+	gatherHeapsFn struct{ taskFn[gathering.Sending] }
 )
-
-func sending(job *Job) gathering.Sending { return gathering.Sending{Inputs: job.Inputs} }
-
-func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, gatherStage, element, &f.Work)
-}

@@ -1,20 +1,14 @@
 package transforms
 
 import (
-	"context"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/gathering"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/match/scoring"
 )
-
-func init() {
-	beam.RegisterDoFn(&groupFn{})
-	beam.RegisterDoFn(&groupCrowdsFn{})
-	beam.RegisterDoFn(&crowdFn{})
-}
 
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph
 // for each shard; the stars of identical documents; and the documents that share an id.
@@ -25,47 +19,40 @@ func init() {
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
-	s = s.Scope("group")
-	method := job.method()
+	at, method := job.stage(s, work.Group), job.method()
 	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
-	tasks := exchange(s, job, method.GroupNeeds(), keys)
-	found := sideBySide(s, &groupFn{Work: grouping, bundle: job.bundle()}, tasks)
+	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), keys))
 	if method.Crowds == methods.NeverWait {
 		return found
 	}
-	s = s.Scope("crowds")
-	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Parameters.Bounds), planner: job.planner(s)}, together(s, keys, sketches, found))
-	found = beam.Flatten(s, found, sideBySide(s, &groupCrowdsFn{groupFn{Work: grouping, bundle: job.bundle()}}, tasks))
+	crowds := at.part("crowds")
+	tasks := plan(crowds, &crowdFn{newStep(crowds, method.Crowding(job.Parameters.Bounds))}, keys, sketches, found)
+	found = beam.Flatten(s, found, sideBySide(crowds, &groupCrowdsFn{newTasks(crowds, grouping)}, tasks))
 	if method.Crowds != methods.ToHeaps {
 		return found
 	}
 	return beam.Flatten(s, found, heaps(s, job, found, sketches))
 }
 
-var groupStage = newStage(work.Group)
-
-// groupFn goes through the groups of a shard.
-type groupFn struct {
-	Work methods.Grouping
-
-	bundle
+// heaps gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
+// and returns one of outcomes with edges and stars. A heap has too many pairs to compare them all. So its documents
+// come to one place, in their order of preference, and are compared with a few leaders.
+func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PCollection {
+	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
+	joining := gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
+	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}}, together(gather, groups, sketches))
+	sets := sideBySide(gather, &gatherHeapsFn{newTasks(gather, gathering.Sending{Inputs: job.Inputs})}, tasks)
+	scored := sideBySide(score, &heapFn{newTasks(score, scoring.Heaps{
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: methods.MostParts(job.Parameters.Shards), ListedPairs: job.Parameters.Bounds.Group,
+	})}, exchange(score, scoring.HeapsDelivery(), joined, sets))
+	return beam.Flatten(s, joined, sets, scored)
 }
 
-// groupCrowdsFn goes through the crowds of a shard. It has a type of its own for the reason of [gatherSetsFn].
-type groupCrowdsFn struct{ groupFn }
-
-func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, groupStage, element, &f.Work)
-}
+// groupFn goes through the groups of a shard, and groupCrowdsFn through its crowds.
+type (
+	groupFn       struct{ taskFn[methods.Grouping] }
+	groupCrowdsFn struct{ taskFn[methods.Grouping] }
+)
 
 // crowdFn decides which crowds are compared and makes the tasks that compare them.
-type crowdFn struct {
-	Work groups.Crowds
-
-	planner
-}
-
-func (f *crowdFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	_, err := f.plan(ctx, groupStage, elements, emit, f.Work.Plan)
-	return err
-}
+type crowdFn struct{ stepFn[groups.Crowds] }

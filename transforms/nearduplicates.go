@@ -157,9 +157,7 @@ func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (
 	if bytes <= 0 {
 		bytes = usualBytes
 	}
-	j := NewJob(&config, Extent{
-		Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}, Temp: folder, Partial: folder, Inputs: storage.Join(folder, "inputs.gob"),
-	})
+	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}}).In(folder, folder)
 	j.Runs.Release = false // the runner may do a task twice
 	splits, rejects := pack(s, j, documents, packing.Listing{Inputs: j.Inputs, StopWords: stopWords, MaxDocument: config.MaxDocument})
 	members, pairs := unpack(s, j, layOut(s, j, splits))
@@ -203,7 +201,7 @@ func checkOptions(c *job.Config) error {
 		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
-	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; c.Similarity == "containment" {
+	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()

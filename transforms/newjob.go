@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/match/scoring"
@@ -16,7 +17,7 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// Extent holds what workers need to know besides the configuration: what the job reads, and where it works.
+// Extent holds what the stages need to know of the inputs of a job, besides its configuration.
 type Extent struct {
 	// Scheme is the scheme of MinHash keys.
 	Scheme lshbands.Scheme
@@ -25,8 +26,6 @@ type Extent struct {
 	Splits int
 	// Lists are what stands in the files that the configuration names.
 	Lists job.Lists
-	// Temp and Partial are folders of the run. Inputs is the file that lists its inputs.
-	Temp, Partial, Inputs string
 	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
 	// empty without a state.
 	Units, Verdicts string
@@ -34,65 +33,97 @@ type Extent struct {
 	KnowsCommon bool
 }
 
-// NewJob returns the parameters of the stages of a job.
+// NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
-	sizing, inputs := config.Sizing(e.Bytes), work.Path(e.Inputs)
-	parameters := methods.Parameters{
-		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
-		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(),
+	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
+	return &Job{
+		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
+		Fingerprinting: NewFingerprinting(config, e),
+		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
+		Method: config.Method(), Parameters: parameters,
+		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
+		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
+		Rows: write.Rows{
+			Files: write.Files{Format: config.OutputFormat},
+			Emit:  config.Outputs(), ByDistance: scorer.IsDistance, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
+			// A common passage neither removes a document nor puts it into a cluster.
+			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
+		},
+		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
+		Sites: mirrors.Judging{Limits: config.Limits()},
+	}
+}
+
+// In gives a job the folders of its run, and returns it.
+func (j *Job) In(temp, partial string) *Job {
+	inputs, results := work.Path(InputsPath(temp)), work.Path(partial)
+	j.Runs.Folder, j.Inputs = work.Path(temp), inputs
+	j.Parameters.Inputs, j.Fingerprinting.Inputs, j.Stripping.Inputs = inputs, inputs, inputs
+	j.Rows.Inputs, j.Index.Inputs, j.Sites.Inputs = inputs, inputs, inputs
+	j.Rows.Partial, j.Index.Partial = results, results
+	return j
+}
+
+// InputsPath returns the file that lists the inputs of a run, in its folder of temporary files.
+func InputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
+
+// newRuns says how tasks write and drop their run files.
+func newRuns(config *job.Config, sizing job.Sizing) work.Runs {
+	runs := work.Runs{Held: sizing.RunBytes, LargeBytes: sizing.LargeBytes, Resumable: config.Resume}
+	if job.IsLocal(config.Runner) {
+		runs.Release = !config.Resume && config.State == ""
+	} else {
+		runs.Memory = config.ProcessMemory()
+	}
+	return runs
+}
+
+// newParameters returns the parameters of the method of a job.
+func newParameters(config *job.Config, e Extent) methods.Parameters {
+	return methods.Parameters{
+		Shards: config.Sizing(e.Bytes).Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
+		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
 	}
-	runs := work.Runs{Folder: work.Path(e.Temp), Held: sizing.RunBytes, LargeBytes: sizing.LargeBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
-	if !job.IsLocal(config.Runner) {
-		runs.Memory = config.ProcessMemory()
+}
+
+// similarity returns what makes two sets alike.
+func similarity(config *job.Config, scorer methods.Scorer) scoring.Similarity {
+	s := scoring.Similarity{Threshold: config.Threshold, AcceptsAll: scorer.AcceptsAll}
+	if !scorer.IsExact {
+		s.Smallest = config.BottomK()
 	}
-	j := &Job{
-		Runs:   runs,
-		Lanes:  sizing.Lanes,
-		Inputs: inputs, Splits: e.Splits,
-		Fingerprinting: documents.Fingerprinting{
-			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
-			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
-		},
-		Common: config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
-		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
-		Similarity: scoring.Similarity{
-			Threshold: config.Threshold, AcceptsAll: config.Verify == methods.VerifyNone,
-		},
-		Excerpt: config.Excerpt, Rarity: config.Rarity,
-		Rows: write.Rows{
-			Files:  write.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
-			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
-		},
-		SketchHashes: config.BottomK(), Index: indexOf(config, e),
-		Sites: mirrors.Judging{Inputs: inputs, Limits: config.Limits()},
-	}
-	if config.Verify != methods.VerifyExact {
-		j.Similarity.Smallest = config.BottomK()
+	return s
+}
+
+// NewFingerprinting returns how a job makes sketches of documents. If it takes common shingles out of the sets, what follows
+// from a set is made after that, by [Strip].
+func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
+	parameters := newParameters(config, e)
+	f := documents.Fingerprinting{
+		Sketching: config.Sketching(config.Sizing(e.Bytes).WindowBytes), Kept: kept(config, &parameters),
+		Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 	}
 	if !config.CommonLaw().IsOff() {
-		// What follows from the sets is made when the common shingles are out of them.
-		f := &j.Fingerprinting
-		j.Stripping.AuditSample, f.AuditSample = f.AuditSample, 0
-		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Kept.Smallest, f.Options.SimHashBits = true, lshbands.Scheme{}, documents.AllHashes, 0, 0
+		f.AuditSample, f.Options.SimHashBits = 0, 0
+		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Kept.Smallest = true, lshbands.Scheme{}, documents.AllHashes, 0
 	}
-	return j
+	return f
 }
 
 // stripping returns how a job takes common shingles out of documents.
 func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
-	return common.Stripping{
-		Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: isPartial(config), Inputs: parameters.Inputs,
+	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: isPartial(config)}
+	if !config.CommonLaw().IsOff() {
+		s.AuditSample = config.AuditSample()
 	}
+	return s
 }
 
 // isPartial reports whether rows of pairs have two similarities: without common shingles, and with them.
 func isPartial(config *job.Config) bool {
-	return !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard
+	return !config.CommonLaw().IsOff() && config.Scorer().TellsWhole()
 }
 
 // readsAgain reports whether the job reads the input a second time.
@@ -104,22 +135,17 @@ func readsAgain(config *job.Config) bool {
 func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	method, _ := methods.Of(config.Method())
 	kept := documents.Kept{
-		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
-		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
+		Scheme: parameters.Scheme, Sets: documents.AllHashes, Fingerprints: method.Fingerprints, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
-	isScored := method.Scorer(parameters) != methods.NoScorer
+	scorer := method.Scorer(parameters)
+	isScored := scorer.Reads != methods.Nothing
 	switch {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads the sets
-	case config.Verify != methods.VerifyExact || !isScored:
+	case !scorer.IsExact || !isScored:
 		kept.Sets, kept.Smallest = documents.SmallestHashes, config.BottomK()
 	}
 	return kept
-}
-
-// indexOf returns the index for the scores of the job.
-func indexOf(config *job.Config, e Extent) write.Index {
-	return write.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()}
 }

@@ -13,12 +13,6 @@ import (
 )
 
 func init() {
-	beam.RegisterDoFn(&packFn{})
-	beam.RegisterDoFn(&rangeFn{})
-	beam.RegisterDoFn(&divideFn{})
-	beam.RegisterDoFn(&arrangeFn{})
-	beam.RegisterDoFn(&listFn{})
-	beam.RegisterDoFn(&unpackRejectsFn{})
 	register.Emitter1[Reject]()
 }
 
@@ -26,18 +20,16 @@ func init() {
 // to one of the tasks that read the splits, PCollection<[]byte>, and to the documents that cannot be compared,
 // PCollection<Reject>.
 func pack(s beam.Scope, job *Job, documents beam.PCollection, list packing.Listing) (splits, rejects beam.PCollection) {
-	s = s.Scope("pack")
+	at := job.stage(s, work.Pack)
+	cut, divide, arrange, join := at.part("range"), at.part("divide"), at.part("arrange"), at.part("list")
 	packer := packing.Packer{Runs: job.Runs, MaxDocument: int64(list.MaxDocument)}
-	packed, refused := beam.ParDo2(s, &packFn{Work: packer}, documents)
-	ranges := beam.ParDo(s.Scope("range"), &rangeFn{planner: job.planner(s.Scope("range"))}, together(s.Scope("range"), packed))
-	divided := sideBySide(s.Scope("divide"), &divideFn{bundle: job.bundle()}, ranges)
+	packed, refused := beam.ParDo2(at.Scope, &packFn{Work: packer}, documents)
+	divided := sideBySide(divide, &divideFn{newTasks(divide, packing.Dividing{})}, plan(cut, &rangeFn{newStep(cut, packing.Ranging{})}, packed))
 	arranging := packing.Arranging{Folder: job.Runs.Folder}
-	arranged := sideBySide(s.Scope("arrange"), &arrangeFn{Work: arranging, bundle: job.bundle()}, exchange(s, job, arranging.Delivery(), divided))
-	splits = beam.ParDo(s.Scope("list"), &listFn{Work: list, planner: job.planner(s.Scope("list"))}, together(s.Scope("list"), arranged))
-	return splits, beam.Flatten(s, refused, beam.ParDo(s, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
+	arranged := sideBySide(arrange, &arrangeFn{newTasks(arrange, arranging)}, exchange(at, arranging.Delivery(), divided))
+	splits = plan(join, &listFn{newStep(join, list)}, arranged)
+	return splits, beam.Flatten(at.Scope, refused, beam.ParDo(at.Scope, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
 }
-
-var packStage = newStage(work.Pack)
 
 // packFn writes the documents of a bundle into a run file. It alone gets an element for each document.
 type packFn struct {
@@ -67,7 +59,7 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 	if o.Run == "" {
 		return nil
 	}
-	packStage.count(ctx, figures)
+	meters[work.Pack].count(ctx, figures)
 	element, err := o.Encode()
 	if err == nil {
 		emit(element)
@@ -79,50 +71,16 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 func (f *packFn) Teardown() { f.Work.Abort() }
 
 // rangeFn cuts the ids into ranges.
-type rangeFn struct {
-	Work packing.Ranging
-
-	planner
-}
-
-func (f *rangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	_, err := f.plan(ctx, packStage, elements, emit, f.Work.Plan)
-	return err
-}
+type rangeFn struct{ stepFn[packing.Ranging] }
 
 // divideFn sends the documents of some bundles to the ranges of their ids.
-type divideFn struct {
-	Work packing.Dividing
-
-	bundle
-}
-
-func (f *divideFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, packStage, element, &f.Work)
-}
+type divideFn struct{ taskFn[packing.Dividing] }
 
 // arrangeFn writes the documents of a range to a file.
-type arrangeFn struct {
-	Work packing.Arranging
-
-	bundle
-}
-
-func (f *arrangeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, packStage, element, &f.Work)
-}
+type arrangeFn struct{ taskFn[packing.Arranging] }
 
 // listFn makes the files the inputs of a job.
-type listFn struct {
-	Work packing.Listing
-
-	planner
-}
-
-func (f *listFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	_, err := f.plan(ctx, packStage, elements, emit, f.Work.Plan)
-	return err
-}
+type listFn struct{ stepFn[packing.Listing] }
 
 // unpackRejectsFn emits the documents that share their id with another one.
 type unpackRejectsFn struct {

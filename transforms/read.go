@@ -10,13 +10,9 @@ import (
 	"mirrorbeam/internal/measure/documents"
 )
 
-func init() {
-	beam.RegisterDoFn(&readFn{})
-}
-
 // Read makes a task for every split of the inputs: PCollection<[]byte>.
 func Read(s beam.Scope, job *Job) beam.PCollection {
-	s = s.Scope("read")
+	s = s.Scope(string(work.Read))
 	return beam.ParDo(s, &readFn{Inputs: job.Inputs, Runs: job.Runs}, beam.Impulse(s))
 }
 

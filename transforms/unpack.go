@@ -14,7 +14,6 @@ import (
 )
 
 func init() {
-	beam.RegisterDoFn(&unpackFn{})
 	register.Emitter1[Member]()
 	register.Emitter1[Pair]()
 }
@@ -22,7 +21,7 @@ func init() {
 // unpack reads the rows of a job back: PCollection<[]byte> of the outcomes that name them to PCollection<Member> and
 // PCollection<Pair>.
 func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs beam.PCollection) {
-	s = s.Scope("unpack")
+	s = s.Scope(string(work.Unpack))
 	return beam.ParDo2(s, &unpackFn{Folder: job.Runs.Folder}, beam.Reshuffle(s, written))
 }
 

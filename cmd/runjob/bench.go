@@ -42,31 +42,62 @@ const fingerprintHashes = 128
 // Run prints both tables.
 func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	texts, characters := drawTexts(c.Documents)
-	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: 3, Size: fingerprintHashes})
-	if err != nil {
-		return err
-	}
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}})
-	if err != nil {
-		return err
-	}
-	minhash, err := sketch.NewMinHash(fingerprintHashes)
-	if err != nil {
-		return err
-	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
 	fingerprints := make([][]uint32, len(texts))
-	var first float64
-	row := func(name string, amount float64, work func()) error {
-		seconds := timed(work)
+	steps, err := textSteps(texts, fingerprints)
+	if err == nil {
+		err = measure(ctx, table, float64(characters), steps)
+	}
+	if err != nil {
+		return err
+	}
+	pairs := len(texts) * (len(texts) - 1) / 2
+	fmt.Fprintf(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
+	if err := measure(ctx, table, float64(pairs), c.pairSteps(fingerprints)); err != nil {
+		return err
+	}
+	return table.Flush()
+}
+
+// benchStep is a row of a table.
+type benchStep struct {
+	name string
+	work func()
+}
+
+// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times as fast
+// as the first step it is.
+func measure(ctx context.Context, table io.Writer, amount float64, steps []benchStep) error {
+	first := 0.0
+	for _, step := range steps {
+		seconds := timed(step.work)
 		if first == 0 {
 			first = seconds
 		}
-		fmt.Fprintf(table, "%s\t%.4f\t%.1f\t%.2f\t\n", name, seconds, amount/seconds/1e6, first/seconds)
-		return ctx.Err()
+		fmt.Fprintf(table, "%s\t%.4f\t%.1f\t%.2f\t\n", step.name, seconds, amount/seconds/1e6, first/seconds)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
-	eachText := func(of func(i int, text []byte)) func() {
+	return nil
+}
+
+// textSteps make fingerprints of texts. The first of them fills fingerprints.
+func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
+	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: 3, Size: fingerprintHashes})
+	if err != nil {
+		return nil, err
+	}
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}})
+	if err != nil {
+		return nil, err
+	}
+	minhash, err := sketch.NewMinHash(fingerprintHashes)
+	if err != nil {
+		return nil, err
+	}
+	each := func(of func(i int, text []byte)) func() {
 		return func() {
 			for i, text := range texts {
 				of(i, text)
@@ -74,25 +105,22 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	var signature []uint32
-	for _, step := range []struct {
-		name string
-		of   func(i int, text []byte)
-	}{
-		{"single-hash fingerprint", func(i int, text []byte) { fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text) }},
-		{"runjob: exact set of shingles", func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) }},
-		{"runjob: exact set and MinHash", func(_ int, text []byte) {
+	return []benchStep{
+		{"single-hash fingerprint", each(func(i int, text []byte) { fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text) })},
+		{"runjob: exact set of shingles", each(func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) })},
+		{"runjob: exact set and MinHash", each(func(_ int, text []byte) {
 			signature = minhash.Signature(signature, fingerprinter.Texts([][]byte{text}).Set)
-		}},
-	} {
-		if err := row(step.name, float64(characters), eachText(step.of)); err != nil {
-			return err
-		}
-	}
+		})},
+	}, nil
+}
+
+// pairSteps compare all pairs of fingerprints.
+func (c *benchCommand) pairSteps(fingerprints [][]uint32) []benchStep {
 	all := asmkernels.NewFingerprints[uint32](fingerprintHashes, asmkernels.AsSets)
 	for _, fingerprint := range fingerprints {
 		all.Add(fingerprint)
 	}
-	eachPair := func(of func(x, y []uint32)) func() {
+	each := func(of func(x, y []uint32)) func() {
 		return func() {
 			for i, x := range fingerprints {
 				for _, y := range fingerprints[:i] {
@@ -101,26 +129,15 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
-	pairs := len(texts) * (len(texts) - 1) / 2
-	fmt.Fprintf(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
-	first = 0
-	for _, step := range []struct {
-		name string
-		work func()
-	}{
-		{"article: classical", eachPair(func(x, y []uint32) { asmkernels.JaccardClassical(x, y) })},
-		{"article: fast abort", eachPair(func(x, y []uint32) { asmkernels.JaccardFast(x, y, c.Threshold) })},
-		{"article: pcmpestrm, fast abort", eachPair(func(x, y []uint32) { asmkernels.JaccardTurbo(x, y, c.Threshold) })},
-		{"runjob: a pair at a time", eachPair(func(x, y []uint32) {
+	return []benchStep{
+		{"article: classical", each(func(x, y []uint32) { asmkernels.JaccardClassical(x, y) })},
+		{"article: fast abort", each(func(x, y []uint32) { asmkernels.JaccardFast(x, y, c.Threshold) })},
+		{"article: pcmpestrm, fast abort", each(func(x, y []uint32) { asmkernels.JaccardTurbo(x, y, c.Threshold) })},
+		{"runjob: a pair at a time", each(func(x, y []uint32) {
 			asmkernels.Intersect(x, y, asmkernels.Required(c.Threshold, len(x), len(y)))
 		})},
 		{"runjob: all pairs, bitmaps first", func() { all.Pairs(c.Threshold, func(_, _, _, _ int) {}) }},
-	} {
-		if err := row(step.name, float64(pairs), step.work); err != nil {
-			return err
-		}
 	}
-	return table.Flush()
 }
 
 // timed returns the seconds that work takes: the least of three.

@@ -8,7 +8,6 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -44,7 +43,7 @@ func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 	if c.Rank != "" && !slices.Contains(c.Given, "keep") {
 		c.Keep = preference.Preference("rank:" + c.Rank)
 	}
-	if c.Scoring() == methods.Hamming && !slices.Contains(c.Given, "threshold") {
+	if c.Scorer().IsDistance && !slices.Contains(c.Given, "threshold") {
 		c.Threshold = job.Default().Threshold // it is of no use
 	}
 	return c.runCommand.Run(ctx, out)

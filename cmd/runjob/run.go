@@ -116,7 +116,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	}
 	printCommon(w, s)
 	printUnmarked(w, s)
-	if s.Config.Similarity == methods.Containment {
+	if !s.Config.Scorer().HasClusters {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printSources(w, s.Sources)
 		printCost(w, s)
@@ -258,7 +258,7 @@ func printCost(w io.Writer, s pipeline.Summary) {
 
 func planText(s pipeline.Summary) string {
 	switch {
-	case s.Config.Similarity == methods.Containment:
+	case !s.Config.Scorer().HasClusters:
 		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
 	case s.Plan.Keys == methods.SameBytes:
 		return "documents of the same bytes are joined, and no others"

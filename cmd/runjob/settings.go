@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
 
@@ -128,7 +129,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		{"Input", "reference", &c.Reference, "PATH", whole,
 			"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other."},
 		{"Input", "format", &c.Format, "FORMAT", 0,
-			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: chosen for each file by its content and name."},
+			"Format of all input files: " + corpus.FormatHelp() + "."},
 		{"Input", "id-field", &c.IDField, "FIELD", 0,
 			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position."},
 		{"Input", "text-field", &c.TextField, "FIELD", 0,

@@ -2,7 +2,6 @@ package work
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -94,14 +93,4 @@ func (r Runs) Ended(stage Stage, f Figures) {
 			s.Ended = f.Ended
 		}
 	})
-}
-
-// StageOf returns the stage that a scope such as root/group/exchange is a part of, empty if it is in none.
-func StageOf(scope string) Stage {
-	for name := range strings.SplitSeq(scope, "/") {
-		if slices.Contains(Stages, Stage(name)) {
-			return Stage(name)
-		}
-	}
-	return ""
 }

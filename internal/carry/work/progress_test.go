@@ -47,11 +47,3 @@ func TestProgress(t *testing.T) {
 		t.Errorf("a task was counted when nobody watched: %+v", got[1])
 	}
 }
-
-func TestStageOf(t *testing.T) {
-	for scope, want := range map[string]Stage{"root/group/exchange": Group, "root/mirror/total/exchange": Mirror, "root/exchange": "", "": ""} {
-		if got := StageOf(scope); got != want {
-			t.Errorf("%s is of %q, want %q", scope, got, want)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +20,12 @@ const (
 	module   = "mirrorbeam"
 	root     = "../../.."
 	maxLines = 400
+	// maxFunction bounds the lines of a function. Scripts are free of it.
+	maxFunction = 60
 )
+
+// tables are functions that only list: the flags of a command.
+var tables = []string{"jobFlags", "measureFlags"}
 
 // leaving are the functions that end the program, by package: whatever is not a
 // command returns an error.
@@ -102,6 +108,17 @@ func checkFile(t *testing.T, name string) error {
 	}
 	if lines := fileSet.File(file.FileStart).LineCount(); lines > maxLines && !ast.IsGenerated(file) {
 		t.Errorf("%s: %d lines are more than %d: it does more than one thing", relative, lines, maxLines)
+	}
+	if !strings.HasSuffix(name, "_test.go") && wingOf(room) != "scripts" && !ast.IsGenerated(file) {
+		for _, declared := range file.Decls {
+			f, is := declared.(*ast.FuncDecl)
+			if !is || slices.Contains(tables, f.Name.Name) {
+				continue
+			}
+			if lines := fileSet.Position(f.End()).Line - fileSet.Position(f.Pos()).Line + 1; lines > maxFunction {
+				t.Errorf("%s: %s has %d lines, more than %d: it holds more than one thought", at(f.Pos()), f.Name.Name, lines, maxFunction)
+			}
+		}
 	}
 	if strings.HasSuffix(name, "_test.go") {
 		ast.Inspect(file, func(node ast.Node) bool {

@@ -13,7 +13,7 @@ var law = [][2]string{
 	{"ground", ""},
 	{"buckets", "ground"},
 	{"read", "ground"},
-	{"lshbands", "asmkernels"},
+	{"lshbands", "asmkernels ground"},
 	{"sketch", "asmkernels ground read"},
 	{"carry", "asmkernels ground read sketch"},
 	{"measure", "asmkernels ground read lshbands sketch carry"},

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -45,6 +45,8 @@ func Pieces(path string) ([]Piece, error) {
 	return pieces, nil
 }
 
+var errNoCatalog = errors.New("it is not a whole catalog")
+
 // ReadCatalog returns the pieces of one shard. A shard that received nothing has none.
 func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	defer func() {
@@ -52,40 +54,15 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 			err = fmt.Errorf("read catalog %s: %w", path, err)
 		}
 	}()
-	damaged := errors.New("it is not a whole catalog")
 	file, err := storage.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	index, files, err := readCatalogIndex(file)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size < catalogFooter {
-		return nil, damaged
-	}
-	var footer [catalogFooter]byte
-	if _, err := file.ReadAt(footer[:], info.Size-catalogFooter); err != nil {
-		return nil, err
-	}
-	indexAt := binary.LittleEndian.Uint64(footer[8:])
-	tail := binary.LittleEndian.Uint64(footer[16:])
-	if string(footer[:8]) != catalogMagic || indexAt > uint64(info.Size-catalogFooter) {
-		return nil, damaged
-	}
-	index := make([]byte, uint64(info.Size-catalogFooter)-indexAt)
-	if _, err := file.ReadAt(index, int64(indexAt)); err != nil {
-		return nil, err
-	}
-	if crc32.Checksum(index, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) || tail > uint64(len(index)) {
-		return nil, damaged
-	}
-	files, ok := decodeFiles(index[tail:])
-	if !ok {
-		return nil, damaged
-	}
-	index = index[:tail]
 	at := 0
 	for binary.LittleEndian.Uint64(index[at:]) < uint64(shard) {
 		at += shardSize
@@ -104,7 +81,7 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 		kind, mark := kindOf(b)
 		number := binary.LittleEndian.Uint32(b[4:])
 		if int64(number) >= int64(len(files)) {
-			return nil, damaged
+			return nil, errNoCatalog
 		}
 		pieces = append(pieces, Piece{
 			Kind:   kind,
@@ -118,4 +95,36 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 		})
 	}
 	return pieces, nil
+}
+
+// readCatalogIndex returns where the pieces of each shard are in a catalog, and the files that they are in.
+func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, err error) {
+	info, err := catalog.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size < catalogFooter {
+		return nil, nil, errNoCatalog
+	}
+	var footer [catalogFooter]byte
+	if _, err := catalog.ReadAt(footer[:], info.Size-catalogFooter); err != nil {
+		return nil, nil, err
+	}
+	indexAt := binary.LittleEndian.Uint64(footer[8:])
+	tail := binary.LittleEndian.Uint64(footer[16:])
+	if string(footer[:8]) != catalogMagic || indexAt > uint64(info.Size-catalogFooter) {
+		return nil, nil, errNoCatalog
+	}
+	index = make([]byte, uint64(info.Size-catalogFooter)-indexAt)
+	if _, err := catalog.ReadAt(index, int64(indexAt)); err != nil {
+		return nil, nil, err
+	}
+	if checksum.Of(index) != binary.LittleEndian.Uint32(footer[24:]) || tail > uint64(len(index)) {
+		return nil, nil, errNoCatalog
+	}
+	files, ok := decodeFiles(index[tail:])
+	if !ok {
+		return nil, nil, errNoCatalog
+	}
+	return index[:tail], files, nil
 }

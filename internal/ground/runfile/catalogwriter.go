@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -204,7 +204,7 @@ func (c *catalogWriter) tail() []byte {
 	b = binary.LittleEndian.AppendUint64(b, c.pieces)
 	filesAt := len(b)
 	b = append(b, c.listed...)
-	sum := crc32.Checksum(b, castagnoli)
+	sum := checksum.Of(b)
 	b = append(b, catalogMagic...)
 	b = binary.LittleEndian.AppendUint64(b, c.pieces*pieceSize)
 	b = binary.LittleEndian.AppendUint64(b, uint64(filesAt))

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -24,7 +24,7 @@ func (w *Writer) index() []byte {
 		b = binary.LittleEndian.AppendUint32(b, s.sum)
 		b = binary.LittleEndian.AppendUint32(b, s.link)
 	}
-	sum := crc32.Checksum(b, castagnoli)
+	sum := checksum.Of(b)
 	length := len(b)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(w.offset))
@@ -130,7 +130,7 @@ func readIndex(path string) (_ []section, files []sizedFile, _ error) {
 			return nil, nil, fault("read", path, err)
 		}
 	}
-	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
+	if checksum.Of(b) != binary.LittleEndian.Uint32(footer[24:]) {
 		return nil, nil, damaged
 	}
 	files = []sizedFile{{path, info.Size}}
@@ -173,7 +173,7 @@ func readLinks(path string, file storage.File, s section) ([]sizedFile, error) {
 		return nil, fault("read", path, err)
 	}
 	linked, ok := decodeFiles(b)
-	if !ok || crc32.Checksum(b, castagnoli) != s.sum {
+	if !ok || checksum.Of(b) != s.sum {
 		return nil, damage("read", path, fmt.Errorf("the bytes at %d are damaged (check sum)", s.offset))
 	}
 	return linked, nil

@@ -2,11 +2,11 @@ package runfile
 
 import (
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -51,7 +51,7 @@ func (r *Reader) count(pieces int, bytes int64) {
 
 // check returns an error unless the bytes are those that were written as the piece.
 func (p Piece) check(content []byte) error {
-	if crc32.Checksum(content, castagnoli) != p.sum {
+	if checksum.Of(content) != p.sum {
 		return damage("read", p.Path, fmt.Errorf("the bytes at %d are damaged (check sum)", p.Offset))
 	}
 	return nil

@@ -22,8 +22,8 @@ import (
 	"bufio"
 	"crypto/rand"
 	"fmt"
-	"hash/crc32"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -36,8 +36,6 @@ const (
 	footerSize  = 32
 	writeBuffer = 64 << 10
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // section is a stretch of a run file.
 type section struct {
@@ -237,7 +235,7 @@ func (w *Writer) add(part []byte) error {
 		return fmt.Errorf("write run: %w", err)
 	}
 	s := &w.sections[len(w.sections)-1]
-	s.sum = crc32.Update(s.sum, castagnoli, part)
+	s.sum = checksum.Add(s.sum, part)
 	s.length += int64(len(part))
 	w.offset += int64(len(part))
 	return nil

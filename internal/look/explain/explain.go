@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
@@ -125,7 +124,7 @@ func Explain(ctx context.Context, f *finished.Folder, a, b string, options Optio
 func (x *explainer) judge() {
 	is := false
 	switch {
-	case x.config.Similarity == methods.Containment:
+	case !x.config.Scorer().HasClusters:
 		return
 	case x.folder.Has(finished.Clusters):
 		is = x.A.Cluster != "" && x.A.Cluster == x.B.Cluster

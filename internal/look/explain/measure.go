@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -66,22 +67,21 @@ type text struct {
 	reference bool
 	others    [][]byte
 
-	whole    []uint64 // all shingles
-	set      []uint64 // those that count
-	digest   sketch.Digest
-	simhash  []uint64
-	identity sketch.Identified
-	sequence sketch.Sequence
+	whole   []uint64 // all shingles
+	set     []uint64 // those that count
+	simhash []uint64
+	digest  sketch.Digest        // that of the fingerprint of the run
+	block   fingerprints.Content // what a block has of that
 }
 
 // reader measures documents as the job did.
 type reader struct {
-	config     *job.Config
-	sketcher   *documents.Sketcher
-	whole      *documents.Sketcher // leaves nothing out; nil: as sketcher
-	common     *sketch.Shingles    // nil: none
-	identifier *sketch.Identifier  // nil if the job compares sets
-	sequencer  *sketch.Sequencer   // nil unless the job looks for passages
+	config *job.Config
+	kind   *fingerprints.Kind  // that of the run
+	own    *documents.Sketcher // makes fingerprints of that kind
+	sets   *documents.Sketcher // makes sets
+	whole  *documents.Sketcher // makes sets and leaves nothing out; nil: as sets
+	common *sketch.Shingles    // nil: none
 }
 
 func newReader(f *finished.Folder) (*reader, error) {
@@ -92,33 +92,24 @@ func newReader(f *finished.Folder) (*reader, error) {
 	}
 	sketching := c.Sketching(c.Sizing(0).WindowBytes)
 	sketching.Options.SimHashBits = c.Bits
-	r := &reader{config: c}
+	method, _ := methods.Of(c.Method())
+	r := &reader{config: c, kind: method.Kind()}
 	if !c.CommonLaw().IsOff() {
 		if r.common, err = f.Shingles(output.CommonShingles); err != nil {
 			return nil, err
 		}
 	}
 	if len(c.Ignore) > 0 {
-		if r.whole, err = documents.NewSketcher(sketching, stopWords); err != nil {
+		if r.whole, err = documents.NewSketcher(sketching, documents.Kept{}, stopWords); err != nil {
 			return nil, err
 		}
 		if sketching.Options.Ignored, err = f.Shingles(output.IgnoredShingles); err != nil {
 			return nil, err
 		}
 	}
-	r.sketcher, err = documents.NewSketcher(sketching, stopWords)
-	if err != nil || !c.HasTexts() {
-		return r, err
-	}
-	if sketching, err = sketching.WithStopWords(stopWords); err != nil {
-		return nil, err
-	}
-	method, _ := methods.Of(c.Method())
-	switch {
-	case method.Identity != "":
-		r.identifier, err = sketch.NewIdentifier(sketching.Options, method.Identity)
-	case c.Similarity == methods.Containment:
-		r.sequencer, err = sketch.NewSequencer(sketching.Options, c.NoQuotations)
+	r.own, err = documents.NewSketcher(sketching, documents.Kept{Fingerprints: method.Fingerprints, ExcludeQuotations: c.NoQuotations}, stopWords)
+	if r.sets = r.own; err == nil && !r.kind.HasColumns {
+		r.sets, err = documents.NewSketcher(sketching, documents.Kept{}, stopWords)
 	}
 	return r, err
 }
@@ -133,13 +124,13 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 		}
 		whole = slices.Clone(all.Set)
 	}
-	record, fingerprint, err := r.sketcher.Sketch(&d.Portion, d.Position, d.Raw)
+	record, fingerprint, err := r.sets.Sketch(&d.Portion, d.Position, d.Raw)
 	if err != nil {
 		return nil, err
 	}
 	t := &text{
 		id: d.ID, ref: d.Ref, content: d.Text(heldBytes), words: fingerprint.Tokens, reference: d.Portion.File.Reference,
-		set: slices.Clone(fingerprint.Set), digest: fingerprint.Digest, simhash: slices.Clone(fingerprint.SimHash),
+		set: slices.Clone(fingerprint.Set), simhash: slices.Clone(fingerprint.SimHash),
 	}
 	for _, value := range d.Record.Others {
 		t.others = append(t.others, slices.Clone(value))
@@ -147,14 +138,8 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 	for _, one := range record.Texts {
 		t.bytes += int64(len(one))
 	}
-	if r.identifier != nil {
-		t.identity = r.identifier.Texts(record.Texts)
-	}
-	if r.sequencer != nil && len(record.Texts) > 0 {
-		_, s := r.sequencer.Sequence(record.Texts[0])
-		t.sequence = sketch.Sequence{
-			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
-		}
+	if err := r.fingerprint(t, d); err != nil {
+		return nil, err
 	}
 	if t.whole = whole; r.whole == nil {
 		t.whole = t.set
@@ -165,6 +150,22 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 	return t, nil
 }
 
+// fingerprint makes the fingerprint of the kind of the run.
+func (r *reader) fingerprint(t *text, d *finished.Found) error {
+	_, own, err := r.own.Sketch(&d.Portion, d.Position, d.Raw)
+	if err != nil {
+		return err
+	}
+	if t.digest = own.Digest; r.kind.HasShingles {
+		t.set = slices.Clone(own.Set)
+	}
+	t.block.Set = t.set
+	if own.Stored.Sequence != nil {
+		err = r.kind.Block().Read(&t.block, own.Stored.Sequence)
+	}
+	return err
+}
+
 // leaveCommonOut takes the common shingles out of what is compared of a document, as the job did.
 func (r *reader) leaveCommonOut(t *text) error {
 	stripper, err := sketch.NewStripper(r.common, r.config.Bits)
@@ -172,7 +173,8 @@ func (r *reader) leaveCommonOut(t *text) error {
 		return err
 	}
 	t.set, t.simhash = stripper.Strip(t.set)
-	t.sequence.LeaveOut(r.common, len(t.set) == 0)
+	t.block.Set = t.set
+	t.block.Sequence.LeaveOut(r.common, len(t.set) == 0)
 	return nil
 }
 
@@ -237,7 +239,7 @@ func compare(a, b *text, c *job.Config) *Similarity {
 	}
 	s.Jaccard, s.ContainmentA, s.ContainmentB = share(s.Union), share(len(a.set)), share(len(b.set))
 	method, _ := methods.Of(c.Method())
-	if c.Scoring() == methods.Jaccard && c.Similarity == methods.Resemblance && method.Identity == "" {
+	if c.Scorer().TellsWhole() && method.Kind().HasShingles {
 		// Common/(sizes-Common) reaches the threshold t from t/(1+t) of the sizes on.
 		sizes := float64(len(a.set) + len(b.set))
 		s.Needed = int(math.Ceil(c.Threshold / (1 + c.Threshold) * sizes * (1 - 1e-12)))
@@ -245,9 +247,6 @@ func compare(a, b *text, c *job.Config) *Similarity {
 	if len(a.set) > 0 && len(b.set) > 0 {
 		distance := sketch.Hamming(a.simhash, b.simhash)
 		s.Hamming, s.Bits = &distance, c.Bits
-	}
-	if method.Identity != "" {
-		s.Same = a.identity == b.identity
 	}
 	return s
 }
@@ -268,8 +267,8 @@ func (x *explainer) compareKeys() error {
 		Blocks: c.Blocks, Scoring: c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts
-	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Similarity != methods.Containment}
-	keys.AllPairs = method.Name == methods.All || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
+	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Scorer().HasClusters}
+	keys.AllPairs = method.ComparesAll || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
 	x.Keys = keys
 	if keys.AllPairs || method.Ordered {
 		return nil
@@ -281,7 +280,7 @@ func (x *explainer) compareKeys() error {
 	if err != nil {
 		return err
 	}
-	bands, err := documents.NewBands(scheme)
+	bands, err := fingerprints.NewBands(scheme)
 	if err != nil {
 		return err
 	}
@@ -297,12 +296,9 @@ func (x *explainer) compareKeys() error {
 }
 
 // keysOf returns the keys of a document.
-func keysOf(t *text, keys methods.Keys, bands *documents.Bands) map[uint64]bool {
+func keysOf(t *text, keys methods.Keys, bands *fingerprints.Bands) map[uint64]bool {
 	d := &methods.Document{
-		Digest: t.digest, Size: len(t.set), Set: t.set, SimHash: t.simhash, Sequence: t.sequence, Bands: slices.Clone(bands.Of(t.set)),
-	}
-	if t.identity != (sketch.Identified{}) {
-		d.Digest = t.identity.Digest
+		Digest: t.digest, Size: len(t.set), Content: t.block, SimHash: t.simhash, Bands: slices.Clone(bands.Of(t.set)),
 	}
 	all := map[uint64]bool{}
 	for _, record := range keys(nil, d) {

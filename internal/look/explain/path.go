@@ -8,7 +8,6 @@ import (
 
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
 )
 
@@ -67,7 +66,7 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	m.add(x.A.ID, x.A.Ref, x.A.Given)
 	m.add(x.B.ID, x.B.Ref, x.B.Given)
 	m.names[0], m.names[1] = x.A.Name(), x.B.Name()
-	m.isOpen = !x.folder.Has(finished.Clusters) && x.config.Similarity != methods.Containment
+	m.isOpen = !x.folder.Has(finished.Clusters) && x.config.Scorer().HasClusters
 	seen := ""
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Cluster == "" || d.Cluster == seen {
@@ -158,7 +157,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			x.note("Other documents of the input have the id %s, too. This one is in a cluster.", d.ID)
 		}
 	}
-	if x.config.Similarity != methods.Containment {
+	if x.config.Scorer().HasClusters {
 		x.Path = x.path()
 	}
 	return nil
@@ -167,9 +166,9 @@ func (x *explainer) findPairs(ctx context.Context) error {
 // strengthOf says how strongly a row joins two documents.
 func (x *explainer) strengthOf(row *finished.Pair) float64 {
 	switch {
-	case x.config.Scoring() == methods.Hamming:
+	case x.config.Scorer().IsDistance:
 		return -float64(row.Hamming)
-	case x.config.Similarity == methods.Containment:
+	case !x.config.Scorer().HasClusters:
 		return max(row.ContainmentA, row.ContainmentB)
 	}
 	return row.Jaccard
@@ -201,7 +200,7 @@ func (x *explainer) path() *Path {
 	for _, e := range shortest(m.edges[:enough], len(m.names)) {
 		to := e.a + e.b - at
 		step := x.step(e, m.names[at], m.names[to])
-		if p.Steps = append(p.Steps, *step); weaker(step, &p.Steps[p.Weakest], x.config.Scoring() == methods.Hamming) {
+		if p.Steps = append(p.Steps, *step); weaker(step, &p.Steps[p.Weakest], x.config.Scorer().IsDistance) {
 			p.Weakest = len(p.Steps) - 1
 		}
 		at = to

@@ -6,11 +6,12 @@ import (
 
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // reason gives the reasons.
 func (x *explainer) reason() {
-	if x.config.Similarity == methods.Containment {
+	if !x.config.Scorer().HasClusters {
 		x.reasonPassages()
 		return
 	}
@@ -67,9 +68,9 @@ func (x *explainer) reasonTogether() {
 
 // sameness says in what two documents are equal.
 func (x *explainer) sameness() string {
-	switch method, _ := methods.Of(x.config.Method()); {
-	case method.Identity != "":
-		return "the same: they have one hash of 128 bits"
+	switch verdict := x.verdicts(); {
+	case verdict.Same != "":
+		return verdict.Same
 	case x.isBare(&x.A):
 		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
@@ -82,9 +83,15 @@ func (x *explainer) sameness() string {
 	return "identical: their sets of shingles are equal"
 }
 
+// verdicts says what fingerprints of the kind of the run tell.
+func (x *explainer) verdicts() fingerprints.Verdicts {
+	method, _ := methods.Of(x.config.Method())
+	return method.Kind().Explain
+}
+
 // scoreText writes the score of a row of pairs.
 func (x *explainer) scoreText(score float64) string {
-	if x.config.Scoring() == methods.Hamming {
+	if x.config.Scorer().IsDistance {
 		return fmt.Sprintf("a distance of %.0f bits, and --hamming is %d", score, x.config.Hamming)
 	}
 	return fmt.Sprintf("a similarity of %.4f, and --threshold is %g", score, x.config.Threshold)
@@ -98,19 +105,16 @@ func (x *explainer) isBelow() bool {
 		return false
 	case s.Union == 0 || s.Hamming == nil:
 		return true // a document without words is equal to another one, or like none
-	case x.config.Scoring() == methods.Hamming:
+	case x.config.Scorer().IsDistance:
 		return *s.Hamming > x.config.Hamming
 	}
-	if method, _ := methods.Of(x.config.Method()); method.Identity != "" {
-		return true
-	}
-	return s.Jaccard < x.config.Threshold
+	return x.verdicts().Unlike != "" || s.Jaccard < x.config.Threshold
 }
 
 // lackText says how far two documents are from a pair.
 func (x *explainer) lackText() string {
 	s := x.Similarity
-	if x.config.Scoring() == methods.Hamming {
+	if x.config.Scorer().IsDistance {
 		return fmt.Sprintf("their fingerprints differ in %d of %d bits, and --hamming allows %d", *s.Hamming, s.Bits, x.config.Hamming)
 	}
 	return fmt.Sprintf("it is %.4f, and --threshold is %g. They have %d shingles in common, and documents of their sizes need %d", s.Jaccard, x.config.Threshold, s.Common, s.Needed)
@@ -171,19 +175,16 @@ func (x *explainer) reasonUnlike() bool {
 	if !x.isBelow() {
 		return false
 	}
-	method, _ := methods.Of(x.config.Method())
-	switch s := x.Similarity; {
-	case method.Name == methods.SameBytes:
-		x.because("Their bytes are not the same, and --keys same-bytes joins no other documents.")
-	case method.Identity != "":
-		x.because("Their words are not the same in the same order, and --keys same-words joins no other documents.")
+	switch s, verdict := x.Similarity, x.verdicts(); {
+	case verdict.Unlike != "":
+		x.because("%s", verdict.Unlike)
 	case x.isBare(&x.A), x.isBare(&x.B):
 		x.reasonBare()
 	case s.Union == 0:
 		x.because("Both are without words, and their bytes differ.")
 	case s.Hamming == nil:
 		x.because("One of them is without words. It is only like documents of the same bytes.")
-	case x.config.Scoring() == methods.Hamming:
+	case x.config.Scorer().IsDistance:
 		x.because("They are too different: %s.", x.lackText())
 	default:
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
@@ -209,7 +210,7 @@ func (x *explainer) reasonBare() {
 
 // reasonLeftOut says that two documents would be alike if all shingles counted.
 func (x *explainer) reasonLeftOut() {
-	if s := x.Similarity; s.Whole != nil && x.config.Scoring() == methods.Jaccard && *s.Whole >= x.config.Threshold {
+	if s := x.Similarity; s.Whole != nil && x.config.Scorer().TellsWhole() && *s.Whole >= x.config.Threshold {
 		x.because("By all shingles their similarity would be %.4f: %s do not count.", *s.Whole, x.outText())
 	}
 }
@@ -237,13 +238,13 @@ func (x *explainer) reasonNotFound() {
 	x.because("They are alike enough to be a pair, and the run has not found that.")
 	switch k := x.Keys; {
 	case k == nil:
-	case k.Shared != nil && *k.Shared == 0 && k.Method == methods.MinHash:
+	case k.Shared != nil && *k.Shared == 0 && k.Probability > 0:
 		x.because("They share none of %d bands, so they were not compared. For a pair of this similarity that has a probability of %.2g. --recall 1 finds all.", k.A, 1-k.Probability)
 	case k.Shared != nil && *k.Shared == 0:
 		x.because("They share no key, so they were not compared.")
 	case x.skipped.Groups > 0:
 		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.skipped.Pairs, x.skipped.Groups)
-	case x.config.Verify == methods.VerifySketch:
+	case !x.config.Scorer().IsExact && !x.config.Scorer().AcceptsAll:
 		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
 	default:
 		x.because("The run compares all such pairs. So the input may have changed since.")

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 )
@@ -65,7 +64,7 @@ func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
 func (f *Folder) Pairs(ctx context.Context) iter.Seq2[Pair, error] {
 	r := reading[Pair]{parsePair, pairColumns, takePair}
 	switch config := &f.Summary.Config; {
-	case config.Scoring() == methods.Hamming:
+	case config.Scorer().IsDistance:
 		r = reading[Pair]{parsePair, hammingColumns, takeHammingPair}
 	case !config.CommonLaw().IsOff():
 		r = reading[Pair]{parsePair, partialColumns, takePartialPair}

@@ -124,7 +124,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 }
 
 // listFiles returns the files of the input and of the reference.
-func listFiles(ctx context.Context, c *job.Config, wanted formats.Wanted) ([]corpus.File, error) {
+func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
 	options := corpus.Options{Format: c.Format}
 	input, err := corpus.List(ctx, c.Input, options)
 	if err != nil {
@@ -146,7 +146,7 @@ func listFiles(ctx context.Context, c *job.Config, wanted formats.Wanted) ([]cor
 
 // search looks for documents by name.
 type search struct {
-	wanted  formats.Wanted
+	wanted  corpus.Wanted
 	decoder *formats.Decoder
 	limits  corpus.Limits
 	names   map[string]bool

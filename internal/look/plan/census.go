@@ -62,7 +62,7 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 // firstUnreadable reads the input once more, up to the first record that cannot be read. It returns its name and why.
 // The survey cannot keep the first record, since it reads files side by side.
 func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs documents.Inputs) string {
-	sketcher, err := documents.NewSketcher(sketching, inputs.StopWords)
+	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, inputs.StopWords)
 	if err != nil {
 		return err.Error()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -70,7 +71,7 @@ func (s *scene) count(t *testing.T, texts []string) {
 	config := s.config.config()
 	sketching := config.Sketching(0)
 	sketching.Options.SimHashBits = 64
-	sketcher, err := documents.NewSketcher(sketching, "")
+	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,9 +83,9 @@ func (s *scene) count(t *testing.T, texts []string) {
 			t.Fatal(err)
 		}
 		f.Set, f.SimHash = slices.Clone(f.Set), slices.Clone(f.SimHash)
-		s.prints = append(s.prints, f)
+		s.prints = append(s.prints, f.Fingerprint)
 		if len(f.Set) > 0 && !known[f.Digest] {
-			s.distinct = append(s.distinct, f)
+			s.distinct = append(s.distinct, f.Fingerprint)
 		}
 		known[f.Digest] = true
 	}
@@ -132,7 +133,7 @@ func (s *scene) fits(a, b *sketch.Fingerprint) bool {
 
 // shareBand returns the pairs that share a band of a scheme.
 func (s *scene) shareBand(scheme lshbands.Scheme) func(a, b *sketch.Fingerprint) bool {
-	bands, err := documents.NewBands(scheme)
+	bands, err := fingerprints.NewBands(scheme)
 	if err != nil {
 		panic(err)
 	}

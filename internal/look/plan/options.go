@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -160,7 +161,7 @@ func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sampl
 func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	var document methods.Document
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Content: fingerprints.Content{Set: d.Set}, SimHash: d.Set}
 		return keys(records, &document)
 	}
 	return &e

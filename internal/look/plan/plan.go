@@ -75,9 +75,9 @@ func (c *Config) Validate() error {
 	check(c.Documents >= 0, "{documents} %d: must be 1 or more", c.Documents)
 	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "{shingles} %g: must be above 0", c.Shingles)
 	check(c.Comparison >= 0, "{comparison} %v: must be 0 or more", c.Comparison)
-	check(c.Keys != methods.All, "{keys} all: compares all pairs, so there is nothing to plan")
 	method, _ := methods.Of(c.Keys)
-	check(method.Identity == "", "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
+	check(method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }

@@ -229,7 +229,7 @@ const (
 func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
 	todo := make(chan *option, len(options.all))
 	for i := range options.all {
-		if options.all[i].keys != methods.All {
+		if !options.all[i].method().ComparesAll {
 			todo <- &options.all[i]
 		}
 	}
@@ -300,13 +300,13 @@ func (m *survey) work(k keying) Work {
 		w.bands(k.scheme.Components(), k.scheme.Bands)
 	case k.method().Ordered:
 		w.Ordered = w.Shingles
-	case k.keys == methods.All:
+	case k.method().ComparesAll:
 		alike, w.Reread = facts.Pairs, m.reread
 	}
 	alike = max(alike, estimate.Alike)
 	w.Edges = alike + estimate.HeapDocuments + facts.Identical
 	w.Scanned = scanned(estimate.Elements, min(alike/max(estimate.Candidates, 1), 1), m.threshold)
-	if k.keys != methods.All {
+	if !k.method().ComparesAll {
 		w.Listed = estimate.Candidates - estimate.HeapCandidates
 	}
 	m.audit(k, &w)

@@ -126,7 +126,7 @@ func fingerprints(t *testing.T, config *job.Config, texts []text) (prints []sket
 	t.Helper()
 	sketching := config.Sketching(0)
 	sketching.Options.SimHashBits = config.Bits
-	sketcher, err := documents.NewSketcher(sketching, "")
+	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func fingerprints(t *testing.T, config *job.Config, texts []text) (prints []sket
 			t.Fatal(err)
 		}
 		f.Set, f.SimHash = slices.Clone(f.Set), slices.Clone(f.SimHash)
-		prints = append(prints, f)
+		prints = append(prints, f.Fingerprint)
 	}
 	return prints
 }

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/index"
 	"mirrorbeam/internal/start/failure"
@@ -98,7 +97,7 @@ func isMadeBy(header *index.Header, config *job.Config) bool {
 	if header.Config != config.IndexHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
 		return false
 	}
-	if config.Scoring() == methods.Hamming {
+	if config.Scorer().IsDistance {
 		return header.Bits == config.Bits && header.Distance == config.Hamming
 	}
 	return header.Bits == 0 && header.Threshold == config.Threshold
@@ -181,7 +180,7 @@ func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 
 // tables returns how fingerprints are permuted; nil if the index is one of sets.
 func (x *Index) tables() (*lshbands.Permuted, error) {
-	if x.config.Scoring() != methods.Hamming {
+	if !x.config.Scorer().IsDistance {
 		return nil, nil
 	}
 	return lshbands.PlanTables(x.config.Bits, x.config.Hamming, x.config.Blocks...)

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
@@ -60,7 +59,7 @@ type Counts struct {
 func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, error) {
 	config := x.config
 	switch {
-	case config.Scoring() == methods.Hamming && q.Threshold != 0:
+	case config.Scorer().IsDistance && q.Threshold != 0:
 		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
@@ -72,7 +71,7 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 		return Counts{}, failure.New(failure.Usage, err)
 	}
 	run := query{Request: q, index: x, sketching: reading.Sketching(reading.Sizing(0).WindowBytes)}
-	if config.Scoring() != methods.Hamming {
+	if !config.Scorer().IsDistance {
 		run.sketching.Options.SimHashBits = 0
 	}
 	if err := run.list(ctx); ctx.Err() != nil {
@@ -252,7 +251,7 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	sketcher, err := documents.NewSketcher(sketching, header.StopWords)
+	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, header.StopWords)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/start/workspace"
 )
@@ -78,7 +77,7 @@ func (b *builder) begin() {
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Passages: config.Similarity == methods.Containment, Partial: !config.CommonLaw().IsOff() && config.Scoring() != methods.Hamming,
+			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
@@ -89,7 +88,7 @@ func (b *builder) begin() {
 		Totals:     s.Totals,
 		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
 	}
-	if config.Scoring() == methods.Hamming {
+	if config.Scorer().IsDistance {
 		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
 	}
 	if s.Skipped.Example != nil {

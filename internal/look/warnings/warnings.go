@@ -10,7 +10,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/keep"
@@ -271,9 +270,9 @@ func templateFlag(c *job.Config) string {
 		flags = append(flags, "--ignore PATH")
 	}
 	switch {
-	case c.Scoring() == methods.Hamming && c.Hamming > 0:
+	case c.Scorer().IsDistance && c.Hamming > 0:
 		flags = append(flags, fmt.Sprintf("--hamming %d", c.Hamming-1))
-	case c.Scoring() != methods.Hamming && c.Threshold < 1:
+	case !c.Scorer().IsDistance && c.Threshold < 1:
 		flags = append(flags, fmt.Sprintf("--threshold %g", math.Round(50*(1+c.Threshold))/100))
 	}
 	if c.Split != keep.Star {

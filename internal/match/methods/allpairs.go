@@ -16,7 +16,9 @@ const allRecords = records.Digests
 // equals, and the documents that stand for others are all compared with each other.
 func init() {
 	Register(Method{
-		Name: All,
+		Name:        All,
+		ComparesAll: true,
+		Refuses:     []Refusal{{Setting: "verify", Only: string(VerifyNone), Why: "with {keys} all every pair would be one; give exact or sketch"}},
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
-	"mirrorbeam/sketch"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // Document holds what keys are made of. Parts that its method does not read may be missing.
@@ -26,13 +26,11 @@ type Document struct {
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
 	Bands []uint64
-	// Set holds the distinct shingle hashes, ascending.
-	Set []uint64
+	// Content is what a block holds besides: the set, or whatever the kind of fingerprint of the method has.
+	fingerprints.Content
 	// Frequencies says of each shingle of the set about how many documents of the corpus have it; see
 	// [lshbands.Counter]. Only Ordered methods have it.
 	Frequencies []byte
-	// Sequence are the shingles in the order of the text.
-	Sequence sketch.Sequence
 	// SimHash is the SimHash fingerprint.
 	SimHash []uint64
 }
@@ -55,34 +53,27 @@ type Parts uint
 const (
 	// ReadsBands reads Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
-	// ReadsSets reads Set.
-	ReadsSets
-	// ReadsSequences reads Sequence.
-	ReadsSequences
+	// ReadsContent reads Content.
+	ReadsContent
 	// ReadsSimHash reads SimHash.
 	ReadsSimHash
 )
 
-// stored are the parts that stand beside the block.
-const stored = ReadsSets | ReadsSequences
-
 // reader reads the documents of sketch blocks.
 type reader struct {
-	parts    Parts
-	sequence sketchblock.Sequence
+	parts   Parts
+	content fingerprints.Reader  // nil unless content is read
+	memory  fingerprints.Content // of the last document whose content was read
 	Document
 }
 
-// read reads document i of a block. Packed is its set or sequence, if these are read. Read returns a hash of the parts
-// that it has read: documents of equal digest and equal hash have the same keys. It does not parse sequences.
+// read reads document i of a block but for its content. Packed is the content, if it is read. Read returns a hash of the
+// parts: documents of equal digest and equal hash have the same keys.
 func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint64) {
 	r.Ref, r.Digest, r.Size = block.Ref(i), block.Digest(i), block.Size(i)
 	r.Scope, r.Side = block.Scope(i), block.Side(i)
-	if r.parts&stored != 0 {
+	if r.content != nil {
 		hash = xxh3.Hash(packed)
-	}
-	if r.parts&ReadsSets != 0 {
-		r.Set = sketchblock.AppendSet(r.Set[:0], packed)
 	}
 	if r.parts&ReadsBands != 0 {
 		r.Bands = r.Bands[:0]
@@ -100,16 +91,13 @@ func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint
 	return hash
 }
 
-// parse parses the sequence of the document, if sequences are read. The sequence of a repeat stays empty: parsing takes
-// long, and nobody uses it.
-func (r *reader) parse(packed []byte, isRepeat bool) (err error) {
-	r.Sequence = sketch.Sequence{}
-	if r.parts&ReadsSequences == 0 || isRepeat {
-		return nil
+// readContent reads the packed content of the document, if content is read. Reading may take long: where nobody uses it, the
+// content is empty.
+func (r *reader) readContent(packed []byte, isUnused bool) (err error) {
+	r.Content = fingerprints.Content{}
+	if r.content != nil && !isUnused {
+		err = r.content.Read(&r.memory, packed)
+		r.Content = r.memory
 	}
-	if r.sequence, err = sketchblock.ParseSequence(r.sequence, packed); err != nil {
-		return err
-	}
-	r.Sequence = sketch.Sequence(r.sequence)
-	return nil
+	return err
 }

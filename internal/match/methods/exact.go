@@ -11,7 +11,7 @@ import (
 func init() {
 	Register(Method{
 		Name:    Exact,
-		Reads:   ReadsSets,
+		Reads:   ReadsContent,
 		Ordered: true,
 		Exact:   true,
 		Keys: func(p *Parameters) (func() Keys, error) {

@@ -104,15 +104,16 @@ func TestScorers(t *testing.T) {
 		p    Parameters
 		want Scorer
 	}{
-		{Exact, Parameters{}, Sets},
-		{MinHash, Parameters{}, Sets},
-		{All, Parameters{}, Sets},
-		{Passages, Parameters{}, Texts},
-		{SimHash, Parameters{Scoring: Jaccard}, Sets},
-		{SimHash, Parameters{Scoring: Hamming}, NoScorer},
+		{Exact, Parameters{Verify: VerifyExact}, Scorer{HasClusters: true, IsExact: true}},
+		{MinHash, Parameters{Verify: VerifySketch}, Scorer{HasClusters: true}},
+		{MinHash, Parameters{Verify: VerifyNone}, Scorer{HasClusters: true, AcceptsAll: true}},
+		{SameWords, Parameters{Verify: VerifyExact}, Scorer{Reads: Nothing, HasClusters: true, IsExact: true}},
+		{Passages, Parameters{Verify: VerifyExact}, Scorer{Reads: Texts, IsExact: true}},
+		{SimHash, Parameters{Scoring: Jaccard}, Scorer{HasClusters: true}},
+		{SimHash, Parameters{Scoring: Hamming, Verify: VerifyExact}, Scorer{Reads: Nothing, IsDistance: true, HasClusters: true, IsExact: true}},
 	} {
 		if m, _ := Of(c.name); m.Scorer(&c.p) != c.want {
-			t.Errorf("%s %+v: scorer %d, want %d", c.name, c.p, m.Scorer(&c.p), c.want)
+			t.Errorf("%s %+v: scorer %+v, want %+v", c.name, c.p, m.Scorer(&c.p), c.want)
 		}
 	}
 }

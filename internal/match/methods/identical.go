@@ -1,23 +1,42 @@
 package methods
 
-import "mirrorbeam/sketch"
+import "mirrorbeam/internal/measure/fingerprints"
 
 // init registers SameBytes and SameWords. The digest of a document is a hash of its text: documents of one digest are the
 // same. Nothing else is compared.
 func init() {
-	Register(identical(SameBytes, sketch.SameBytes))
-	Register(identical(SameWords, sketch.SameWords))
+	why := "changes words; {keys} same-bytes compares bytes, {keys} same-words words"
+	Register(identical(SameBytes, fingerprints.Bytes,
+		Refusal{Setting: "code", Why: why}, Refusal{Setting: "normalize", Why: why}, Refusal{Setting: "stopwords", Why: why},
+		Refusal{Setting: "tokens", IfGiven: true, Why: why}))
+	Register(identical(SameWords, fingerprints.Words))
 }
 
-func identical(name Name, identity sketch.Identity) Method {
+func identical(name Name, kind fingerprints.Name, refuses ...Refusal) Method {
+	by := "{keys} " + string(name)
+	makesNone := "is about shingles, and " + by + " makes none; leave it out"
 	return Method{
-		Name:     name,
-		Identity: identity,
+		Name:         name,
+		Fingerprints: kind,
+		Refuses: append(refuses,
+			Refusal{Setting: "features", Why: by + " compares texts; leave it out"},
+			Refusal{Setting: "threshold", IfGiven: true, Why: "with " + by + " two texts are the same or not; leave it out"},
+			Refusal{Setting: "shingle", IfGiven: true, Why: makesNone},
+			Refusal{Setting: "ignore", Why: makesNone},
+			Refusal{Setting: "min_shingles", Why: makesNone},
+			Refusal{Setting: "stopwords_use", Why: makesNone},
+			Refusal{Setting: "verify", Why: by + " rests on the whole texts; leave it out"},
+			Refusal{Setting: "audit", But: []string{"off"}, Why: "with " + by + " no pair can be missed; leave it out"},
+		),
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},
-		Crowds:  NeverWait,
-		Scorer:  func(*Parameters) Scorer { return NoScorer },
+		Crowds: NeverWait,
+		Scorer: func(p *Parameters) Scorer {
+			s := bySets(p)
+			s.Reads = Nothing
+			return s
+		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/lshbands"
 )
 
@@ -33,7 +34,7 @@ func (m *Method) NewKeys(p *Parameters, counters *lshbands.Counters) (Keys, erro
 	if m.Reads&ReadsBands == 0 {
 		return keys, nil
 	}
-	bands, err := documents.NewBands(p.Scheme)
+	bands, err := fingerprints.NewBands(p.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ const allPairsStep = 1
 // Needs returns which records the tasks of a [Keying] get.
 func (m *Method) Needs() work.Delivery {
 	d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
-	if m.Reads&stored != 0 {
+	if m.Reads&ReadsContent != 0 {
 		d.Extra = append(d.Extra, records.Sets)
 	}
 	if m.Ordered {
@@ -113,9 +114,6 @@ func (k *Keying) Setup() (err error) {
 	return k.layout.Read(string(k.Inputs))
 }
 
-// timesKeyed is how many times its stored bytes a sequence takes while its keys are made.
-const timesKeyed = 12
-
 // Task writes the records of one split. A document that repeats an earlier one sends its first record only.
 func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	m := k.method
@@ -126,6 +124,10 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
+	}
+	kind := m.Kind()
+	if m.Reads&ReadsContent != 0 {
+		s.reader.content = kind.Block()
 	}
 	if m.Ordered {
 		packed, err := w.Read(2, records.Frequencies)
@@ -139,14 +141,12 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	document := func(block *sketchblock.Block, i int, packed []byte) error {
 		w.Figures.Records++
 		w.Figures.Bytes += int64(len(packed))
-		if m.Reads&ReadsSequences != 0 {
-			if err := w.Expect(timesKeyed * int64(len(packed))); err != nil {
-				return err
-			}
+		if err := w.Expect(kind.TimesRead * int64(len(packed))); err != nil {
+			return err
 		}
 		return s.document(&w.Run, block, i, packed)
 	}
-	if m.Reads&stored != 0 {
+	if m.Reads&ReadsContent != 0 {
 		if err := w.EachSet(ctx, document); err != nil {
 			return err
 		}
@@ -177,15 +177,15 @@ type splitKeys struct {
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
+	// Equal documents of different sides do not stand for each other. Both must be found under each key.
+	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
+	if err := s.reader.readContent(packed, isRepeat && s.DigestFirst); err != nil {
+		return err
+	}
 	if s.Ordered {
 		if d.Frequencies, err = s.frequencies.append(d.Frequencies[:0], d.Set); err != nil {
 			return err
 		}
-	}
-	// Equal documents of different sides do not stand for each other. Both must be found under each key.
-	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
-	if err = s.reader.parse(packed, isRepeat); err != nil {
-		return err
 	}
 	s.records = s.keys(s.records[:0], d)
 	if isRepeat && len(s.records) > 1 {

@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/lshbands"
 )
 
@@ -88,7 +88,7 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bands, err := documents.NewBands(s.p.Scheme)
+	bands, err := fingerprints.NewBands(s.p.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 						len(got.pairs), len(got.edges), len(got.distinct), len(got.repeated), len(want.pairs), len(want.edges), len(want.distinct), len(want.repeated))
 				}
 			}
-			if m.Identity == "" && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
+			if m.Kind().HasShingles && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
 				t.Errorf("%d pairs and %d edges tell little", len(want.pairs), len(want.edges))
 			}
 			ids := map[docref.Ref]bool{} // document i has the id of document i-200

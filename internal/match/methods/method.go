@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/sketch"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
@@ -24,13 +24,25 @@ type Method struct {
 	Similarity Similarity
 	// Settings are the settings that belong to this method.
 	Settings Settings
+	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is what
+	// messages call it.
+	Refuses, Owns []Refusal
+	Called        string
+	// Scorings are the ways to score that a job may ask for. The zero value is [Jaccard] only.
+	Scorings []Scoring
+	// ComparesAll says that all pairs of documents are compared.
+	ComparesAll bool
+	// Load says how much a job takes. The zero value is the load of sets.
+	Load Load
 
-	// Identity, if not empty, says that the method joins documents that are the same, and no others. Then the digest of a
-	// document is of that identity. It has no set.
-	Identity sketch.Identity
+	// Fingerprints is the kind of fingerprint that the method needs. The zero value is [fingerprints.Sets].
+	Fingerprints fingerprints.Name
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
+	// DigestFirst says that the first record of a document is that of [AppendDigest]. Then the content of a repeat, which sends no
+	// other, is not read.
+	DigestFirst bool
 	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
@@ -50,7 +62,7 @@ type Method struct {
 	// Crowds says what becomes of groups of very many pairs.
 	Crowds Crowds
 
-	// Scorer returns what scores the pairs, nil for [Sets].
+	// Scorer returns what scores the pairs, nil for a comparison of [Sets].
 	Scorer func(p *Parameters) Scorer
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
@@ -77,24 +89,20 @@ const (
 	NeverWait
 )
 
-// Scorer is the way to score the pairs that a method finds.
-type Scorer int
-
-const (
-	// Sets compares the shingle sets of both documents.
-	Sets Scorer = iota
-	// Texts looks for the passages that both documents have.
-	Texts
-	// NoScorer means that Group has written edges.
-	NoScorer
-)
-
 // Settings say which settings of a job belong to a method.
 type Settings struct {
 	// Bands says that the number of bands and rows, or the recall from which they follow, belong to it.
 	Bands bool
 	// Distance says that the Hamming distance, and the bits of fingerprints, belong to it.
 	Distance bool
+}
+
+// Load says how much a job takes, in multiples of what one with sets takes.
+type Load struct {
+	// Text is how many bytes of keys are sorted for each byte of text.
+	Text int64
+	// Memory is how much memory the shingles of a document take while they are compared.
+	Memory int64
 }
 
 // Promise is what is known of the pairs that a method finds, before the search.
@@ -126,6 +134,13 @@ func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
 	}
+	if m.Scorings == nil {
+		m.Scorings = []Scoring{Jaccard}
+	}
+	m.Load.Text, m.Load.Memory = max(m.Load.Text, 1), max(m.Load.Memory, 1)
+	if m.Fingerprints == "" {
+		m.Fingerprints = fingerprints.Sets
+	}
 	if m.Records == 0 {
 		m.Records = records.Keys
 	}
@@ -145,7 +160,7 @@ func (m *Method) complete() {
 		}
 	}
 	if m.Scorer == nil {
-		m.Scorer = func(*Parameters) Scorer { return Sets }
+		m.Scorer = bySets
 	}
 	if m.Promise == nil {
 		m.Promise = func(*Parameters) Promise { return Promise{} }
@@ -180,15 +195,36 @@ func mustOf(name Name) (*Method, error) {
 	return m, nil
 }
 
+// inOrder returns all methods in alphabetical order.
+func inOrder() (all []*Method) {
+	for _, name := range slices.Sorted(maps.Keys(registered)) {
+		all = append(all, registered[name])
+	}
+	return all
+}
+
+// Resembling returns the names of the methods that find near-duplicates, in alphabetical order.
+func Resembling() []Name { return Names(Resemblance) }
+
 // Names returns the names of the methods that find a similarity, in alphabetical order.
 func Names(similarity Similarity) []Name {
 	var names []Name
-	for _, name := range slices.Sorted(maps.Keys(registered)) {
-		if registered[name].Similarity == similarity {
-			names = append(names, name)
+	for _, m := range inOrder() {
+		if m.Similarity == similarity {
+			names = append(names, m.Name)
 		}
 	}
 	return names
+}
+
+// Kind returns the kind of fingerprint that the method needs. It panics if the method names none that is there: that is a
+// mistake of a programmer.
+func (m *Method) Kind() *fingerprints.Kind {
+	kind, err := fingerprints.Of(m.Fingerprints)
+	if err != nil {
+		panic(fmt.Sprintf("methods: %s: %v", m.Name, err))
+	}
+	return kind
 }
 
 // keyed returns how the documents of a key are grouped.

@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -51,7 +52,7 @@ func (x *text) sequence() sketch.Sequence {
 
 // document returns what keys are made of where the whole text is at hand.
 func (x *text) document() *Document {
-	return &Document{Ref: x.ref, Digest: x.digest(), Size: len(x.shingles), Set: x.set(), Sequence: x.sequence(), SimHash: x.simHash}
+	return &Document{Ref: x.ref, Digest: x.digest(), Size: len(x.shingles), Content: fingerprints.Content{Set: x.set(), Sequence: x.sequence()}, SimHash: x.simHash}
 }
 
 // scene is a corpus and the place where a job works on it.
@@ -117,7 +118,7 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 		if m.Reads&ReadsBands != 0 {
 			scheme = s.p.Scheme
 		}
-		bands, err := documents.NewBands(scheme)
+		bands, err := fingerprints.NewBands(scheme)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 					Ref: x.ref, Digest: x.digest(), Set: x.set(), Size: len(x.shingles), Keys: bands.Of(x.set()),
 					SimHash: x.simHash, ID: []byte{byte(i % 200)},
 				}
-				if m.Reads&ReadsSequences != 0 {
+				if m.Fingerprints == fingerprints.Sequences {
 					d.Set, d.Sequence = nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(x.sequence()))
 				}
 				builder.Add(d)

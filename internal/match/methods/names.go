@@ -34,6 +34,13 @@ const (
 	Containment Similarity = "containment"
 )
 
+// Similarities, Scorings and Verifications are the values that a job may have.
+var (
+	Similarities  = []Similarity{Resemblance, Containment}
+	Scorings      = []Scoring{AutoScoring, Jaccard, Hamming}
+	Verifications = []Verification{VerifyExact, VerifySketch, VerifyNone}
+)
+
 // Verification says what evidence an edge rests on.
 type Verification string
 

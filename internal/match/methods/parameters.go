@@ -28,6 +28,8 @@ type Parameters struct {
 	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
+	// Verify is what evidence edges rest on.
+	Verify Verification
 	// HasSides says that documents have sides: those of one side are not compared.
 	HasSides bool
 	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.

@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
 )
 
@@ -22,15 +23,34 @@ const (
 // enough shares a key with every copy of it. Shorter runs share one with less probability.
 func init() {
 	Register(Method{
-		Name:       Passages,
-		Similarity: Containment,
-		Reads:      ReadsSequences,
+		Name:         Passages,
+		Similarity:   Containment,
+		Fingerprints: fingerprints.Sequences,
+		Reads:        ReadsContent,
+		DigestFirst:  true,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			shingle, words := p.Shingle, p.passageWords()
 			return func() Keys { return newPassageKeys(shingle, words).append }, nil
 		},
+		Called: "{similarity} containment",
+		Owns:   []Refusal{{Setting: "excerpt", IfGiven: true}, {Setting: "no_quotations"}, {Setting: "passage"}, {Setting: "rarity"}},
+		Refuses: []Refusal{
+			{Setting: "keys", Why: "is for {similarity} jaccard: with containment documents are brought together by passages"},
+			{Setting: "bands", Why: "is for {similarity} jaccard"},
+			{Setting: "rows", Why: "is for {similarity} jaccard"},
+			{Setting: "recall", Why: "is for {similarity} jaccard; docs/containment.md says which passages are found"},
+			{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+			{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+			{Setting: "score", Why: "is for {similarity} jaccard"},
+			{Setting: "verify", Why: "{similarity} containment needs the whole texts of exact"},
+			{Setting: "audit", But: []string{"off"}, Why: "is for {similarity} jaccard"},
+			{Setting: "features", Why: "with {similarity} containment passages are looked for in texts; name a field with {text_field}"},
+			{Setting: "weight", Why: "with {similarity} containment a passage has a place in one text; name its field with {text_field}"},
+			{Setting: "stopwords_use", Why: "leaves holes in passages; with {similarity} containment only remove can be used"},
+		},
+		Load:   Load{Text: 4, Memory: 5},
 		Crowds: ToStars,
-		Scorer: func(*Parameters) Scorer { return Texts },
+		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {
 			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
 		},

@@ -28,6 +28,7 @@ func init() {
 	Register(Method{
 		Name:     SimHash,
 		Settings: Settings{Distance: true},
+		Scorings: []Scoring{Jaccard, Hamming},
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := p.tables()
@@ -38,10 +39,11 @@ func init() {
 		Group:   groupSimHash,
 		Crowds:  NeverWait,
 		Scorer: func(p *Parameters) Scorer {
+			s := bySets(p)
 			if p.Scoring == Hamming {
-				return NoScorer
+				s.Reads, s.IsDistance = Nothing, true
 			}
-			return Sets
+			return s
 		},
 		Promise: func(p *Parameters) Promise {
 			if p.Scoring == Hamming {

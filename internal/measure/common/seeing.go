@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
 )
 
@@ -32,8 +33,8 @@ func WholeDelivery(step int, isMarked bool) work.Delivery {
 type Seeing struct {
 	// Shards is the number of ranges. It changes no result.
 	Shards int
-	// OfSequences says that the documents come as sequences.
-	OfSequences bool
+	// Fingerprints is their kind.
+	Fingerprints fingerprints.Name
 }
 
 // Task goes through one split.
@@ -48,13 +49,16 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		frequent = list.Shingles
 	}
 	known := documents.Repeats{}
-	d := whole{sequences: s.OfSequences}
+	d, err := newWhole(s.Fingerprints)
+	if err != nil {
+		return err
+	}
 	return eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
 		// A repeat changes no count. To leave it out here saves the work.
 		if digest := block.Digest(i); known.Has(block.Ref(i), digest, 0) {
 			return nil
 		}
-		if err := d.read(w, block, i, packed); err != nil {
+		if err := d.open(w, block, i, packed); err != nil {
 			return err
 		}
 		seen := d.set

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
 )
 
@@ -56,9 +57,12 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.Common = &work.CommonFound{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
 		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
-		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), whole: whole{sequences: s.Kept.Sequences}, seen: records.Sightings{},
+		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), seen: records.Sightings{},
 	}
-	if o.bands, err = documents.NewBands(s.Kept.Scheme); err != nil {
+	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
+		return err
+	}
+	if o.bands, err = fingerprints.NewBands(s.Kept.Scheme); err != nil {
 		return err
 	}
 	if o.stripper, err = sketch.NewStripper(list.Shingles, s.SimHashBits); err != nil {
@@ -70,7 +74,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 				return err
 			}
 		}
-		if err := o.whole.read(w, block, i, packed); err != nil {
+		if err := o.whole.open(w, block, i, packed); err != nil {
 			return err
 		}
 		return o.add(block, i)
@@ -89,9 +93,8 @@ type stripped struct {
 	whole    whole
 	common   *sketch.Shingles
 	stripper *sketch.Stripper
-	bands    *documents.Bands
+	bands    *fingerprints.Bands
 	builder  *sketchblock.Builder
-	sequence []byte
 	shared   []uint64
 	parts    []byte // the common shingles of the documents of a block
 	aside    documents.Aside
@@ -124,16 +127,10 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i),
 	}
 	if s.AuditSample > 0 {
-		whole := d
-		whole.Set = own
-		s.aside.Add(s.shares, &whole, s.inputs.Files[d.Ref.File()].Reference)
+		s.aside.Add(s.shares, &d, own, s.inputs.Files[d.Ref.File()].Reference)
 	}
-	if s.Kept.Sequences {
-		s.sequence = s.whole.appendStripped(s.sequence[:0], s.common, isBare)
-		d.Sequence = s.sequence
-	} else {
-		d.Set = s.Kept.Of(own)
-	}
+	s.whole.Leave(&d, &s.whole.content, own, s.common)
+	d.Set = s.Kept.Of(d.Set)
 	s.desk.Outcome.Shingles += int64(len(own))
 	s.builder.Add(d)
 	return nil

@@ -4,23 +4,30 @@ import (
 	"context"
 	"fmt"
 
-	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/sketch"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
-// whole reads documents whose common shingles are still in their sets, or in their sequences.
+// whole reads documents whose common shingles are still in them.
 type whole struct {
-	// sequences says that blocks hold sequences in place of sets.
-	sequences bool
-	// set has the distinct shingles of the current document, ascending, and sequence its sequence.
-	set      []uint64
-	sequence sketchblock.Sequence
+	fingerprints.Reader
+	content fingerprints.Content
+	// set has the distinct shingles of the current document, ascending.
+	set []uint64
+}
 
-	memory []uint64
-	sorter asmkernels.SetSorter
+// newWhole returns a reader of fingerprints of a kind.
+func newWhole(name fingerprints.Name) (whole, error) {
+	kind, err := fingerprints.Of(name)
+	if err == nil && kind.Block == nil {
+		err = fmt.Errorf("fingerprints %s have no shingles", name)
+	}
+	if err != nil {
+		return whole{}, err
+	}
+	return whole{Reader: kind.Block()}, nil
 }
 
 // eachWhole visits the documents of a split, with what blocks hold of them.
@@ -36,26 +43,13 @@ func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.
 	return w.EachSet(ctx, visit)
 }
 
-// read makes a document of a block the current one.
-func (d *whole) read(w *work.Desk, block *sketchblock.Block, i int, packed []byte) (err error) {
+// open makes a document of a block the current one.
+func (d *whole) open(w *work.Desk, block *sketchblock.Block, i int, packed []byte) (err error) {
 	w.Figures.Records++
 	w.Figures.Bytes += int64(len(packed))
-	if !d.sequences {
-		d.memory = sketchblock.AppendSet(d.memory[:0], packed)
-		d.set = d.memory
-		return nil
-	}
-	if d.sequence, err = sketchblock.ParseSequence(d.sequence, packed); err != nil {
+	if err = d.Read(&d.content, packed); err != nil {
 		return fmt.Errorf("document %d: %w", block.Ref(i), err)
 	}
-	d.memory = append(d.memory[:0], d.sequence.Shingles...)
-	d.set = d.sorter.Sort(d.memory)
+	d.set = d.Shingles(&d.content)
 	return nil
-}
-
-// appendStripped appends what is left of the sequence without common shingles, packed. It takes out all if all is true.
-func (d *whole) appendStripped(packed []byte, common *sketch.Shingles, all bool) []byte {
-	q := sketch.Sequence(d.sequence)
-	q.LeaveOut(common, all)
-	return sketchblock.AppendSequence(packed, sketchblock.Sequence(q))
 }

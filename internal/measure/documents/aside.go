@@ -14,17 +14,17 @@ type Aside struct {
 	probed  []byte // documents among which it looks for partners
 }
 
-// Add keeps a document if it is in one of the shares. One without a set is in none.
-func (a *Aside) Add(shares audit.Shares, d *sketchblock.Document, isReference bool) {
-	if len(d.Set) == 0 {
+// Add keeps a document and its whole set if it is in one of the shares. One without a set is in none.
+func (a *Aside) Add(shares audit.Shares, d *sketchblock.Document, set []uint64, isReference bool) {
+	if len(set) == 0 {
 		return
 	}
 	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest[0], Scope: d.Scope, Side: d.Side}
 	switch sampled, probed := chosen(shares, d.Ref, d.Digest[0], isReference); {
 	case sampled:
-		a.sampled = records.AppendSetAside(a.sampled, aside, d.Set)
+		a.sampled = records.AppendSetAside(a.sampled, aside, set)
 	case probed:
-		a.probed = records.AppendSetAside(a.probed, aside, d.Set)
+		a.probed = records.AppendSetAside(a.probed, aside, set)
 	}
 }
 

@@ -3,9 +3,9 @@ package documents
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/corpus"
 )
@@ -19,13 +19,11 @@ type Checksum struct {
 // checksumSize is the size of a checksum in a run file, in bytes.
 const checksumSize = 8
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Add adds the next batch of the stretch.
 func (s *Checksum) Add(batch corpus.Batch) {
-	s.lines = crc32.Update(s.lines, castagnoli, batch.Data)
+	s.lines = checksum.Add(s.lines, batch.Data)
 	for _, reject := range batch.Rejects {
-		s.rejects = crc32.Update(s.rejects, castagnoli, fmt.Appendln(nil, reject.Position, reject.Message))
+		s.rejects = checksum.Add(s.rejects, fmt.Appendln(nil, reject.Position, reject.Message))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/lshbands"
@@ -42,12 +42,8 @@ type Kept struct {
 	Smallest int `json:",omitempty"`
 	// Boilerplate counts the documents that have each shingle of base texts.
 	Boilerplate bool `json:",omitempty"`
-	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: neither sets nor
-	// keys.
-	Identity sketch.Identity
-	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
-	// documents have neither keys nor SimHash fingerprints.
-	Sequences bool
+	// Fingerprints is the kind of the fingerprints, empty for sets. Sets and Smallest are about that kind only.
+	Fingerprints fingerprints.Name `json:",omitempty"`
 	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
 }
@@ -65,19 +61,16 @@ func (k *Kept) Of(set []uint64) []uint64 {
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
-	sketching  Sketching
-	budget     *sketch.Budget // nil: no limit
-	isLarge    bool           // the fingerprinter has the right to fingerprint a large document
-	kept       Kept
-	shares     audit.Shares
-	files      []corpus.File
-	source     *recordDecoder
-	marker     *marker
-	sketcher   *contentSketcher
-	sequencer  *sketch.Sequencer  // replaces sketcher where sequences are kept
-	identifier *sketch.Identifier // replaces it where documents are the same or not
-	bands      *Bands
-	packed     []byte
+	sketching Sketching
+	budget    *sketch.Budget // nil: no limit
+	isLarge   bool           // the fingerprinter has the right to fingerprint a large document
+	kept      Kept
+	shares    audit.Shares
+	files     []corpus.File
+	source    *recordDecoder
+	marker    *marker
+	kind      *fingerprints.Kind
+	maker     fingerprints.Maker
 	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForUnits bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
@@ -92,7 +85,7 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
-	if f.bands, err = NewBands(kept.Scheme); err != nil {
+	if f.kind, err = fingerprints.Of(kept.Fingerprints); err != nil {
 		return nil, err
 	}
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
@@ -104,16 +97,7 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 
 // renew gives the fingerprinter new buffers. The old ones have grown with the largest document.
 func (f *fingerprinter) renew() (err error) {
-	s := f.sketching
-	f.packed = nil
-	switch {
-	case f.kept.Identity != "":
-		f.identifier, err = sketch.NewIdentifier(s.Options, f.kept.Identity)
-	case f.kept.Sequences:
-		f.sequencer, err = sketch.NewSequencer(s.Options, f.kept.ExcludeQuotations)
-	default:
-		f.sketcher, err = newContentSketcher(s)
-	}
+	f.maker, err = f.sketching.newMaker(&f.kept)
 	return err
 }
 
@@ -173,20 +157,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 
 // add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget.
 func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
-	switch {
-	case f.wants != nil && !f.wants(b, r):
+	if f.wants != nil && !f.wants(b, r) {
 		return f.budget.Err()
-	case f.identifier != nil:
-		return f.addIdentity(b, ref, r)
-	case f.sequencer != nil:
-		return f.addSequence(b, ref, r)
 	}
-	return f.addSet(b, ref, r)
-}
-
-// addSet adds a document to the block with its keys and its set.
-func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
-	d := f.sketcher.sketch(r.Raw, r.Content)
+	d := f.maker.Make(r.Raw, r.Content)
 	if err := f.budget.Err(); err != nil {
 		return err
 	}
@@ -199,68 +173,25 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
 			b.baseTexts.Add(hash, ref)
 		}
 	}
-	one := f.document(b, ref, r, d.Digest)
-	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
-	f.marker.pages.add(b, ref, r, &f.files[r.File], d.Set)
-	f.countShort(b, r, one.Size)
-	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
-	one.Set = f.kept.Of(d.Set)
-	b.builder.Add(one)
-	return nil
-}
-
-// countShort counts a short text among those of the input.
-func (f *fingerprinter) countShort(b *block, r *Record, shingles int) {
-	file := &f.files[r.File]
-	if shingles < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
+	one, file := &d.Stored, &f.files[r.File]
+	f.mark(one, b, ref, r)
+	elements := d.Set
+	if !f.kind.HasShingles {
+		elements = d.Digest[:one.Size]
+	}
+	f.marker.pages.add(b, ref, r, file, elements)
+	if f.kind.HasShingles && one.Size < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
 		b.texts.Short++
 	}
-}
-
-// addIdentity adds a document to the block as one that is the same as others or not. Its text is its one element.
-func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) error {
-	d := f.identifier.Texts(r.Content.Texts)
-	if err := f.budget.Err(); err != nil {
-		return err
-	}
-	if !d.IsValid {
-		b.counts.InvalidUTF8++
-	}
-	size := 1
-	if d.IsEmpty {
-		size = 0
-	}
-	one := f.document(b, ref, r, d.Digest)
-	one.Size = size
-	f.marker.pages.add(b, ref, r, &f.files[r.File], d.Digest[:size])
-	b.builder.Add(one)
+	b.aside.Add(f.shares, one, d.Set, file.Reference)
+	b.builder.Add(*one)
 	return nil
 }
 
-// addSequence adds a document to the block as a sequence.
-func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) error {
-	d, sequence := f.sequencer.Sequence(r.Content.Texts[0])
-	if err := f.budget.Err(); err != nil {
-		return err
-	}
-	if d.InvalidBytes > 0 {
-		b.counts.InvalidUTF8++
-	}
-	b.countIgnored(d)
-	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
-	one := f.document(b, ref, r, d.Digest)
-	one.Sequence, one.Size = f.packed, len(d.Set)
-	f.countShort(b, r, one.Size)
-	b.builder.Add(one)
-	return nil
-}
-
-// document returns a document without its set.
-func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, equal digest.Digest) sketchblock.Document {
-	scope, side := f.marker.scopeOf(r, &b.counts)
-	source, _ := f.marker.sourceOf(r)
-	return sketchblock.Document{
-		Ref: ref, Digest: inScope(equal, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
-		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
-	}
+// mark fills in what a block has of a document besides its fingerprint.
+func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
+	d.Scope, d.Side = f.marker.scopeOf(r, &b.counts)
+	d.Source, _ = f.marker.sourceOf(r)
+	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
+	d.Standing = f.marker.standing(r, &f.files[r.File], &b.counts)
 }

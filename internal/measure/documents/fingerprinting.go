@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // Fingerprinting is the work of the stage fingerprint. A task reads the documents of one split. It writes their sketch
@@ -177,11 +178,10 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 }
 
 func (f *Fingerprinting) block() *block {
-	keys, bits := f.Kept.Scheme.Bands, f.Options.SimHashBits
-	if f.Kept.Identity != "" || f.Kept.Sequences {
-		keys, bits = 0, 0
+	b := newBlock(0, 0)
+	if kind, err := fingerprints.Of(f.Kept.Fingerprints); err == nil && kind.HasColumns {
+		b = newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)
 	}
-	b := newBlock(keys, bits)
 	b.isWhole = f.Kept.Whole
 	return b
 }

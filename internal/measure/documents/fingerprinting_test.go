@@ -17,7 +17,9 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -84,7 +86,7 @@ func TestKept(t *testing.T) {
 			t.Errorf("%+v: a set of %d in %d bytes, want %d", test.kept, got.size, len(got.set), len(test.want))
 		}
 	}
-	whole, unquoted := keep(Kept{Sequences: true}), keep(Kept{Sequences: true, ExcludeQuotations: true})
+	whole, unquoted := keep(Kept{Fingerprints: fingerprints.Sequences}), keep(Kept{Fingerprints: fingerprints.Sequences, ExcludeQuotations: true})
 	if whole.digest != all.digest || whole.size != all.size || whole.size-unquoted.size < 6 {
 		t.Errorf("sequences of %d and %d shingles of a set of %d", whole.size, unquoted.size, all.size)
 	}
@@ -106,6 +108,19 @@ func TestUnitsHash(t *testing.T) {
 	}
 	if earlier := of(0); of(UsualSmallest) != earlier || of(64) == earlier || of(256) == earlier || of(64) == of(256) {
 		t.Errorf("hashes %s, %s with %d, %s with 64, %s with 256", earlier, of(UsualSmallest), UsualSmallest, of(64), of(256))
+	}
+}
+
+// TestUnitsOfEarlierVersions: kinds of fingerprints have the hashes that they had when they had no names, so states stay of use.
+func TestUnitsOfEarlierVersions(t *testing.T) {
+	for want, kept := range map[string]Kept{
+		"b17f362eb854d046": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
+		"41317b3959bde9bb": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		"dcd4032f8baa8bcf": {Sets: NoHashes, Fingerprints: fingerprints.Words},
+	} {
+		if got, err := (Fingerprinting{Sketching: usual(), Kept: kept}).UnitsHash(&Inputs{}); got != want || err != nil {
+			t.Errorf("%+v has the hash %s, want %s (%v)", kept, got, want, err)
+		}
 	}
 }
 
@@ -228,7 +243,7 @@ func TestSetAside(t *testing.T) {
 func TestParametersTravel(t *testing.T) {
 	want := Fingerprinting{
 		Sketching: usual(), Inputs: "/tmp/caf\xe9", Checksums: true, AuditSample: 7,
-		Kept: Kept{Sets: SmallestHashes, Smallest: 256, Sequences: true, ExcludeQuotations: true},
+		Kept: Kept{Sets: SmallestHashes, Smallest: 256, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
 	}
 	want.Options.Weights, want.Options.StopWordUse = []float64{1, 2}, sketch.RemoveStopWords
 	b, err := json.Marshal(want)

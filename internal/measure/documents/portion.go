@@ -53,7 +53,7 @@ func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 				continue
 			}
 			p.Documents++
-			if !yield(Sketched{position, record, fingerprint}) {
+			if !yield(Sketched{position, record, fingerprint.Fingerprint}) {
 				return
 			}
 		}

@@ -23,7 +23,7 @@ func TestPortion(t *testing.T) {
 	sketcher, err := NewSketcher(Sketching{
 		Reading: Reading{Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1000},
 		Options: sketch.Options{Measure: sketch.Measure{Shingle: 1}},
-	}, "")
+	}, Kept{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

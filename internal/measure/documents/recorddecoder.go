@@ -44,7 +44,7 @@ type recordDecoder struct {
 }
 
 // newRecordDecoder returns a decoder of the records of these files.
-func newRecordDecoder(files []corpus.File, wanted formats.Wanted) *recordDecoder {
+func newRecordDecoder(files []corpus.File, wanted corpus.Wanted) *recordDecoder {
 	return &recordDecoder{files: files, decoder: formats.NewDecoder(wanted)}
 }
 

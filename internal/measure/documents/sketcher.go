@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/internal/read/inflate"
@@ -54,8 +55,8 @@ func (r Reading) Limits(hold func() error) corpus.Limits {
 }
 
 // Wanted says what is wanted of records.
-func (r Reading) Wanted() formats.Wanted {
-	return formats.Wanted{
+func (r Reading) Wanted() corpus.Wanted {
+	return corpus.Wanted{
 		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
 	}
 }
@@ -135,66 +136,49 @@ type Sketcher struct {
 	reading Reading
 	budget  *sketch.Budget
 	decoder *formats.Decoder
-	content *contentSketcher
+	maker   fingerprints.Maker
 }
 
-// NewSketcher returns a Sketcher with a list of stop words, as the user wrote it. The list is empty if there
-// is none. The error says what is wrong with the options or with the list.
-func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
+// NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty if
+// there is none. The error says what is wrong with the options or with the list.
+func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	s, err := s.WithStopWords(stopWords)
 	if err != nil {
 		return nil, err
 	}
 	s.Options.Budget = s.newBudget()
-	content, err := newContentSketcher(s)
+	maker, err := s.newMaker(&kept)
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{s.Reading, s.Options.Budget, formats.NewDecoder(s.Wanted()), content}, nil
+	return &Sketcher{s.Reading, s.Options.Budget, formats.NewDecoder(s.Wanted()), maker}, nil
+}
+
+// newMaker returns a maker of the fingerprints that are kept.
+func (s Sketching) newMaker(kept *Kept) (fingerprints.Maker, error) {
+	kind, err := fingerprints.Of(kept.Fingerprints)
+	if err != nil {
+		return nil, err
+	}
+	return kind.New(fingerprints.Options{
+		Options: s.Options, Fields: s.Fields, Scheme: kept.Scheme, Keep: kept.Of, ExcludeQuotations: kept.ExcludeQuotations,
+	})
 }
 
 // Sketch returns the content of a record of a portion and its fingerprint. Both are valid until the next
 // call. The error says why the record is not a document.
-func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, sketch.Fingerprint, error) {
+func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, fingerprints.Fingerprint, error) {
 	content, err := s.decoder.Decode(p.File, &p.Batch, position, raw)
 	if err == nil {
 		err = s.reading.fits(contentLength(content))
 	}
 	if err != nil {
-		return corpus.Record{}, sketch.Fingerprint{}, err
+		return corpus.Record{}, fingerprints.Fingerprint{}, err
 	}
 	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}, p.Batch.Format))
-	fingerprint := s.content.sketch(raw, content)
+	fingerprint := s.maker.Make(raw, content)
 	if s.budget.Err() != nil {
-		return corpus.Record{}, sketch.Fingerprint{}, errors.New(s.reading.spent(s.budget))
+		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.reading.spent(s.budget))
 	}
 	return content, fingerprint, nil
-}
-
-// contentSketcher computes the fingerprints of texts or features. It is not for concurrent use.
-type contentSketcher struct {
-	fingerprinter *sketch.Fingerprinter
-	fields        corpus.Fields
-	features      []sketch.Feature
-}
-
-func newContentSketcher(s Sketching) (*contentSketcher, error) {
-	fingerprinter, err := sketch.NewFingerprinter(s.Options)
-	return &contentSketcher{fingerprinter: fingerprinter, fields: s.Fields}, err
-}
-
-// sketch returns the fingerprint of a record, valid until the next call. Raw is the record as its file has
-// it.
-func (s *contentSketcher) sketch(raw []byte, content corpus.Record) sketch.Fingerprint {
-	if s.fields.Features == "" {
-		return s.fingerprinter.Texts(content.Texts)
-	}
-	s.features = s.features[:0]
-	for _, feature := range content.Features {
-		s.features = append(s.features, sketch.Feature(feature))
-	}
-	if s.fields.Beside {
-		return s.fingerprinter.TextsAndFeatures(content.Texts, s.features)
-	}
-	return s.fingerprinter.Features(s.features, raw)
 }

@@ -33,7 +33,7 @@ func TestSketcher(t *testing.T) {
 		inputs := listed(t, map[string][]byte{"x.jsonl": []byte(test.content)}, 1<<30)
 		inputs.StopWords = test.stopWords
 		want := stage(t, inputs, func(f *Fingerprinting) { f.Sketching = test.sketching }).all(t).documents
-		sketcher, err := NewSketcher(test.sketching, test.stopWords)
+		sketcher, err := NewSketcher(test.sketching, Kept{}, test.stopWords)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestSketcher(t *testing.T) {
 func TestSketcherRefuses(t *testing.T) {
 	short := usual()
 	short.MaxDocument = 5
-	sketcher, err := NewSketcher(short, "")
+	sketcher, err := NewSketcher(short, Kept{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestSketcherRefuses(t *testing.T) {
 		}
 	}
 	short.Fields, short.MaxDocument = corpus.Fields{Features: "features"}, 2
-	if sketcher, err = NewSketcher(short, ""); err != nil {
+	if sketcher, err = NewSketcher(short, Kept{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	const tooMany = "3 features are more than the limit of 2 set by max_document"
@@ -87,7 +87,7 @@ func TestSketcherRefuses(t *testing.T) {
 		t.Errorf("3 features: error %v, want %s", err, tooMany)
 	}
 	for list, want := range map[string]string{"\xff": "not valid UTF-8", "of": "unknown use"} {
-		if _, err := NewSketcher(usual(), list); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewSketcher(usual(), Kept{}, list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("stop words %q: error %v, want %s", list, err, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/sketch"
 )
@@ -41,17 +42,37 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
-		Kept               Kept
+		Kept               keptOfUnits
 		StopWords, Ranking string
 		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
-	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8]), nil
+}
+
+// keptOfUnits is what the hash of a unit is made of. It is as earlier versions wrote [Kept], so that their states stay of use.
+type keptOfUnits struct {
+	Kept
+	Identity                     fingerprints.Name
+	Sequences, ExcludeQuotations bool
+}
+
+func (k Kept) ofUnits() keptOfUnits {
+	u := keptOfUnits{Kept: k, ExcludeQuotations: k.ExcludeQuotations}
+	u.Kept.Fingerprints = ""
+	switch k.Fingerprints {
+	case fingerprints.Sequences:
+		u.Sequences = true
+	case fingerprints.Sets:
+	default:
+		u.Identity = k.Fingerprints
+	}
+	return u
 }
 
 // stretchFigures is what was counted of a stretch.
@@ -295,15 +316,9 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	}
 	for i, set := range block.Sets(packed) {
 		if i >= first && isChosen(i) {
-			r.aside.Add(r.shares, documentOf(&block, i, set), isReference)
+			d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
+			r.aside.Add(r.shares, &d, sketchblock.AppendSet(nil, set), isReference)
 		}
 	}
 	return nil
-}
-
-// documentOf returns what the audit needs of document i of a block.
-func documentOf(block *sketchblock.Block, i int, set []byte) *sketchblock.Document {
-	return &sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: sketchblock.AppendSet(nil, set),
-	}
 }

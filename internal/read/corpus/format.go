@@ -3,15 +3,19 @@ package corpus
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mirrorbeam/internal/read/webtext"
 )
 
-// Format says how a file holds its documents. The zero Format is [JSONLines].
+// Format says how a file holds its documents: it is the number of a [Definition]. States keep it, so no number may ever
+// stand for another format. The zero Format is [JSONLines].
 type Format uint8
 
-// The formats.
+// The formats of package formats, which registers them.
 const (
 	// JSONLines has an object of JSON on each line.
 	JSONLines Format = iota
@@ -27,69 +31,177 @@ const (
 	Text
 	// HTML is a web page: the text in the file is one document.
 	HTML
-
-	formats = int(HTML) + 1
 )
 
 // AutoFormat is the choice of the format of each file by its name and content.
 const AutoFormat = "auto"
 
-var formatNames = [formats]string{"jsonl", "csv", "tsv", "parquet", "warc", "text", "html"}
+// Definition is all that the program knows of a format. Only Format, Name, Source and Decoder are required.
+type Definition struct {
+	Format Format
+	// Name is what a user calls it, in small letters. Help says in a few words what the name does not.
+	Name, Help string
+	// Endings are those of the names of its files, with the point and in small letters. Names lose .gz or .zst first.
+	Endings []string
+	// Magics are first bytes that no other format has: they count more than the name.
+	Magics []string
 
-// String returns the name of the format, such as "jsonl".
-func (f Format) String() string {
-	if int(f) < formats {
-		return formatNames[f]
-	}
-	return fmt.Sprintf("format %d", uint8(f))
+	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has fields,
+	// one of which is the text.
+	IsLines, IsWhole, HasFields bool
+
+	// Source returns a source of records, and Decoder what takes the documents out of them.
+	Source  func(Limits, Wanted) Source
+	Decoder func(Wanted) Decoder
+	// Parts returns where a file can be cut; nil: nowhere, unless it is one of lines. It returns an error if the file does
+	// not have the wanted fields.
+	Parts func(*File, Wanted) ([]Part, error)
+	// FieldNames returns the names of the fields of a record, and of fields in them; nil: it has none.
+	FieldNames func(header, record []byte) []string
+
+	// Annotator returns what adds fields to records; nil: they cannot get any.
+	Annotator func() Annotator
+	// Writer returns what writes records to a copy; nil: each is a row, with a line feed behind it.
+	Writer func(Copy) RecordWriter
+	// CopyEnding is the ending of copies, without a point; empty: Name, and the ending of the compression of the input.
+	CopyEnding string
+	// CopyRows copies those rows of a file that keep chooses, in place of Annotator and Writer, for a format whose rows
+	// cannot be copied one by one. Annotation is nil unless rows get an annotation. Keep is asked about rows in their order,
+	// and annotation perhaps several times. Annotatable returns an error if the file has one of the names of
+	// [AnnotationFields] already.
+	CopyRows    func(file *File, out io.Writer, keep func(row int64) bool, annotation func(row int64) Annotation) (rows int64, err error)
+	Annotatable func(*File) error
 }
 
+// Wanted says what to take from a record.
+type Wanted struct {
+	Fields Fields
+	// PageText says which text of a web page is wanted.
+	PageText webtext.Mode
+	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
+	// more is a fault.
+	MaxDocument int64
+	// MaxFeatures is how many features a document may have; 0: any number. More are a fault.
+	MaxFeatures int
+}
+
+// Copy is a file to which records of an input file are written.
+type Copy interface {
+	io.Writer
+	// Row writes a record, and counts it.
+	Row(record []byte) error
+	// EndMember ends a member of a compressed copy. What comes behind it can be read by itself.
+	EndMember() error
+}
+
+// RecordWriter writes records to a copy.
+type RecordWriter interface {
+	// Write writes a record as it stands in the input. Name is that of the file where it stands.
+	Write(name string, record []byte) error
+	// Close ends the copy.
+	Close() error
+}
+
+// AnnotationFields are the fields that annotated records have besides their own, in this order.
+var AnnotationFields = []string{"cluster", "cluster_size", "kept", "kept_id"}
+
+// Annotation is what a job has found out about a document. The names are texts without control characters.
+type Annotation struct {
+	// Cluster is the name of its cluster, empty if it is in none.
+	Cluster string
+	// Size is the number of documents in the cluster, 1 if it is in none.
+	Size int64
+	// Kept says that the document is kept.
+	Kept bool
+	// KeptID is the name of the document that is kept for it, empty if it is kept itself.
+	KeptID string
+}
+
+// Annotator adds [AnnotationFields] to records. All else stays as it is. It is not for concurrent use.
+type Annotator interface {
+	// Clash returns one of AnnotationFields that a record has already, or "". The header is that of its batch.
+	Clash(header, record []byte) string
+	// Header appends the header of a file, with the names of the fields, to b.
+	Header(b, header []byte) []byte
+	// Record appends a record and its annotation to b. Names that are empty are null, or empty cells.
+	Record(b, record []byte, a Annotation) []byte
+}
+
+// definitions are the registered formats, by their numbers.
+var definitions [256]*Definition
+
+// Register adds a format. It is called when the program starts. It panics if there is another one of the number or the name:
+// that is a mistake of a programmer, and no input and no setting brings it about.
+func Register(d Definition) {
+	if _, known := ParseFormat(d.Name); known || definitions[d.Format] != nil || d.Name == AutoFormat {
+		panic(fmt.Sprintf("corpus: the format %d, %s, is there twice", d.Format, d.Name))
+	}
+	definitions[d.Format] = &d
+}
+
+// registered returns the formats in the order of their numbers.
+func registered() []*Definition {
+	return slices.DeleteFunc(slices.Clone(definitions[:]), func(d *Definition) bool { return d == nil })
+}
+
+// Definition returns what is known of the format. Of one that this program does not have, it is a number.
+func (f Format) Definition() *Definition {
+	if d := definitions[f]; d != nil {
+		return d
+	}
+	return &Definition{Format: f, Name: fmt.Sprintf("format %d", uint8(f))}
+}
+
+// String returns the name of the format, such as "jsonl".
+func (f Format) String() string { return f.Definition().Name }
+
 // FormatNames returns the choices of a format: [AutoFormat] and all names.
-func FormatNames() []string { return append([]string{AutoFormat}, formatNames[:]...) }
+func FormatNames() []string {
+	names := []string{AutoFormat}
+	for _, d := range registered() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// FormatHelp returns the choices of a format for people.
+func FormatHelp() string {
+	var b strings.Builder
+	for _, d := range registered() {
+		b.WriteString(d.Name)
+		if d.Help != "" {
+			b.WriteString(" (" + d.Help + ")")
+		}
+		b.WriteString(", ")
+	}
+	return b.String() + "or " + AutoFormat + " (chosen for each file by its content and name)"
+}
 
 // ParseFormat returns the format of a name.
 func ParseFormat(name string) (f Format, known bool) {
-	i := slices.Index(formatNames[:], name)
+	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && d.Name == name })
 	return Format(max(i, 0)), i >= 0
 }
 
 // IsLines reports whether a record of the format is a line.
-func (f Format) IsLines() bool { return f == JSONLines }
+func (f Format) IsLines() bool { return f.Definition().IsLines }
 
 // IsWhole reports whether a file of the format is one document.
-func (f Format) IsWhole() bool { return f == Text || f == HTML }
+func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
 // HasFields reports whether a record of the format has fields, one of which is the text.
-func (f Format) HasFields() bool { return !f.IsWhole() && f != WARC }
-
-// endings has the format that the ending of a name stands for. Names lose .gz or .zst first.
-var endings = map[string]Format{
-	".jsonl": JSONLines, ".ndjson": JSONLines, ".json": JSONLines,
-	".csv": CSV, ".tsv": TSV, ".tab": TSV,
-	".parquet": Parquet, ".pq": Parquet,
-	".warc": WARC, ".wet": WARC, ".arc": WARC,
-	".html": HTML, ".htm": HTML, ".xhtml": HTML,
-}
-
-// textEndings are the endings of texts: prose, markup and source code.
-var textEndings = strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
-	.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
-	.py .pyi .rb .pl .pm .php .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
-	.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .less
-	.hs .ml .mli .fs .fsx .ex .exs .erl .hrl .clj .cljs .lisp .el .scm .rkt
-	.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
-	.xml .yaml .yml .toml .ini .cfg .conf .properties .cmake .gradle .tf .nix`)
+func (f Format) HasFields() bool { return f.Definition().HasFields }
 
 // nameFormat tells the format of a file by its name, which may end in .gz or .zst.
 func nameFormat(name string) (f Format, known bool) {
-	ending := strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
-	if f, known = endings[ending]; known {
-		return f, true
-	}
-	if slices.Contains(textEndings, ending) {
-		return Text, true
-	}
-	return 0, false
+	ending := nameEnding(name)
+	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })
+	return Format(max(i, 0)), i >= 0
+}
+
+// nameEnding returns the ending of the name of a file, in small letters and without .gz or .zst.
+func nameEnding(name string) string {
+	return strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
 }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].
@@ -108,17 +220,14 @@ const headBytes = 512
 // formatOf tells the format of a file by the first bytes of its content. If these do not show it, the name
 // does. All other files count as lines of JSON.
 func formatOf(name string, head []byte) Format {
+	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	for _, d := range registered() {
+		if slices.ContainsFunc(d.Magics, begins) {
+			return d.Format
+		}
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
-	switch named, known := nameFormat(name); {
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return Parquet
-	case bytes.HasPrefix(head, []byte("WARC/")), bytes.HasPrefix(head, []byte("filedesc://")):
-		return WARC
-	case named == HTML, named == CSV, named == TSV:
-		return named
-	case bytes.HasPrefix(text, []byte("{")) && (!known || named == JSONLines || isProse(name)):
-		return JSONLines
-	case known:
+	if named, known := nameFormat(name); known && !(isProse(name) && bytes.HasPrefix(text, []byte("{"))) {
 		return named
 	}
 	return JSONLines
@@ -126,18 +235,15 @@ func formatOf(name string, head []byte) Format {
 
 // isProse reports whether a file with that name may hold lines of JSON, although its ending stands for text.
 func isProse(name string) bool {
-	ending := strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	ending := nameEnding(name)
 	return ending == ".txt" || ending == ".text" || ending == ".log"
 }
 
-// Ending returns the ending, without a point, for names of files in the format and compression of f, such as
-// "jsonl.gz". Files that are one document each go into an archive, "tar".
+// Ending returns the ending, without a point, for names of copies of f, such as "jsonl.gz".
 func (f *File) Ending() string {
-	switch {
-	case f.Format.IsWhole():
-		return "tar"
-	case f.Format == Parquet:
-		return "parquet"
+	d := f.Format.Definition()
+	if d.CopyEnding != "" {
+		return d.CopyEnding
 	}
-	return f.Format.String() + map[Compression]string{Gzip: ".gz", Zstd: ".zst"}[f.Compression]
+	return d.Name + map[Compression]string{Gzip: ".gz", Zstd: ".zst"}[f.Compression]
 }

@@ -22,7 +22,7 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 		}
 	}
 	size := int(length) + 1 // with the newline
-	if data, err = r.fill(data, size); err != nil {
+	if data, err = r.stream.Fill(data, size); err != nil {
 		return Batch{}, err
 	}
 	if len(data) == size && data[length] != r.newline {
@@ -55,26 +55,26 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 	length = int64(len(s.carry))
 	s.carry = s.carry[:0]
 	_, rest, err := s.skipLine(nil)
-	s.rejects = nil // the first reader meets them, too
+	s.stream.Rejects = nil // the first reader meets them, too
 	return length + rest, err
 }
 
 // advance goes forward to a position in the decoded stream.
 func (r *Reader) advance(position int64) error {
 	if r.stream.file.Compression == None {
-		r.carry, r.exhausted = r.carry[:0], false
+		r.carry, r.stream.Ended = r.carry[:0], false
 		r.stream.seek(position)
 		return nil
 	}
 	var buffer []byte
-	for !r.exhausted || len(r.carry) > 0 {
+	for !r.stream.Ended || len(r.carry) > 0 {
 		ahead := r.stream.Position() - position // of the wanted position
 		if ahead >= 0 {
 			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
 			return nil
 		}
 		var err error
-		if buffer, err = r.fill(buffer[:0], BatchBytes); err != nil {
+		if buffer, err = r.stream.Fill(buffer[:0], BatchBytes); err != nil {
 			return err
 		}
 		r.carry = append(r.carry[:0], buffer...)

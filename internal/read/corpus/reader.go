@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"io"
 	"math"
 
 	"mirrorbeam/internal/read/inflate"
@@ -70,13 +69,10 @@ type Reader struct {
 	number int
 	stream Stream
 
-	newline   byte     // ends a line
-	end       int64    // lines that start here or later are not of this stretch
-	carry     []byte   // read but not handed out; it ends where the stream stands
-	rejects   []Reject // not handed out
-	skips     bool     // the current line belongs to the stretch before
-	exhausted bool     // the source has nothing more
-	isCut     bool     // it ended with a fault
+	newline byte   // ends a line
+	end     int64  // lines that start here or later are not of this stretch
+	carry   []byte // read but not handed out; it ends where the stream stands
+	skips   bool   // the current line belongs to the stretch before
 }
 
 // NewReader returns a reader without a file.
@@ -110,9 +106,9 @@ func (r *Reader) Reset(file File, s Stretch) error {
 		return err
 	}
 	r.number, r.end = s.File, s.End
-	r.carry, r.rejects, r.isCut = r.carry[:0], nil, false
+	r.carry = r.carry[:0]
 	r.newline = lineEnd(file.CR)
-	r.exhausted = s.Start >= s.End
+	r.stream.Ended = s.Start >= s.End
 	if file.Compression != None {
 		r.end = math.MaxInt64
 	}
@@ -126,10 +122,10 @@ func (r *Reader) Reset(file File, s Stretch) error {
 func (r *Reader) begin() (err error) {
 	if r.stream.file.Compression != None {
 		for size := lineEndBytes; ; size *= 4 {
-			if r.carry, err = r.fill(r.carry, min(size, r.limit+1)); err != nil {
+			if r.carry, err = r.stream.Fill(r.carry, min(size, r.limit+1)); err != nil {
 				return err
 			}
-			cr, known := endsWithCR(r.carry, r.exhausted)
+			cr, known := endsWithCR(r.carry, r.stream.Ended)
 			if r.newline = lineEnd(cr); known || size > r.limit || size >= mostLineEndBytes {
 				break
 			}
@@ -140,7 +136,7 @@ func (r *Reader) begin() (err error) {
 
 // skipMark skips a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
-	r.carry, err = r.fill(r.carry, len(ByteOrderMark))
+	r.carry, err = r.stream.Fill(r.carry, len(ByteOrderMark))
 	if bytes.HasPrefix(r.carry, []byte(ByteOrderMark)) {
 		r.carry = r.carry[:copy(r.carry, r.carry[len(ByteOrderMark):])]
 		// The first line begins with the mark, wherever the cut is.
@@ -170,13 +166,13 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	}
 	offset := r.stream.Position() - int64(len(data))
 	if offset >= r.end {
-		data, r.exhausted = data[:0], true
+		data, r.stream.Ended = data[:0], true
 	}
 	// A batch has at most limit+1 bytes. So no line in it, with its newline, can be longer than the limit.
 	most := min(r.long, r.limit+1)
 	for size := min(BatchBytes, most); ; size = min(2*size, most) {
 		var err error
-		if data, err = r.fill(data, size); err != nil {
+		if data, err = r.stream.Fill(data, size); err != nil {
 			return Batch{}, err
 		}
 		if last := r.lastNewline(data, offset); last >= 0 {
@@ -197,7 +193,7 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 // lastNewline returns the index of the newline that ends a batch, or -1. This is the newline that ends the
 // stretch, if it is in data, else the last one.
 func (r *Reader) lastNewline(data []byte, offset int64) int {
-	if r.exhausted && len(data) == 0 {
+	if r.stream.Ended && len(data) == 0 {
 		return -1
 	}
 	if from := max(r.end-1-offset, 0); from < int64(len(data)) {
@@ -210,31 +206,31 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 
 // batch returns data and the rejects so far.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
-	if len(data) == 0 && len(r.rejects) == 0 {
+	if len(data) == 0 && len(r.stream.Rejects) == 0 {
 		return Batch{}, r.stream.End()
 	}
-	b := Batch{File: r.number, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.rejects}
-	r.rejects = nil
+	b := Batch{File: r.number, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.stream.Rejects}
+	r.stream.Rejects = nil
 	return b, nil
 }
 
 // lastLine returns the last line of the stream, which has no newline.
 func (r *Reader) lastLine(offset int64, line []byte) (Batch, error) {
 	b, err := r.batch(offset, line)
-	b.IsCut = r.isCut && len(line) > 0
+	b.IsCut = r.stream.IsCut && len(line) > 0
 	return b, err
 }
 
 // rejectLine skips a line that is too long. Data is the start of the line.
 func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	length := int64(len(data))
-	index := len(r.rejects)
-	r.rejects = append(r.rejects, Reject{Position: offset})
+	index := len(r.stream.Rejects)
+	r.stream.Rejects = append(r.stream.Rejects, Reject{Position: offset})
 	data, rest, err := r.skipLine(data)
 	if err != nil {
 		return Batch{}, err
 	}
-	r.rejects[index].Message = TooLong("line", length+rest, int64(r.limit), r.limits.Setting())
+	r.stream.Rejects[index].Message = TooLong("line", length+rest, int64(r.limit), r.limits.Setting())
 	return r.batch(offset, data[:0])
 }
 
@@ -243,7 +239,7 @@ func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error) {
 	size := min(BatchBytes, r.limit+1)
 	for {
-		if data, err = r.fill(data[:0], size); err != nil {
+		if data, err = r.stream.Fill(data[:0], size); err != nil {
 			return data, length, err
 		}
 		if n := bytes.IndexByte(data, r.newline); n >= 0 {
@@ -255,37 +251,6 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 			return data, length, nil
 		}
 	}
-}
-
-// fill appends to data until it has size bytes or the source has no more.
-func (r *Reader) fill(data []byte, size int) ([]byte, error) {
-	if cap(data) < size && !r.exhausted {
-		data = append(make([]byte, 0, size), data...)
-	}
-	for len(data) < size && !r.exhausted {
-		n, err := r.stream.Read(data[len(data):size])
-		data = data[:len(data)+n]
-		if err != nil {
-			if err := r.stop(err); err != nil {
-				return data, err
-			}
-		}
-	}
-	return data, nil
-}
-
-// stop takes in an error of the stream: the end, a fault, or a failure.
-func (r *Reader) stop(err error) error {
-	if err == io.EOF {
-		r.exhausted = true
-		return nil
-	}
-	if fault, ok := errors.AsType[*Fault](err); ok {
-		r.exhausted, r.isCut = fault.Last, fault.Last && !fault.Warning
-		r.rejects = append(r.rejects, Reject{Position: r.stream.Position(), Message: fault.Message, Warning: fault.Warning})
-		return nil
-	}
-	return err
 }
 
 // Close closes the file and frees the decoders. The reader cannot be used again. Closing it twice does no

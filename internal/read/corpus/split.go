@@ -112,19 +112,15 @@ func (f *File) parts() []sized {
 }
 
 // TextSize returns about how many bytes of decoded text the file holds.
-func (f *File) TextSize() int64 {
+func (f *File) TextSize() (sum int64) {
+	for i := range f.Members {
+		sum += f.Members[i].TextSize()
+	}
+	for _, part := range f.Parts {
+		sum += part.Bytes
+	}
 	switch {
-	case f.Members != nil:
-		sum := int64(0)
-		for i := range f.Members {
-			sum += f.Members[i].TextSize()
-		}
-		return sum
-	case f.Parts != nil:
-		sum := int64(0)
-		for _, part := range f.Parts {
-			sum += part.Bytes
-		}
+	case f.Members != nil || f.Parts != nil:
 		return sum
 	case f.Compression != None:
 		return Inflation * f.Size
@@ -134,18 +130,15 @@ func (f *File) TextSize() int64 {
 
 // LeastTextSize returns how many bytes of decoded text the file holds if that of a compressed file is only twice as large
 // as the file, which is less than usual.
-func (f *File) LeastTextSize() int64 {
-	switch {
-	case f.Members != nil:
-		sum := int64(0)
-		for i := range f.Members {
-			sum += f.Members[i].LeastTextSize()
+func (f *File) LeastTextSize() (sum int64) {
+	for _, file := range f.All() {
+		if file.Parts != nil || file.Compression != None {
+			sum += file.TextSize() / Inflation * leastInflation
+		} else {
+			sum += file.Size
 		}
-		return sum
-	case f.Parts != nil || f.Compression != None:
-		return f.TextSize() / Inflation * leastInflation
 	}
-	return f.Size
+	return sum
 }
 
 // Whole returns the stretch of the whole file. Number is the number of the file.

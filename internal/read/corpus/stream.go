@@ -19,6 +19,11 @@ type Stream struct {
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
 	Expand func(bytes int64) error
 
+	// Rejects are the faults that Fill has met and nobody has taken. Ended says that it has found nothing more, and IsCut that
+	// the content ended with a fault.
+	Rejects      []Reject
+	Ended, IsCut bool
+
 	file     File
 	handle   storage.File
 	stored   io.ReadCloser   // the bytes of handle
@@ -47,6 +52,7 @@ func (s *Stream) Reset(file File, position, window int64) error {
 		return err
 	}
 	s.file, s.handle, s.position, s.head, s.headErr = file, handle, position, s.head[:0], nil
+	s.Rejects, s.Ended, s.IsCut = nil, false, false
 	s.stored = handle.From(position)
 	if err := s.decode(file, window); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
@@ -101,20 +107,17 @@ func (f *File) reopen() (storage.File, error) {
 
 // decode sets the decoder up for the compression of the file.
 func (s *Stream) decode(file File, window int64) error {
-	switch file.Compression {
-	case Gzip:
-		if s.gzip == nil {
-			s.gzip = inflate.NewGzip()
-		}
-		s.inflated = s.gzip
-	case Zstd:
-		if s.zstd == nil {
-			s.zstd = inflate.NewZstd()
-		}
-		s.inflated = s.zstd
-	default:
+	switch {
+	case file.Compression == None:
 		s.inflated, s.decoded = nil, s.stored
 		return nil
+	case file.Compression == Gzip && s.gzip == nil:
+		s.gzip = inflate.NewGzip()
+	case file.Compression == Zstd && s.zstd == nil:
+		s.zstd = inflate.NewZstd()
+	}
+	if s.inflated = s.gzip; file.Compression == Zstd {
+		s.inflated = s.zstd
 	}
 	s.decoded = s.inflated
 	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes}); err != nil {
@@ -175,6 +178,26 @@ func (s *Stream) Read(p []byte) (int, error) {
 		err = fmt.Errorf("the file changed while the job ran: %w: %s", err, runAgain)
 	}
 	return n, fmt.Errorf("read input %s at byte %d of its decoded stream: %w", s.file.Path, s.position, err)
+}
+
+// Fill appends to data until it has size bytes or the stream has no more. A fault becomes a reject.
+func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
+	if cap(data) < size && !s.Ended {
+		data = append(make([]byte, 0, size), data...)
+	}
+	for len(data) < size && !s.Ended {
+		n, err := s.Read(data[len(data):size])
+		data = data[:len(data)+n]
+		if fault, isFault := errors.AsType[*Fault](err); isFault {
+			s.Ended, s.IsCut = fault.Last, fault.Last && !fault.Warning
+			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning})
+		} else if err == io.EOF {
+			s.Ended = true
+		} else if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
 }
 
 // seek goes to another position of a plain file.

@@ -2,26 +2,33 @@ package formats
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"mirrorbeam/internal/read/corpus"
 )
 
+func init() {
+	corpus.Register(separated(corpus.CSV, "csv", ',', ".csv"))
+	corpus.Register(separated(corpus.TSV, "tsv", '\t', ".tsv", ".tab"))
+}
+
 // separated is the format of records whose fields are separated by a comma or another character. Fields are
 // quoted as RFC 4180 says. The first record names the fields.
-func separated(comma byte) format {
-	f := corpus.CSV
-	if comma == '\t' {
-		f = corpus.TSV
-	}
-	return format{
-		func(l corpus.Limits, _ Wanted) corpus.Source {
+func separated(f corpus.Format, name string, comma byte, endings ...string) corpus.Definition {
+	return corpus.Definition{
+		Format: f, Name: name, Endings: endings, HasFields: true,
+		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
 		},
-		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
+		Decoder: func(w corpus.Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
+		FieldNames: func(header, _ []byte) []string {
+			names, _ := newCSVDecoder(corpus.Wanted{}, comma).read(header) // an unreadable header has no names
+			return names
+		},
+		Annotator: func() corpus.Annotator { return csvAnnotator{comma} },
 	}
 }
 
@@ -37,11 +44,8 @@ type csvSource struct {
 	path    string
 	header  []byte
 	carry   []byte // read but not handed out; it ends where the stream stands
-	rejects []corpus.Reject
-	ended   bool // the stream has nothing more
-	isCut   bool // it ended with a fault, within a record
-	skips   bool // the current line is the rest of a reject
-	newline byte // ends a line: a line feed, or a carriage return if the first record ends with that alone
+	skips   bool   // the current line is the rest of a reject
+	newline byte   // ends a line: a line feed, or a carriage return if the first record ends with that alone
 }
 
 // Reset goes on to another file, and reads its header.
@@ -49,19 +53,19 @@ func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if err := c.stream.Reset(file, s.Start, c.limits.Window); err != nil {
 		return err
 	}
-	c.number, c.path, c.rejects, c.ended, c.isCut, c.skips = s.File, file.Path, nil, false, false, false
-	if c.carry, err = c.fill(c.carry[:0], corpus.BatchBytes); err != nil {
+	c.number, c.path, c.skips = s.File, file.Path, false
+	if c.carry, err = c.stream.Fill(c.carry[:0], corpus.BatchBytes); err != nil {
 		return err
 	}
 	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
-	c.newline = lineEnd(data, c.comma, c.ended)
+	c.newline = lineEnd(data, c.comma, c.stream.Ended)
 	end, _ := c.recordEnd(data)
 	for end > 0 && isEmptyLine(data[:end]) {
 		data = data[end:]
 		end, _ = c.recordEnd(data)
 	}
 	switch {
-	case end < 0 && c.ended:
+	case end < 0 && c.stream.Ended:
 		end = len(data)
 	case end < 0:
 		return fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", c.path, corpus.BatchBytes, c.format)
@@ -84,17 +88,17 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 			held = true
 		}
 		var err error
-		if data, err = c.fill(data, size); err != nil {
+		if data, err = c.stream.Fill(data, size); err != nil {
 			return corpus.Batch{}, err
 		}
 		b := corpus.Batch{File: c.number, Format: c.format, Header: c.header}
 		end := c.frame(&b, data)
-		if len(b.Frames) > 0 || len(c.rejects) > 0 {
-			b.Data, b.Rejects, c.rejects = data[:end], c.rejects, nil
+		if len(b.Frames) > 0 || len(c.stream.Rejects) > 0 {
+			b.Data, b.Rejects, c.stream.Rejects = data[:end], c.stream.Rejects, nil
 			c.carry = append(c.carry, data[end:]...)
 			return b, nil
 		}
-		if c.ended {
+		if c.stream.Ended {
 			return corpus.Batch{}, c.stream.End()
 		}
 		if data = data[:copy(data, data[end:])]; end > 0 {
@@ -118,11 +122,11 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		at := end
 		length, isOpen := c.recordEnd(data[at:])
 		switch {
-		case length < 0 && !c.ended && int64(len(data)-at) <= c.limits.Line:
+		case length < 0 && !c.stream.Ended && int64(len(data)-at) <= c.limits.Line:
 			return at
-		case length < 0 && c.isCut:
+		case length < 0 && c.stream.IsCut:
 			return len(data) // the fault of the stream stands for this record
-		case length < 0 && c.ended && !isOpen:
+		case length < 0 && c.stream.Ended && !isOpen:
 			length = len(data) - at // the last record of a file may lack its line feed
 		}
 		if length >= 0 && int64(length) <= c.limits.Line {
@@ -137,7 +141,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		if c.skips = line == 0; c.skips {
 			line = len(data) - at
 		}
-		c.rejects = append(c.rejects, corpus.Reject{
+		c.stream.Rejects = append(c.stream.Rejects, corpus.Reject{
 			Position: start + int64(at),
 			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for: the next line is taken for another record", c.limits.Line, c.limits.Setting()),
 		})
@@ -202,23 +206,47 @@ func recordEnd(data []byte, comma, newline byte) (end int, isOpen bool) {
 	return -1, false
 }
 
-// fill appends to data until it has size bytes or the stream has no more.
-func (c *csvSource) fill(data []byte, size int) ([]byte, error) {
-	data = slices.Grow(data, max(size-len(data), 0))
-	for len(data) < size && !c.ended {
-		n, err := c.stream.Read(data[len(data):size])
-		data = data[:len(data)+n]
-		if fault, isFault := errors.AsType[*corpus.Fault](err); isFault {
-			c.ended, c.isCut = fault.Last, fault.Last && !fault.Warning
-			c.rejects = append(c.rejects, corpus.Reject{Position: c.stream.Position(), Message: fault.Message, Warning: fault.Warning})
-		} else if err == io.EOF {
-			c.ended = true
-		} else if err != nil {
-			return data, err
-		}
-	}
-	return data, nil
-}
-
 // Close closes the current file.
 func (c *csvSource) Close() error { return c.stream.Close() }
+
+// csvAnnotator adds cells before the line end of a record.
+type csvAnnotator struct{ comma byte }
+
+func (c csvAnnotator) Clash(header, _ []byte) string {
+	names, _ := newCSVDecoder(corpus.Wanted{}, c.comma).read(header) // an unreadable header has no names
+	for _, name := range corpus.AnnotationFields {
+		if slices.Contains(names, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (c csvAnnotator) Header(b, header []byte) []byte {
+	return c.append(b, header, corpus.AnnotationFields)
+}
+
+func (c csvAnnotator) Record(b, record []byte, a corpus.Annotation) []byte {
+	return c.append(b, record, []string{a.Cluster, strconv.FormatInt(a.Size, 10), strconv.FormatBool(a.Kept), a.KeptID})
+}
+
+// append appends a record with more cells.
+func (c csvAnnotator) append(b, record []byte, cells []string) []byte {
+	content := bytes.TrimRight(record, "\r\n")
+	b = append(b, content...)
+	for _, cell := range cells {
+		b = append(b, c.comma)
+		b = c.appendCell(b, cell)
+	}
+	return append(b, record[len(content):]...)
+}
+
+// appendCell appends a cell, in quotes where it needs them.
+func (c csvAnnotator) appendCell(b []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, "\"\r\n"+string(c.comma)) {
+		return append(b, cell...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(cell, `"`, `""`)...)
+	return append(b, '"')
+}

@@ -81,7 +81,9 @@ func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int
 }
 
 // wanted asks for fields of documents of any length.
-func wanted(fields corpus.Fields) Wanted { return Wanted{Fields: fields, MaxDocument: 1 << 30} }
+func wanted(fields corpus.Fields) corpus.Wanted {
+	return corpus.Wanted{Fields: fields, MaxDocument: 1 << 30}
+}
 
 var idAndText = corpus.Fields{ID: "id", Texts: []string{"text"}}
 

@@ -35,7 +35,7 @@ type csvDecoder struct {
 // readBuffer is the read buffer of a decoder, in bytes.
 const readBuffer = 64 << 10
 
-func newCSVDecoder(w Wanted, comma byte) *csvDecoder {
+func newCSVDecoder(w corpus.Wanted, comma byte) *csvDecoder {
 	d := &csvDecoder{fields: w.Fields, comma: rune(comma), bytes: []byte{}, found: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}} // an empty value is not nil
 	d.buffer = bufio.NewReaderSize(&d.content, readBuffer)
 	d.reader = csv.NewReader(d.buffer) // takes a buffer of that size as it is

@@ -1,7 +1,8 @@
 // Package formats reads the documents of a corpus from files of all known formats.
 //
-// A format is a [corpus.Source], which cuts a file into records, and a [corpus.Decoder], which takes the
-// document out of a record. One goroutine reads a file, and many decode. So slow work belongs in the decoder.
+// A format is a [corpus.Definition], in a file of its own. It has a [corpus.Source], which cuts a file into records, and a
+// [corpus.Decoder], which takes the document out of a record. One goroutine reads a file, and many decode. So slow work
+// belongs in the decoder.
 package formats
 
 import (
@@ -14,68 +15,24 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
 )
 
-// Wanted says what to take from a record.
-type Wanted struct {
-	Fields corpus.Fields
-	// PageText says which text of a web page is wanted.
-	PageText webtext.Mode
-	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
-	// more is a fault.
-	MaxDocument int64
-	// MaxFeatures is how many features a document may have; 0: any number. More are a fault.
-	MaxFeatures int
-}
-
-// format is how one format is read.
-type format struct {
-	source  func(corpus.Limits, Wanted) corpus.Source
-	decoder func(Wanted) corpus.Decoder
-}
-
-// of returns how a format is read.
-func of(f corpus.Format) (format, error) {
-	switch f {
-	case corpus.JSONLines:
-		return format{
-			func(l corpus.Limits, _ Wanted) corpus.Source { return corpus.NewReader(l) },
-			func(w Wanted) corpus.Decoder {
-				lines := corpus.NewJSONDecoder(w.Fields)
-				lines.LimitFeatures(w.MaxFeatures)
-				return jsonDecoder{lines}
-			},
-		}, nil
-	case corpus.CSV:
-		return separated(','), nil
-	case corpus.TSV:
-		return separated('\t'), nil
-	case corpus.WARC:
-		return webArchive(), nil
-	case corpus.Parquet:
-		return columnar(), nil
-	case corpus.Text, corpus.HTML:
-		return whole(f), nil
-	}
-	return format{}, fmt.Errorf("the format %v is not read in this version", f)
-}
-
 // Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
-// into groups, and looks up the row groups of Parquet. It returns an error if a Parquet file does not have
-// the wanted fields.
-func Prepare(ctx context.Context, files []corpus.File, wanted Wanted) ([]corpus.File, error) {
+// into groups, and looks up where others can be cut. It returns an error if one of these does not have the
+// wanted fields.
+func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]corpus.File, error) {
 	files = corpus.Group(files)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(opened)
 	for i := range files {
 		file := &files[i]
-		if file.Format != corpus.Parquet || file.Unlisted {
+		parts := file.Format.Definition().Parts
+		if parts == nil || file.Unlisted {
 			continue
 		}
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {
-				file.Parts, err = parquetParts(file, wanted)
+				file.Parts, err = parts(file, wanted)
 			}
 			return err
 		})
@@ -90,13 +47,13 @@ const opened = 16
 // their formats.
 type Reader struct {
 	limits  corpus.Limits
-	wanted  Wanted
+	wanted  corpus.Wanted
 	sources map[corpus.Format]corpus.Source
 	current corpus.Source
 }
 
 // NewReader returns a reader without a file.
-func NewReader(limits corpus.Limits, wanted Wanted) *Reader {
+func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
 	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
 }
 
@@ -104,11 +61,11 @@ func NewReader(limits corpus.Limits, wanted Wanted) *Reader {
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	source, known := r.sources[file.Format]
 	if !known {
-		f, err := of(file.Format)
-		if err != nil {
-			return fmt.Errorf("open input %s: %w", file.Path, err)
+		definition := file.Format.Definition()
+		if definition.Source == nil {
+			return fmt.Errorf("open input %s: the %v is not read in this version", file.Path, file.Format)
 		}
-		source = f.source(r.limits, r.wanted)
+		source = definition.Source(r.limits, r.wanted)
 		r.sources[file.Format] = source
 	}
 	r.current = source
@@ -129,7 +86,7 @@ func (r *Reader) Close() error {
 
 // Batches yields the batches of a whole file. Number is the number of the file in the input. If the file
 // cannot be read to its end, the last pair is an error.
-func Batches(file corpus.File, number int, limits corpus.Limits, wanted Wanted) iter.Seq2[corpus.Batch, error] {
+func Batches(file corpus.File, number int, limits corpus.Limits, wanted corpus.Wanted) iter.Seq2[corpus.Batch, error] {
 	return func(yield func(corpus.Batch, error) bool) {
 		reader := NewReader(limits, wanted)
 		defer reader.Close()
@@ -148,13 +105,13 @@ func Batches(file corpus.File, number int, limits corpus.Limits, wanted Wanted) 
 
 // Decoder takes documents out of records of any format. It is not for concurrent use.
 type Decoder struct {
-	wanted   Wanted
+	wanted   corpus.Wanted
 	decoders map[corpus.Format]corpus.Decoder
 	name     []byte // name of a file that is a document
 }
 
 // NewDecoder returns a decoder of records.
-func NewDecoder(wanted Wanted) *Decoder {
+func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}}
 }
 
@@ -163,11 +120,7 @@ func NewDecoder(wanted Wanted) *Decoder {
 func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
 	decoder, known := d.decoders[batch.Format]
 	if !known {
-		f, err := of(batch.Format)
-		if err != nil {
-			return corpus.Record{}, err
-		}
-		decoder = f.decoder(d.wanted)
+		decoder = batch.Format.Definition().Decoder(d.wanted)
 		d.decoders[batch.Format] = decoder
 	}
 	content, err := decoder.Decode(batch.Header, record)
@@ -181,8 +134,3 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 	}
 	return content, err
 }
-
-// jsonDecoder decodes lines of JSON, which have no header.
-type jsonDecoder struct{ lines *corpus.JSONDecoder }
-
-func (d jsonDecoder) Decode(_, line []byte) (corpus.Record, error) { return d.lines.Decode(line) }

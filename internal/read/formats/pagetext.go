@@ -12,7 +12,7 @@ type pageText struct {
 	texts     [][]byte // further text fields stay empty
 }
 
-func newPageText(w Wanted, mode webtext.Mode) pageText {
+func newPageText(w corpus.Wanted, mode webtext.Mode) pageText {
 	return pageText{extractor: webtext.Extractor{Mode: mode}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
 }
 

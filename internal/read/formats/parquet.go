@@ -12,14 +12,45 @@ import (
 	"mirrorbeam/internal/read/parquetfile"
 )
 
-// columnar is the format of Parquet.
-func columnar() format {
-	return format{
-		func(l corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
-		func(w Wanted) corpus.Decoder {
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.Parquet, Name: "parquet", HasFields: true, CopyEnding: "parquet",
+		Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"},
+		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
+		Parts: parquetParts,
+		CopyRows: func(file *corpus.File, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+			err = withParquet(file, func(p *parquetfile.File) error {
+				if annotation == nil {
+					rows, err = p.Copy(out, keep)
+				} else {
+					rows, err = p.Annotate(out, keep, annotation)
+				}
+				if err != nil {
+					err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
+				}
+				return err
+			})
+			return rows, err
+		},
+		Annotatable: func(file *corpus.File) error { return withParquet(file, (*parquetfile.File).Annotatable) },
+	})
+}
+
+// withParquet opens a file for what use does.
+func withParquet(file *corpus.File, use func(*parquetfile.File) error) error {
+	handle, err := corpus.OpenUnchanged(file)
+	if err != nil {
+		return err
 	}
+	defer handle.Close() // a file that was only read
+	p, err := parquetfile.Open(handle, file.Size)
+	if err != nil {
+		return fmt.Errorf("read input %s: %w", file.Path, err)
+	}
+	return use(p)
 }
 
 // columnsOf returns the columns that a decoder needs: first the texts, then the features, then the id, then the others.
@@ -46,7 +77,7 @@ type parquetFile struct {
 }
 
 // openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
+func openParquet(file *corpus.File, wanted corpus.Wanted) (*parquetFile, error) {
 	handle, err := corpus.OpenUnchanged(file)
 	if err != nil {
 		return nil, err
@@ -60,7 +91,7 @@ func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
 }
 
 // open reads the footer and chooses the columns.
-func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
+func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
 		return err
 	}
@@ -96,7 +127,7 @@ func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
 }
 
 // parquetParts returns where a file can be cut: at its row groups.
-func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
+func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
 	p, err := openParquet(file, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
@@ -111,7 +142,7 @@ func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
 
 // parquetSource reads row groups.
 type parquetSource struct {
-	wanted Wanted
+	wanted corpus.Wanted
 	limits corpus.Limits
 	input  corpus.File
 	number int

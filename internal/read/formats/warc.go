@@ -12,19 +12,33 @@ import (
 	"mirrorbeam/internal/read/webtext"
 )
 
-// webArchive is the format of WARC, WET and ARC.
-func webArchive() format {
-	return format{
-		func(l corpus.Limits, _ Wanted) corpus.Source {
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.WARC, Name: "warc", Help: "web archives",
+		Endings: []string{".warc", ".wet", ".arc"}, Magics: []string{"WARC/", "filedesc://"},
+		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &warcSource{limits: l, stream: l.Stream()}
 		},
-		func(w Wanted) corpus.Decoder {
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &warcDecoder{
 				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
 			}
 		},
-	}
+		Writer: func(c corpus.Copy) corpus.RecordWriter { return memberWriter{c} },
+	})
 }
+
+// memberWriter compresses each record by itself, since readers of web archives seek single records.
+type memberWriter struct{ out corpus.Copy }
+
+func (m memberWriter) Write(_ string, record []byte) error {
+	if err := m.out.Row(record); err != nil {
+		return err
+	}
+	return m.out.EndMember()
+}
+
+func (memberWriter) Close() error { return nil }
 
 // warcSource reads the records of one archive.
 type warcSource struct {

@@ -1,28 +1,77 @@
 package formats
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/webtext"
 )
 
-// whole is the format of files that are one document each.
-func whole(f corpus.Format) format {
-	return format{
-		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
-		func(w Wanted) corpus.Decoder {
-			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
-			if f == corpus.HTML {
-				d.mediaType, d.text = "text/html", newPageText(w, w.PageText)
-			}
-			return d
+func init() {
+	corpus.Register(whole(corpus.Definition{
+		Format: corpus.Text, Name: "text", Help: "a file is a document",
+		// Prose, markup and source code.
+		Endings: strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
+			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
+			.py .pyi .rb .pl .pm .php .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
+			.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .less
+			.hs .ml .mli .fs .fsx .ex .exs .erl .hrl .clj .cljs .lisp .el .scm .rkt
+			.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
+			.xml .yaml .yml .toml .ini .cfg .conf .properties .cmake .gradle .tf .nix`),
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
+	}))
+	corpus.Register(whole(corpus.Definition{
+		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
+		Endings: []string{".html", ".htm", ".xhtml"},
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &wholeDecoder{mediaType: "text/html", text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+		},
+	}))
+}
+
+// whole completes the definition of a format whose files are one document each. Copies of them are in an archive.
+func whole(d corpus.Definition) corpus.Definition {
+	d.IsWhole, d.CopyEnding = true, "tar"
+	d.Source = func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return &wholeSource{limits: l, format: d.Format} }
+	d.Writer = func(c corpus.Copy) corpus.RecordWriter { return tarWriter{c, tar.NewWriter(c)} }
+	return d
+}
+
+// tarWriter writes each record as a file of an archive.
+type tarWriter struct {
+	out     corpus.Copy
+	archive *tar.Writer
+}
+
+// Write writes a file. All that is not its name and content is the same in every run.
+func (t tarWriter) Write(name string, content []byte) error {
+	header := tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: int64(len(content)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
 	}
+	err := t.archive.WriteHeader(&header)
+	if err == nil {
+		_, err = t.archive.Write(content)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return t.out.Row(nil) // counts it
+}
+
+func (t tarWriter) Close() error {
+	if err := t.archive.Close(); err != nil {
+		return fmt.Errorf("finish archive: %w", err)
+	}
+	return nil
 }
 
 // wholeSource reads the files of a group, one record each.

@@ -163,59 +163,6 @@ func IsSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }
 
-// mostWindow is the largest window of a frame that a lane decodes. RFC 8878 asks every decoder for that much.
-const mostWindow = 8 << 20
-
-// zstdChunk returns where the first frame ends that is preceded by least bytes or ends there.
-func zstdChunk(stored []byte, least int, window uint64) int {
-	for end := 0; ; {
-		length := zstdFrame(stored[end:], window)
-		if length == 0 {
-			return 0
-		}
-		if end += length; end >= least {
-			return end
-		}
-	}
-}
-
-// zstdFrame returns the length of the frame that bytes begin with. It is 0 if the frame is not whole there, or needs a larger
-// window.
-func zstdFrame(stored []byte, window uint64) int {
-	const longestHeader = 18
-	if len(stored) < longestHeader {
-		return 0
-	}
-	if IsSkippable(stored) {
-		return within(stored, skippableHeaderBytes+int64(binary.LittleEndian.Uint32(stored[4:])))
-	}
-	descriptor := stored[len(zstdMagic)]
-	at := zstdHeaderBytes(descriptor)
-	if string(stored[:len(zstdMagic)]) != zstdMagic || zstdWindow(stored[:at]) > window {
-		return 0
-	}
-	for isLast := false; !isLast; {
-		if at+blockHeaderBytes > int64(len(stored)) {
-			return 0
-		}
-		var length int64
-		length, isLast = zstdBlock(stored[at:])
-		at += length
-	}
-	if hasChecksum(descriptor) {
-		at += checksumBytes
-	}
-	return within(stored, at)
-}
-
-// within returns a length, or 0 if bytes are shorter.
-func within(stored []byte, length int64) int {
-	if length > int64(len(stored)) {
-		return 0
-	}
-	return int(length)
-}
-
 // zstdBlock returns the length of a block with its header, and whether it is the last one of a frame.
 func zstdBlock(head []byte) (length int64, isLast bool) {
 	const runLength = 1

@@ -38,6 +38,7 @@ func (g *gzipStream) reset(file io.Reader, at int64, about Options) error {
 
 func (g *gzipStream) stored() *input { return &g.input }
 
+// isBetween reports whether the decoder stands between two members, and the last one was whole.
 func (g *gzipStream) isBetween() bool { return !g.inMember && g.wasWhole }
 
 func (g *gzipStream) close() {}
@@ -96,7 +97,7 @@ func (g *gzipStream) forget() {
 
 // gzipChunk returns where the first header of a member is that is preceded by least bytes or more. It may be wrong:
 // compressed data can look like a header.
-func gzipChunk(stored []byte, least int, _ uint64) int {
+func gzipChunk(stored []byte, least int) int {
 	if !isGzipHeader(stored) {
 		return 0
 	}

@@ -18,16 +18,15 @@ const (
 	blockBytes = 128 << 10
 )
 
-// Lanes decode chunks of files side by side. All readers of a process share them, so that they bound its memory: they
-// hold 64 MiB, and a zstd window each. A reader that finds no free lane decodes by itself.
+// Lanes decode chunks of gzip files side by side. All readers of a process share them, so that they bound its memory: they
+// hold 64 MiB. A reader that finds no free lane decodes by itself.
 type Lanes struct {
 	free  chan struct{}
 	share int64 // stored bytes that a lane may hold, and decoded bytes besides
 	least int64 // stored bytes of a usual chunk
 
-	mutex    sync.Mutex
-	blocks   []*block // not in use
-	decoders map[*format][]decoder
+	blocks   sync.Pool // of *block
+	decoders sync.Pool // of *gzipStream
 }
 
 // NewLanes returns the lanes for a number of cores; nil if there is only one core, which needs none.
@@ -36,7 +35,7 @@ func NewLanes(cores int) *Lanes {
 		return nil
 	}
 	n := min(2*cores, mostLanes)
-	l := &Lanes{free: make(chan struct{}, n), share: aheadBytes / 2 / int64(n), least: leastChunk, decoders: map[*format][]decoder{}}
+	l := &Lanes{free: make(chan struct{}, n), share: aheadBytes / 2 / int64(n), least: leastChunk}
 	for range n {
 		l.free <- struct{}{}
 	}
@@ -55,55 +54,23 @@ func (l *Lanes) take() bool {
 	}
 }
 
-// put gives a lane back. The last one frees the memory.
-func (l *Lanes) put() {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.free <- struct{}{}
-	if len(l.free) == cap(l.free) {
-		l.blocks = nil
-		clear(l.decoders)
-	}
-}
+// put gives a lane back.
+func (l *Lanes) put() { l.free <- struct{}{} }
 
 // emptyBlock returns a block to fill.
 func (l *Lanes) emptyBlock() *block {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	last := len(l.blocks) - 1
-	if last < 0 {
-		return &block{decoded: make([]byte, 0, blockBytes)}
+	if b, is := l.blocks.Get().(*block); is {
+		return b
 	}
-	b := l.blocks[last]
-	l.blocks = l.blocks[:last]
-	return b
+	return &block{decoded: make([]byte, 0, blockBytes)}
 }
 
-// recycle takes back a block.
-func (l *Lanes) recycle(b *block) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.blocks = append(l.blocks, b)
-}
-
-// decoder returns a decoder of a format.
-func (l *Lanes) decoder(of *format) decoder {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	idle := l.decoders[of]
-	last := len(idle) - 1
-	if last < 0 {
-		return of.decoder()
+// decoder returns a decoder of members.
+func (l *Lanes) decoder() *gzipStream {
+	if d, is := l.decoders.Get().(*gzipStream); is {
+		return d
 	}
-	l.decoders[of] = idle[:last]
-	return idle[last]
-}
-
-// release takes back a decoder.
-func (l *Lanes) release(d decoder, of *format) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.decoders[of] = append(l.decoders[of], d)
+	return new(gzipStream)
 }
 
 // block is what a lane delivers: decoded bytes, and the members from which they come.
@@ -129,7 +96,6 @@ type lane struct {
 
 // lanes are the lanes at work for one reader.
 type lanes struct {
-	format  *format
 	all     *Lanes
 	running []*lane       // in the order of the file
 	end     int64         // where the chunk of the last one ends
@@ -152,8 +118,8 @@ func (l *lanes) start(stored []byte, about Options) {
 	quit := l.quit
 	l.group.Go(func() {
 		defer close(started.blocks)
-		decoder := l.all.decoder(l.format)
-		defer l.all.release(decoder, l.format)
+		decoder := l.all.decoder()
+		defer l.all.decoders.Put(decoder)
 		if err := decoder.reset(bytes.NewReader(stored), started.at, about); err == nil {
 			started.isWhole = l.decode(decoder, started.blocks, quit)
 		}
@@ -161,14 +127,14 @@ func (l *lanes) start(stored []byte, about Options) {
 }
 
 // decode delivers the bytes of a chunk. It reports whether the chunk is whole.
-func (l *lanes) decode(from decoder, blocks chan<- *block, quit <-chan struct{}) bool {
+func (l *lanes) decode(from *gzipStream, blocks chan<- *block, quit <-chan struct{}) bool {
 	for {
 		b := l.all.emptyBlock()
 		err := b.fill(from)
 		select {
 		case blocks <- b:
 		case <-quit:
-			l.all.recycle(b)
+			l.all.blocks.Put(b)
 			return false
 		}
 		if err != nil {
@@ -178,7 +144,7 @@ func (l *lanes) decode(from decoder, blocks chan<- *block, quit <-chan struct{})
 }
 
 // fill decodes into an unused block until it is full.
-func (b *block) fill(from decoder) error {
+func (b *block) fill(from *gzipStream) error {
 	b.decoded, b.members = b.decoded[:0], b.members[:0]
 	for len(b.decoded) < cap(b.decoded) {
 		end := len(b.decoded)
@@ -224,7 +190,7 @@ func (l *lanes) read(p []byte) (n int, member int64) {
 // recycle lets a lane use the block again.
 func (l *lanes) recycle() {
 	if l.block != nil {
-		l.all.recycle(l.block)
+		l.all.blocks.Put(l.block)
 	}
 	l.block, l.passed = nil, 0
 }

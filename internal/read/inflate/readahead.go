@@ -53,12 +53,12 @@ func (a *readAhead) fill(n int) {
 }
 
 // cut takes a chunk of least to most bytes. It is nil if none can be found. If takesRest, the rest of the file is a
-// chunk. Length returns the length of the chunk that is the beginning of some bytes, and 0 if that cannot be told.
-func (a *readAhead) cut(length func([]byte) int, least, most int, takesRest bool) []byte {
+// chunk.
+func (a *readAhead) cut(least, most int, takesRest bool) []byte {
 	for n := min(least+least/4, most); ; n = min(2*n, most) {
 		a.fill(n)
 		isEnd := len(a.bytes) < n
-		end := length(a.bytes[:min(len(a.bytes), most)])
+		end := gzipChunk(a.bytes[:min(len(a.bytes), most)], least)
 		if isEnd && end == 0 && takesRest && a.err == io.EOF {
 			end = len(a.bytes)
 		}

@@ -1,16 +1,15 @@
-// Package inflate decodes files of gzip members or zstd frames, on several cores where the file allows it.
+// Package inflate decodes files of gzip members or zstd frames.
 //
-// One core decodes a file of a single member or frame. A file of many is cut into chunks of whole members.
-// [Lanes] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order. What it
-// returns is what one decoder would return that goes through the file alone, faults included.
+// One core decodes zstd, which is fast enough, and a gzip file of a single member. A gzip file of many is cut into chunks
+// of whole members. [Lanes] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order.
+// What it returns is what one decoder would return that goes through the file alone, faults included.
 //
 // # How a file is cut
 //
-// The headers of a zstd frame and its blocks tell where it ends. A gzip member does not tell. So a chunk of
-// gzip ends before bytes that look like the header of a member, and it is tried. It was cut rightly if it ends
-// with the end of a member, and no fault is in it. Then the next member can only begin there. If a chunk fails in
-// any way, the lanes ahead are thrown away, and the one decoder of the Reader goes through that chunk again. This
-// decoder alone finds faults and junk. It also reads what the lanes cannot: members that are too long to
+// A gzip member does not tell where it ends. So a chunk ends before bytes that look like the header of a member, and it is
+// tried. It was cut rightly if it ends with the end of a member, and no fault is in it. Then the next member can only begin
+// there. If a chunk fails in any way, the lanes ahead are thrown away, and the one decoder of the Reader goes through that
+// chunk again. This decoder alone finds faults and junk. It also reads what the lanes cannot: members that are too long to
 // be held, and everything if no lane is free.
 package inflate
 
@@ -23,7 +22,7 @@ type Options struct {
 	// Window is the largest zstd window in bytes. A frame that needs a larger one is a fault. 0 stands for
 	// [DefaultWindow].
 	Window int64
-	// Lanes decode ahead. Nil stands for none.
+	// Lanes decode members of gzip ahead. Nil stands for none.
 	Lanes *Lanes
 }
 
@@ -34,29 +33,13 @@ type decoder interface {
 	// Read decodes bytes of one member. It may return nothing and no error. Its error is io.EOF, a *Fault, or an
 	// error of the file.
 	Read(p []byte) (int, error)
-	// isBetween reports whether the decoder stands between two members, and the last one was whole.
-	isBetween() bool
 	// stored returns the stored bytes.
 	stored() *input
 	close()
 }
 
-// format is what the lanes need to know of gzip or zstd.
-type format struct {
-	decoder func() decoder
-	// chunk returns how many of the stored bytes, which should begin with a member, are a chunk. It has at least so
-	// many bytes, and no member in it needs a larger window. It returns 0 if there is no such chunk.
-	chunk func(stored []byte, least int, window uint64) int
-}
-
-var (
-	gzipFormat = format{func() decoder { return new(gzipStream) }, gzipChunk}
-	zstdFormat = format{func() decoder { return new(zstdStream) }, zstdChunk}
-)
-
 // Reader decodes a file. It is not for concurrent use.
 type Reader struct {
-	format  *format
 	options Options
 	ahead   readAhead
 	decoder decoder
@@ -69,18 +52,10 @@ type Reader struct {
 }
 
 // NewGzip returns a reader of gzip. Reset must be called first.
-func NewGzip() *Reader {
-	return newReader(&gzipFormat)
-}
+func NewGzip() *Reader { return &Reader{decoder: new(gzipStream)} }
 
 // NewZstd returns a reader of zstd. Reset must be called first.
-func NewZstd() *Reader {
-	return newReader(&zstdFormat)
-}
-
-func newReader(f *format) *Reader {
-	return &Reader{format: f, decoder: f.decoder(), lanes: lanes{format: f}}
-}
+func NewZstd() *Reader { return &Reader{decoder: new(zstdStream)} }
 
 // Reset goes on to another file. It keeps the decoders.
 func (r *Reader) Reset(stored io.Reader, options Options) error {
@@ -142,10 +117,11 @@ func (r *Reader) decode(p []byte) (int, error) {
 // tryLanes passes the file from the decoder to the lanes, if it stands between two members, and a chunk can be cut off
 // there.
 func (r *Reader) tryLanes() error {
-	if r.options.Lanes == nil || !r.lanes.isIdle() || !r.decoder.isBetween() {
+	gzip, isGzip := r.decoder.(*gzipStream)
+	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || !gzip.isBetween() {
 		return nil
 	}
-	stored := r.decoder.stored()
+	stored := gzip.stored()
 	at := stored.offset()
 	if at < r.next || r.skip > 0 || r.options.Size-at < 2*r.options.Lanes.least {
 		return nil
@@ -168,10 +144,8 @@ func (r *Reader) tryLanes() error {
 func (r *Reader) fillLanes() {
 	most := r.longestChunk()
 	least := int(max(min(r.options.Lanes.least, most/2), 1))
-	window := uint64(min(8*most, mostWindow))
-	length := func(stored []byte) int { return r.format.chunk(stored, least, window) }
 	for r.options.Lanes.take() {
-		chunk := r.ahead.cut(length, least, int(most), !r.lanes.isIdle())
+		chunk := r.ahead.cut(least, int(most), !r.lanes.isIdle())
 		if chunk == nil {
 			r.options.Lanes.put()
 			return

@@ -46,8 +46,6 @@ func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) 
 
 func (z *zstdStream) stored() *input { return &z.frames.input }
 
-func (z *zstdStream) isBetween() bool { return z.between && z.frames.wasWhole }
-
 // Read decodes. At the end of a frame that another one follows it returns, with or without bytes.
 func (z *zstdStream) Read(p []byte) (int, error) {
 	if z.between {

@@ -29,7 +29,7 @@ type column struct {
 // openColumn opens a column of a row group. An error is that of the first fill.
 func openColumn(f *File, group, number int) *column {
 	leaf := &f.leaves[number]
-	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf.element)}
+	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf)}
 	c.pages, c.fault = openPages(f, group, number)
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
@@ -129,11 +130,11 @@ func TestAnnotate(t *testing.T) {
 			}
 			for row := range file.Rows() {
 				a := annotationOf(row)
-				list := func(text []byte) []string {
-					if text == nil {
+				list := func(text string) []string {
+					if text == "" {
 						return []string{}
 					}
-					return []string{string(text)}
+					return []string{text}
 				}
 				want["cluster"] = append(want["cluster"], list(a.Cluster))
 				want["cluster_size"] = append(want["cluster_size"], []string{strconv.FormatInt(a.Size, 10)})
@@ -167,13 +168,13 @@ func TestAnnotate(t *testing.T) {
 // all keeps every row.
 func all(int64) bool { return true }
 
-func annotationOf(row int64) parquetfile.Annotation {
+func annotationOf(row int64) corpus.Annotation {
 	if row%4 == 0 {
-		return parquetfile.Annotation{Size: 1, Kept: true}
+		return corpus.Annotation{Size: 1, Kept: true}
 	}
-	a := parquetfile.Annotation{Cluster: fmt.Appendf(nil, "c%d", row/4), Size: 3, Kept: row%4 == 1}
+	a := corpus.Annotation{Cluster: fmt.Sprintf("c%d", row/4), Size: 3, Kept: row%4 == 1}
 	if !a.Kept {
-		a.KeptID = fmt.Appendf(nil, "doc %d", row/4*4+1)
+		a.KeptID = fmt.Sprintf("doc %d", row/4*4+1)
 	}
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -22,6 +23,7 @@ type Field struct {
 type leaf struct {
 	Field
 	element *format.SchemaElement
+	logical format.LogicalTypeValue // nil if it has none
 	// whole is the path with all levels.
 	whole string
 }
@@ -30,12 +32,13 @@ type leaf struct {
 // checked the numbers of children.
 type schema struct {
 	elements []format.SchemaElement
+	columns  []*parquet.Column // the leaves to the library
 	leaves   []leaf
 }
 
 // leavesOf lists the leaf columns of a schema.
-func leavesOf(elements []format.SchemaElement) []leaf {
-	s := &schema{elements: elements}
+func leavesOf(elements []format.SchemaElement, columns []*parquet.Column) []leaf {
+	s := &schema{elements: elements, columns: columns}
 	root := s.take()
 	for range root.NumChildren.V {
 		s.walk(place{}, s.take())
@@ -76,10 +79,11 @@ func (s *schema) walk(parent place, element *format.SchemaElement) {
 // enter lists the leaves at and below the element of a place.
 func (s *schema) enter(here place, element *format.SchemaElement) {
 	if element.Type.Valid {
+		logical := logicalTypeOf(element, s.columns[len(s.leaves)])
 		s.leaves = append(s.leaves, leaf{
-			Field:   Field{Path: strings.Join(here.path, "."), Type: typeName(element), Repeated: here.repeated},
-			element: element,
-			whole:   strings.Join(here.whole, "."),
+			Field:   Field{Path: strings.Join(here.path, "."), Type: typeName(element, logical), Repeated: here.repeated},
+			element: element, logical: logical,
+			whole: strings.Join(here.whole, "."),
 		})
 		return
 	}
@@ -111,70 +115,40 @@ func wraps(element *format.SchemaElement) bool {
 	return (isList(element) || isMap(element)) && element.NumChildren.V == 1
 }
 
+// isList and isMap go by the logical type of an element, or by the converted type of older files.
 func isList(element *format.SchemaElement) bool {
-	_, is := logicalType(element).(*format.ListType)
-	return is
+	_, is := element.LogicalType.Value.(*format.ListType)
+	return is || isConverted(element, deprecated.List)
 }
 
 func isMap(element *format.SchemaElement) bool {
-	_, is := logicalType(element).(*format.MapType)
-	return is
+	_, is := element.LogicalType.Value.(*format.MapType)
+	return is || isConverted(element, deprecated.Map) || isConverted(element, deprecated.MapKeyValue)
+}
+
+func isConverted(element *format.SchemaElement, to deprecated.ConvertedType) bool {
+	return element.LogicalType.Value == nil && element.ConvertedType.Valid && element.ConvertedType.V == to
 }
 
 func isRepeated(element *format.SchemaElement) bool {
 	return element.RepetitionType.Valid && element.RepetitionType.V == format.Repeated
 }
 
-// logicalType returns the logical type of an element, also where only the older converted type says it. It is nil if
-// there is none.
-func logicalType(element *format.SchemaElement) format.LogicalTypeValue {
-	if element.LogicalType.Value != nil {
-		return element.LogicalType.Value
+// logicalTypeOf returns the logical type of a leaf, also where only the older converted type says it. It is nil if there is
+// none.
+func logicalTypeOf(element *format.SchemaElement, column *parquet.Column) format.LogicalTypeValue {
+	logical := &element.LogicalType
+	if logical.Value == nil {
+		if logical = column.Type().LogicalType(); logical == nil {
+			return nil
+		}
 	}
-	if !element.ConvertedType.Valid {
-		return nil
-	}
-	integer := func(bits int8, signed bool) format.LogicalTypeValue {
-		return &format.IntType{BitWidth: bits, IsSigned: signed}
-	}
-	milliseconds := format.TimeUnit{Value: new(format.MilliSeconds)}
-	microseconds := format.TimeUnit{Value: new(format.MicroSeconds)}
-	switch element.ConvertedType.V {
-	case deprecated.UTF8:
-		return new(format.StringType)
-	case deprecated.Map, deprecated.MapKeyValue:
-		return new(format.MapType)
-	case deprecated.List:
-		return new(format.ListType)
-	case deprecated.Enum:
-		return new(format.EnumType)
-	case deprecated.Decimal:
-		return &format.DecimalType{Scale: element.Scale.V, Precision: element.Precision.V}
-	case deprecated.Date:
-		return new(format.DateType)
-	case deprecated.TimeMillis:
-		return &format.TimeType{IsAdjustedToUTC: true, Unit: milliseconds}
-	case deprecated.TimeMicros:
-		return &format.TimeType{IsAdjustedToUTC: true, Unit: microseconds}
-	case deprecated.TimestampMillis:
-		return &format.TimestampType{IsAdjustedToUTC: true, Unit: milliseconds}
-	case deprecated.TimestampMicros:
-		return &format.TimestampType{IsAdjustedToUTC: true, Unit: microseconds}
-	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-		return integer(8<<(element.ConvertedType.V-deprecated.Uint8), false)
-	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
-		return integer(8<<(element.ConvertedType.V-deprecated.Int8), true)
-	case deprecated.Json:
-		return new(format.JsonType)
-	case deprecated.Bson:
-		return new(format.BsonType)
-	}
-	return nil
+	return logical.Value
 }
 
 // typeName returns the type of a leaf in plain words.
-func typeName(element *format.SchemaElement) string {
-	switch t := logicalType(element).(type) {
+func typeName(element *format.SchemaElement, logical format.LogicalTypeValue) string {
+	switch t := logical.(type) {
 	case *format.StringType:
 		return "string"
 	case *format.IntType:

@@ -41,14 +41,9 @@ func (c Cell) All() iter.Seq[[]byte] {
 // buffer. The slice of cells is used again for the next row.
 func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
 	return func(yield func(int64, []Cell) bool) {
-		cells := make([]Cell, columns)
-		for len(buffer) > 0 {
-			var number uint64
-			number, buffer = takeNumber(buffer)
-			for i := range cells {
-				cells[i], buffer = takeCell(buffer)
-			}
-			if !yield(int64(number), cells) {
+		var cells []Cell
+		for number, row := range Stretches(buffer, columns) {
+			if cells = CutRow(cells[:0], buffer[row.Start:row.End]); !yield(number, cells) {
 				return
 			}
 		}

@@ -66,25 +66,14 @@ func encodes(e encoding.Encoding, kind parquet.Kind) bool {
 	case format.PlainDictionary, format.RLEDictionary:
 		return true
 	}
-	switch kind {
-	case parquet.Boolean:
-		return encoding.CanEncodeBoolean(e)
-	case parquet.Int32:
-		return encoding.CanEncodeInt32(e)
-	case parquet.Int64:
-		return encoding.CanEncodeInt64(e)
-	case parquet.Int96:
-		return encoding.CanEncodeInt96(e)
-	case parquet.Float:
-		return encoding.CanEncodeFloat(e)
-	case parquet.Double:
-		return encoding.CanEncodeDouble(e)
-	case parquet.ByteArray:
-		return encoding.CanEncodeByteArray(e)
-	case parquet.FixedLenByteArray:
-		return encoding.CanEncodeFixedLenByteArray(e)
-	}
-	return false
+	can, isKnown := canEncode[kind]
+	return isKnown && can(e)
+}
+
+var canEncode = map[parquet.Kind]func(encoding.Encoding) bool{
+	parquet.Boolean: encoding.CanEncodeBoolean, parquet.Int32: encoding.CanEncodeInt32, parquet.Int64: encoding.CanEncodeInt64,
+	parquet.Int96: encoding.CanEncodeInt96, parquet.Float: encoding.CanEncodeFloat, parquet.Double: encoding.CanEncodeDouble,
+	parquet.ByteArray: encoding.CanEncodeByteArray, parquet.FixedLenByteArray: encoding.CanEncodeFixedLenByteArray,
 }
 
 // addedField is an added column as a field of the schema.

@@ -16,8 +16,8 @@ import (
 type appender func([]byte, parquet.Value) []byte
 
 // appenderOf returns how the values of a column become text. It is nil where the bytes of the file are taken.
-func appenderOf(element *format.SchemaElement) appender {
-	switch t := logicalType(element).(type) {
+func appenderOf(leaf *leaf) appender {
+	switch t := leaf.logical.(type) {
 	case *format.DecimalType:
 		return func(b []byte, v parquet.Value) []byte { return appendDecimal(b, v, int(t.Scale)) }
 	case *format.DateType:
@@ -38,11 +38,11 @@ func appenderOf(element *format.SchemaElement) appender {
 	case *format.UUIDType:
 		return appendUUID
 	case *format.Float16Type:
-		if element.Type.V == format.FixedLenByteArray {
+		if leaf.element.Type.V == format.FixedLenByteArray {
 			return appendFloat16
 		}
 	}
-	switch element.Type.V {
+	switch leaf.element.Type.V {
 	case format.ByteArray, format.FixedLenByteArray:
 		return nil
 	}

@@ -41,11 +41,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"sort"
 
 	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 )
@@ -58,8 +58,6 @@ const (
 	magic      = "mbindex2"
 	footerSize = 12 + len(magic)
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // KeyCount returns how many elements of a set of the given size are its keys, if the index is searched for
 // sets of a similarity of at least threshold.
@@ -179,7 +177,7 @@ func openHeader(file []byte) (header Header, err error) {
 		return header, errors.New("the header is damaged")
 	}
 	encoded := rest[uint64(len(rest))-length:]
-	if crc32.Checksum(encoded, castagnoli) != binary.LittleEndian.Uint32(footer[8:]) {
+	if checksum.Of(encoded) != binary.LittleEndian.Uint32(footer[8:]) {
 		return header, errors.New("the header is damaged")
 	}
 	if err := json.Unmarshal(encoded, &header); err != nil {
@@ -225,7 +223,7 @@ func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
 		case elements, ids, keys:
 			length[i] = len(column)
 		}
-		if len(column) != length[i] || (i != elements || fingerprints) && crc32.Checksum(column, castagnoli) != place.Sum {
+		if len(column) != length[i] || (i != elements || fingerprints) && checksum.Of(column) != place.Sum {
 			return nil, fmt.Errorf("column %d is damaged", i)
 		}
 		s.columns[i] = column

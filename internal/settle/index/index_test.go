@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"iter"
 	"math/bits"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 )
@@ -331,7 +331,7 @@ func FuzzOpen(f *testing.F) {
 			place := &h.Columns[i]
 			place.Offset += int64(shift)
 			if place.Offset >= 0 && place.Offset+place.Length <= int64(len(file)) {
-				place.Sum = crc32.Checksum(file[place.Offset:place.Offset+place.Length], castagnoli)
+				place.Sum = checksum.Of(file[place.Offset : place.Offset+place.Length])
 			}
 		}
 		if s, err := openSegment(file, h, 64*(shift%2)); err == nil {

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"iter"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 )
@@ -37,7 +37,7 @@ func (w *writer) put(data []byte) error {
 
 // putColumn writes a column and returns where it is.
 func (w *writer) putColumn(data []byte) (Placement, error) {
-	place := Placement{Offset: w.offset, Length: int64(len(data)), Sum: crc32.Checksum(data, castagnoli)}
+	place := Placement{Offset: w.offset, Length: int64(len(data)), Sum: checksum.Of(data)}
 	return place, w.put(data)
 }
 
@@ -101,7 +101,7 @@ func (w *writer) close() error {
 		return fmt.Errorf("index: %w", err)
 	}
 	footer := binary.LittleEndian.AppendUint64(nil, uint64(len(encoded)))
-	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(encoded, castagnoli))
+	footer = binary.LittleEndian.AppendUint32(footer, checksum.Of(encoded))
 	if err := w.put(encoded); err != nil {
 		return err
 	}

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"strings"
+
+	"mirrorbeam/internal/ground/checksum"
 )
-
-// sumSize is the size of a check sum in bytes.
-const sumSize = 4
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // What can be wrong with a file.
 var (
@@ -26,7 +22,7 @@ var (
 // Seal appends a check sum to content, which begins with its mark: the name of a kind of files and the number of their
 // layout, such as "mirrorbeam groups 1\n".
 func Seal(content []byte) []byte {
-	return binary.LittleEndian.AppendUint32(content, crc32.Checksum(content, castagnoli))
+	return binary.LittleEndian.AppendUint32(content, checksum.Of(content))
 }
 
 // Unseal returns what is between the mark and the check sum of sealed content. The error is one of this package.
@@ -38,8 +34,8 @@ func Unseal(content []byte, mark string) ([]byte, error) {
 		}
 		return nil, ErrForeign
 	}
-	end := len(content) - sumSize
-	if end < len(mark) || crc32.Checksum(content[:end], castagnoli) != binary.LittleEndian.Uint32(content[end:]) {
+	end := len(content) - checksum.Size
+	if end < len(mark) || checksum.Of(content[:end]) != binary.LittleEndian.Uint32(content[end:]) {
 		return nil, ErrDamaged
 	}
 	return content[len(mark):end], nil

@@ -106,31 +106,37 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		}
 	}
 	slices.SortFunc(r.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
+	return r, r.check()
+}
+
+// check compares the numbers of rows with what was counted.
+func (r *Result) check() error {
+	counts := r.Counts
 	// There are always files of rejects.
 	if rows, _ := r.rows(output.Rejects); rows != counts.Rejected {
-		return nil, fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, rows)
+		return fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, rows)
 	}
 	if rows, written := r.rows(output.Unique); written && rows != counts.Kept {
-		return nil, fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
+		return fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
 	}
 	if rows, written := r.rows(output.Removed); written && rows != counts.Removed {
-		return nil, fmt.Errorf("%d documents are removed, %d rows were written to removed", counts.Removed, rows)
+		return fmt.Errorf("%d documents are removed, %d rows were written to removed", counts.Removed, rows)
 	}
 	if rows, written := r.rows(output.Annotated); written && rows != counts.Documents {
-		return nil, fmt.Errorf("%d documents were counted, %d records were written to annotated", counts.Documents, rows)
+		return fmt.Errorf("%d documents were counted, %d records were written to annotated", counts.Documents, rows)
 	}
 	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
-		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
+		return fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
 	}
 	for _, of := range []struct {
 		output string
 		count  int64
 	}{{output.Mirrors, r.Mirrors.Pairs}, {output.Sites, r.Mirrors.Sites}, {output.Suspects, r.Mirrors.Suspects + r.Mirrors.Campaigns}} {
 		if rows, written := r.rows(of.output); written && rows != of.count {
-			return nil, fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
+			return fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // rows returns the number of rows of an output, and whether it has any files.

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
-	"mirrorbeam/internal/read/parquetfile"
 )
 
 // Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
@@ -48,9 +47,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
-	if c.staying.annotates = u.Annotate; u.Annotate {
-		c.annotator = newAnnotator()
-	}
+	c.staying.annotates = u.Annotate
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	for number := max(from, inputs.References()); number < to; number++ {
@@ -74,7 +71,8 @@ type copier struct {
 	holds   bool // the right to hold a long line, which is in buffer
 	writer  recordWriter
 
-	annotator *annotator // nil where records stay as they are
+	annotator corpus.Annotator // nil where records stay as they are
+	annotated []byte           // a record with its annotation
 }
 
 // file copies the kept records of one input file.
@@ -92,8 +90,12 @@ func (c *copier) file(number int) (output.File, error) {
 	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err
 	}
-	if input.Format == corpus.Parquet {
+	definition := input.Format.Definition()
+	if definition.CopyRows != nil {
 		return c.rows(number, input)
+	}
+	if c.Annotate {
+		c.annotator = definition.Annotator()
 	}
 	for {
 		stretch, sum, err := c.staying.next(number)
@@ -109,17 +111,8 @@ func (c *copier) file(number int) (output.File, error) {
 	}
 }
 
-// rows copies the kept rows of a file of Parquet, with all their columns.
+// rows copies the kept rows of a file that is copied as a whole.
 func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
-	handle, err := corpus.OpenUnchanged(input)
-	if err != nil {
-		return output.File{}, work.NewInputError(err)
-	}
-	defer handle.Close() // a file that was only read
-	file, err := parquetfile.Open(handle, input.Size)
-	if err != nil {
-		return output.File{}, work.NewInputError(fmt.Errorf("read input %s: %w", input.Path, err))
-	}
 	end := int64(0) // of the stretch at hand
 	var fault error
 	out := sink{w: &c.writer.out}
@@ -137,19 +130,21 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		fault = err
 		return found && kept == row && fault == nil
 	}
-	var copied int64
+	var annotation func(row int64) corpus.Annotation
 	if c.Annotate {
-		copied, err = file.Annotate(&out, keep, c.staying.columns(number))
-	} else {
-		copied, err = file.Copy(&out, keep)
+		annotation = func(row int64) corpus.Annotation {
+			a, _ := c.staying.annotation(number, row) // a row of that number is no document
+			return a
+		}
 	}
+	copied, err := input.Format.Definition().CopyRows(input, &out, keep, annotation)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
 		}
 	}
 	if err != nil {
-		return output.File{}, work.NewInputError(fmt.Errorf("copy rows of %s: %w", input.Path, err))
+		return output.File{}, work.NewInputError(err)
 	}
 	c.writer.out.Count(copied)
 	return c.finish(number)
@@ -202,7 +197,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 		}
 		c.buffer = batch.Data
 		sum.Add(batch)
-		if err := c.batch(batch); err != nil {
+		if err := c.batch(&batch); err != nil {
 			return err
 		}
 		if c.release(); c.ctx.Err() != nil {
@@ -240,7 +235,7 @@ func (c *copier) release() {
 }
 
 // batch copies the kept records of a batch.
-func (c *copier) batch(batch corpus.Batch) error {
+func (c *copier) batch(batch *corpus.Batch) error {
 	if !batch.Format.IsLines() {
 		return c.frames(batch)
 	}
@@ -253,17 +248,17 @@ func (c *copier) batch(batch corpus.Batch) error {
 		if position < batch.Offset {
 			return c.lost(batch.File, position)
 		}
-		if err := c.write(batch.Format, batch.File, position, batch.Line(position)); err != nil {
+		if err := c.write(batch, position, batch.Line(position)); err != nil {
 			return err
 		}
 	}
 }
 
 // frames copies the kept records of a batch whose records are not lines.
-func (c *copier) frames(batch corpus.Batch) error {
+func (c *copier) frames(batch *corpus.Batch) error {
 	header := batch.Header
-	if c.annotator != nil {
-		header = c.annotator.header(batch.Format, header)
+	if c.Annotate && len(header) > 0 {
+		header = c.annotator.Header(nil, header)
 	}
 	if err := c.writer.header(header); err != nil {
 		return err
@@ -274,7 +269,7 @@ func (c *copier) frames(batch corpus.Batch) error {
 			err = c.lost(batch.File, kept)
 		}
 		if err == nil && isKept {
-			err = c.write(batch.Format, batch.File, position, record)
+			err = c.write(batch, position, record)
 		}
 		if err != nil {
 			return err

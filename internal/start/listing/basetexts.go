@@ -31,7 +31,7 @@ func readBaseTexts(ctx context.Context, c *job.Config, files []corpus.File) ([]b
 	}
 	b := baseTexts{sketching: c.Sketching(c.Sizing(0).WindowBytes)}
 	b.sketching.Options.SimHashBits = 0
-	if b.sketcher, err = documents.NewSketcher(b.sketching, stopWords); err != nil {
+	if b.sketcher, err = documents.NewSketcher(b.sketching, documents.Kept{}, stopWords); err != nil {
 		return nil, err
 	}
 	if files, err = formats.Prepare(ctx, files, b.sketching.Wanted()); err != nil {

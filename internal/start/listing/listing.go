@@ -93,7 +93,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
 	}
 	if slices.Contains(c.Outputs(), output.Annotated) {
-		if err := formats.Annotatable(ctx, files, output.AnnotationFields, reading.Wanted(), limits); err != nil {
+		if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
 			return documents.Inputs{}, 0, setting.Errorf("{emit} annotated: %w", err)
 		}
 	}

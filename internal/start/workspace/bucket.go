@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -33,23 +31,7 @@ const (
 type bucket struct {
 	storage storage.Storage
 	folder  string
-	token   string
 	lease   storage.Lease
-}
-
-// recoverBucket takes the lease of an output folder and clears away what dead runs have left there, unless it resumes
-// one.
-func (w *Workspace) recoverBucket(folder string) (*bucket, error) {
-	b, err := leaseBucket(folder, w.token)
-	if err != nil {
-		return nil, err
-	}
-	w.Output = b.folder
-	if err := b.recover(w.resume); err != nil {
-		return nil, errors.Join(fmt.Errorf("clear away what an earlier job left: %w", err), b.lease.Release())
-	}
-	b.token = w.token
-	return b, nil
 }
 
 // leaseBucket takes the lease of an output folder.
@@ -58,7 +40,7 @@ func leaseBucket(folder, token string) (*bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bucket{storage: s, folder: strings.TrimRight(folder, "/"), token: token}
+	b := &bucket{storage: s, folder: strings.TrimRight(folder, "/")}
 	if b.lease, err = s.Lease(b.at(leaseName), "the run "+token); err != nil {
 		return nil, err
 	}
@@ -67,45 +49,51 @@ func leaseBucket(folder, token string) (*bucket, error) {
 
 func (b *bucket) at(name string) string { return storage.Join(b.folder, name) }
 
-// partial is the folder of a run's results that are not published yet.
 func (b *bucket) partial(token string) string { return b.at(partialPrefix + runPrefix + token) }
 
-// recover finishes what dead runs have begun, and removes what they have left. No other run is alive, since
-// each would hold the lease, but for a run whose job is in the hands of a cluster. It asks whether a run is resumed.
-func (b *bucket) recover(resume func(token, partial string) (bool, error)) error {
-	tokens, err := b.tokens()
+// begin has nothing to do: in a bucket a folder need not be made.
+func (b *bucket) begin(record) error { return nil }
+
+func (b *bucket) write(path string, content []byte) error { return storage.WriteFile(path, content) }
+
+func (b *bucket) entries() (entries []entry, err error) {
+	known := map[entry]bool{}
+	for info, err := range b.storage.List(b.folder) {
+		if err != nil {
+			return nil, err
+		}
+		first, _, isFolder := strings.Cut(strings.TrimPrefix(info.Name, b.folder+"/"), "/")
+		if e := (entry{first, isFolder}); !known[e] {
+			known[e] = true
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// tokens returns the tokens of the runs that have unpublished results in the output folder.
+func (b *bucket) tokens() ([]string, error) {
+	entries, err := b.entries()
+	return runTokens(entries), err
+}
+
+// claim returns true: no other run is alive, since each would hold the lease.
+func (b *bucket) claim(string) (bool, error) { return true, nil }
+
+func (b *bucket) recover(token string) error {
+	content, err := storage.ReadFile(storage.Join(b.partial(token), publicationName))
+	if err == nil {
+		var j bucketJournal
+		if j, err = parseJournal(content); err == nil {
+			err = b.carryOut(token, j)
+		}
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	if err != nil {
 		return err
 	}
-	for token := range tokens {
-		if is, err := isHandedOver(b.partial(token)); err != nil {
-			return err
-		} else if is {
-			return &HandedOverError{b.folder}
-		}
-		if resumed, err := resume(token, b.partial(token)); err != nil {
-			return err
-		} else if resumed {
-			continue
-		}
-		content, err := storage.ReadFile(storage.Join(b.partial(token), publicationName))
-		switch {
-		case err == nil:
-			j, err := parseJournal(content)
-			if err == nil {
-				err = b.carryOut(token, j)
-			}
-			if err != nil {
-				return err
-			}
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-		if err := b.removePartial(token); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.removePartial(token)
 }
 
 // removePartial removes the results of a run that are not published. The journal goes first: otherwise it
@@ -197,112 +185,31 @@ func (b *bucket) earlier() (earlier, error) {
 	return earlier{token: m.Token, names: append(pages(b.folder), m.names()...), whole: err == nil}, nil
 }
 
-// check refuses an output folder with files that may not be replaced.
-func (b *bucket) check(overwrite bool) error {
-	old, err := b.earlier()
-	if err != nil {
-		return fmt.Errorf("the output folder %s holds what no job has written: %w: give another folder, or move the file away", b.folder, err)
-	}
-	if overwrite {
-		return nil
-	}
-	for info, err := range b.storage.List(b.folder) {
-		if err != nil {
-			return err
-		}
-		name := strings.TrimPrefix(info.Name, b.folder+"/")
-		isUnfinished := !old.whole && old.has(name)
-		if !isUnfinished && name != leaseName && !strings.HasPrefix(name, partialPrefix) {
-			return setting.Errorf("the output folder %s is not empty (it holds %s): give another one, or {overwrite} to replace the results of an earlier job", b.folder, name)
+// publish notes in a journal what it is about to do, and does it. The next run finishes what is interrupted.
+func (b *bucket) publish(p publication) (isInterrupted bool, err error) {
+	j := bucketJournal{Moves: p.moves}
+	for _, name := range p.old.names {
+		if !slices.ContainsFunc(p.moves, func(m move) bool { return m.To == name }) {
+			j.Remove = append(j.Remove, name)
 		}
 	}
-	return nil
-}
-
-// publish gives the finished files their names, and writes the manifest, the summary and the mark of success
-// beside them. IsInterrupted says that the next run has to finish the work.
-func (b *bucket) publish(files []output.File, summary any) (isInterrupted bool, err error) {
-	old, err := b.earlier()
+	content, err := json.Marshal(j)
+	if err == nil {
+		err = b.write(storage.Join(b.partial(p.token), publicationName), content)
+	}
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("write %s: %w", publicationName, err)
 	}
-	j, err := b.prepare(files, summary, old)
-	if err != nil {
-		return false, err
-	}
-	if err := b.writeJSON(publicationName, j); err != nil {
-		return false, err
-	}
-	if err := b.carryOut(b.token, j); err != nil {
+	if err := b.carryOut(p.token, j); err != nil {
 		return true, fmt.Errorf("%w: %w", err, errInterrupted)
 	}
 	return false, nil
 }
 
-// prepare checks the finished files, writes the files beside them and returns the journal of the publication.
-func (b *bucket) prepare(files []output.File, summary any, old earlier) (j bucketJournal, err error) {
-	partial := b.partial(b.token)
-	sizes := map[string]int64{}
-	for info, err := range b.storage.List(partial) {
-		if err != nil {
-			return j, err
-		}
-		sizes[info.Name] = info.Size
-	}
-	for i, file := range files {
-		size, is := sizes[storage.Join(partial, file.Temporary)]
-		if !is || size != file.Bytes {
-			return j, fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, size, file.Bytes)
-		}
-		j.Moves = append(j.Moves, move{file.Temporary, file.Name})
-		files[i].Temporary = ""
-	}
-	if err := b.writeJSON(ManifestName, manifest{b.token, files}); err != nil {
-		return j, err
-	}
-	if err := b.writeJSON(SummaryName, summary); err != nil {
-		return j, err
-	}
-	j.Moves = append(j.Moves, move{SummaryName, SummaryName}, move{ManifestName, ManifestName}, move{SuccessName, SuccessName})
-	return j, b.checkNames(&j, old)
-}
-
-// checkNames refuses names that foreign files have. It notes the old results that nothing replaces.
-func (b *bucket) checkNames(j *bucketJournal, old earlier) error {
-	isNew := map[string]bool{}
-	for _, m := range j.Moves {
-		isNew[m.To] = true
-	}
-	for info, err := range b.storage.List(b.folder) {
-		if err != nil {
-			return err
-		}
-		switch name := strings.TrimPrefix(info.Name, b.folder+"/"); {
-		case isNew[name] && !old.has(name):
-			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", b.folder, name)
-		case !isNew[name] && old.has(name):
-			j.Remove = append(j.Remove, name)
-		}
-	}
-	return nil
-}
-
-// writeJSON writes a file of the run.
-func (b *bucket) writeJSON(name string, value any) error {
-	content, err := json.MarshalIndent(value, "", "  ")
-	if err == nil {
-		err = storage.WriteFile(storage.Join(b.partial(b.token), name), append(content, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
-}
-
 // close removes unpublished files, unless they are needed, and gives the lease back.
-func (b *bucket) close(isNeeded bool) {
+func (b *bucket) close(token string, isNeeded bool) {
 	if !isNeeded {
-		_ = b.removePartial(b.token) // if it fails, the next run removes them
+		_ = b.removePartial(token) // if it fails, the next run removes them
 	}
 	_ = b.lease.Release() // if it fails, the lease ends by itself
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,69 +31,70 @@ func (d disk) ask(operation, path string) error {
 	return nil
 }
 
-// mkdir makes a folder that only its owner may enter.
-func (d disk) mkdir(path string) error {
-	if err := d.ask("mkdir", path); err != nil {
+// do does an operation, unless a test wants an error from it.
+func (d disk) do(operation, path string, act func() error) error {
+	if err := d.ask(operation, path); err != nil {
 		return err
 	}
-	return os.Mkdir(path, 0o700)
+	return act()
+}
+
+// mkdir makes a folder that only its owner may enter.
+func (d disk) mkdir(path string) error {
+	return d.do("mkdir", path, func() error { return os.Mkdir(path, 0o700) })
 }
 
 // link gives a file a second name. If the file is a symbolic link, it links the link itself.
 func (d disk) link(from, to string) error {
-	err := d.ask("link", from)
-	if err != nil {
-		return err
-	}
-	if err = unix.Linkat(unix.AT_FDCWD, from, unix.AT_FDCWD, to, 0); err != nil {
-		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
-	}
-	return nil
+	return d.do("link", from, func() error {
+		if err := unix.Linkat(unix.AT_FDCWD, from, unix.AT_FDCWD, to, 0); err != nil {
+			return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
+		}
+		return nil
+	})
 }
 
 func (d disk) symlink(target, path string) error {
-	if err := d.ask("symlink", path); err != nil {
-		return err
-	}
-	return os.Symlink(target, path)
+	return d.do("symlink", path, func() error { return os.Symlink(target, path) })
 }
 
 func (d disk) rename(from, to string) error {
-	if err := d.ask("rename", from); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
+	return d.do("rename", from, func() error { return os.Rename(from, to) })
 }
 
 // renameIn renames a file in or below a folder. It follows no link out of the folder.
 func (d disk) renameIn(folder, from, to string) error {
-	if err := d.ask("rename", filepath.Join(folder, from)); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(root.Rename(from, to), root.Close())
+	return d.do("rename", filepath.Join(folder, from), func() error {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.Rename(from, to), root.Close())
+	})
 }
 
 // exchange swaps the names of two files or folders in one step.
 func (d disk) exchange(a, b string) error {
-	if err := d.ask("exchange", a); err != nil {
-		return err
-	}
-	if err := exchange(a, b); err != nil {
-		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
-	}
-	return nil
+	return d.do("exchange", a, func() error {
+		if err := exchange(a, b); err != nil {
+			return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
+		}
+		return nil
+	})
 }
 
 // remove removes a file or an empty folder. It is no error if there is none.
 func (d disk) remove(path string) error {
-	if err := d.ask("remove", path); err != nil {
-		return err
+	return d.do("remove", path, func() error { return storage.Local{}.Remove(path) })
+}
+
+// removeEmpty removes a folder if it is empty. It leaves anything else alone.
+func removeEmpty(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return nil
 	}
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(path); !errors.Is(err, syscall.ENOTEMPTY) {
 		return err
 	}
 	return nil
@@ -124,39 +126,41 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// writeFile writes a new file and waits until it is on the device.
-func (d disk) writeFile(path string, content []byte) error {
+// exists reports whether something has that name, or an error hides it.
+func (d disk) exists(path string) bool {
+	info, err := d.lstat(path)
+	return info != nil || err != nil
+}
+
+// writeFile writes a new file with a mode.
+func (d disk) writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err := d.ask("create", path); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}
 	if err = d.ask("write", path); err == nil {
 		_, err = file.Write(content)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return d.sync(path)
+	return errors.Join(err, file.Close())
 }
 
 // sync waits until a file, or the names in a folder, are on the device. It is no error if the file system
 // cannot sync a folder.
 func (d disk) sync(path string) error {
-	if err := d.ask("sync", path); err != nil {
-		return err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = file.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, file.Close())
+	return d.do("sync", path, func() error {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = file.Sync()
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+			err = nil
+		}
+		return errors.Join(err, file.Close())
+	})
 }
 
 // syncsAtATime is how many files are synced side by side. A device that gets one request at a time is idle
@@ -213,8 +217,51 @@ func (d disk) empty(path string) error {
 }
 
 func (d disk) removeTree(path string) error {
-	if err := d.ask("remove", path); err != nil {
-		return err
+	return d.do("remove", path, func() error { return os.RemoveAll(path) })
+}
+
+// makeFolder makes a folder and all missing folders above it. It returns those that it has made, the outermost first. An
+// existing folder is left as it is.
+func makeFolder(path string, mode fs.FileMode) (made []string, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
 	}
-	return os.RemoveAll(path)
+	if target, err := os.Readlink(path); err == nil {
+		return nil, fmt.Errorf("it is a symbolic link to %s, which does not exist", target)
+	}
+	err = os.Mkdir(path, mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if made, err = makeFolder(filepath.Dir(path), mode); err != nil {
+			return made, err
+		}
+		err = os.Mkdir(path, mode)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return made, nil // another run has just made it
+	}
+	if err == nil {
+		made = append(made, path)
+	}
+	return made, err
+}
+
+// isPlaceholder reports whether a path is the link that stands for a foreign folder.
+func isPlaceholder(path, staging string) bool {
+	held, err := os.Readlink(path)
+	return err == nil && held == placeholder(staging, filepath.Base(path))
+}
+
+// isWorkingFolder reports whether the process works in the folder. An exchange would leave the user's shell
+// in a folder that is gone.
+func isWorkingFolder(path string) bool {
+	here, err := os.Stat(".")
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(here, info)
 }

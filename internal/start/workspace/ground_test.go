@@ -77,16 +77,21 @@ func publish(options Options, name string, d disk) error {
 	if err != nil {
 		return err
 	}
-	w.disk = d
+	w.output.(*folder).disk = d
 	err = w.Publish(files, testSummary{name, "hash", 1})
 	if errors.Is(err, errKilled) {
-		for _, lock := range w.locks { // as at the end of a process
-			lock.Close()
-		}
+		abandon(w)
 		return err
 	}
 	w.Close()
 	return err
+}
+
+// abandon gives the locks back, as the end of a process does.
+func abandon(w *Workspace) {
+	for _, lock := range append(w.output.(*folder).locks, w.temp.(*tempFolder).lock) {
+		lock.Close()
+	}
 }
 
 // errKilled is the error of every operation after the process was killed.

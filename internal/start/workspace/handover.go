@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"mirrorbeam/internal/ground/setting"
@@ -85,12 +83,8 @@ func (w *Workspace) removeBoth(name string) error {
 
 // isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
 func isHandedOver(folder string) (bool, error) {
-	name := storage.Join(folder, HandoverName)
-	s, err := storage.Of(name)
-	if err != nil {
-		return false, err
-	}
-	if _, err = s.Stat(name); errors.Is(err, fs.ErrNotExist) {
+	_, err := storage.Stat(storage.Join(folder, HandoverName))
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
@@ -108,12 +102,7 @@ func TakeUp(ctx context.Context, output string, record any, wait func()) (_ *Wor
 			w.Close()
 		}
 	}()
-	if storage.Scheme(output) != "" {
-		err = outliveLease(ctx, wait, func() error { return w.takeUpBucket(output) })
-	} else {
-		err = w.takeUpFolder(output)
-	}
-	if err != nil {
+	if err := outliveLease(ctx, wait, func() error { return w.takeUpOutput(output) }); err != nil {
 		return nil, err
 	}
 	content, err := storage.ReadFile(storage.Join(w.Partial, HandoverName))
@@ -173,35 +162,32 @@ func (n noJob) Error() string {
 // Is reports whether target is the kind of the error.
 func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
 
-// takeUpFolder takes the lock of an output folder on the local disk and finds the run in it.
-func (w *Workspace) takeUpFolder(output string) error {
-	path, err := filepath.Abs(output)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+// takeUpOutput takes the lock or the lease of an output folder and finds the run in it.
+func (w *Workspace) takeUpOutput(output string) error {
+	err := w.openOutput(output, false)
+	_, isHeld := heldBy(err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return noJob{output}
+	case isHeld:
+		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%w)", output, err)
+	case err != nil:
+		return setting.Errorf("the output folder %s cannot be used: %w", output, err)
 	}
-	if err != nil {
-		return fmt.Errorf("the output folder cannot be used: %w", err)
-	}
-	lock, err := storage.Lock(path, os.O_RDONLY)
-	if err != nil {
-		return fmt.Errorf("another process waits for the job or writes to the output folder %s: %w", output, err)
-	}
-	w.Output, w.locks = path, append(w.locks, lock)
-	tokens, err := w.target().tokens()
+	tokens, err := w.output.tokens()
 	if err != nil {
 		return err
 	}
 	for _, token := range tokens {
-		partial := w.target().partial(token)
-		if _, is := marked(partial, token); !is {
-			continue
+		partial := w.output.partial(token)
+		is, err := w.output.claim(token)
+		if err == nil && is {
+			is, err = isHandedOver(partial)
 		}
-		if is, err := isHandedOver(partial); err != nil {
+		if err != nil {
 			return err
-		} else if is {
+		}
+		if is {
 			w.token, w.Partial = token, partial
 			return nil
 		}
@@ -209,36 +195,14 @@ func (w *Workspace) takeUpFolder(output string) error {
 	return noJob{output}
 }
 
-// takeUpBucket does the same for a bucket.
-func (w *Workspace) takeUpBucket(output string) error {
-	b, err := leaseBucket(output, "")
-	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
-		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%w)", output, held)
-	}
-	if err != nil {
-		return setting.Errorf("the output folder %s cannot be used: %w", output, err)
-	}
-	w.bucket, w.Output = b, b.folder
-	tokens, err := b.tokens()
-	if err != nil {
-		return err
-	}
-	for token := range tokens {
-		if is, err := isHandedOver(b.partial(token)); err != nil {
-			return err
-		} else if is {
-			w.token, b.token, w.Partial = token, token, b.partial(token)
-			return nil
-		}
-	}
-	return noJob{output}
-}
-
 // takeUpTemp takes the lock or the lease of the run's folder of temporary files.
-func (w *Workspace) takeUpTemp(folder string) (err error) {
+func (w *Workspace) takeUpTemp(folder string) error {
 	w.Temp = folder
 	if storage.Scheme(folder) != "" {
-		w.bucketTemp, err = leaseBucketTemp(folder, w.token)
+		b, err := leaseBucketTemp(folder, w.token)
+		if err == nil {
+			w.temp = b
+		}
 		return err
 	}
 	if _, is := marked(folder, w.token); !is {
@@ -248,21 +212,6 @@ func (w *Workspace) takeUpTemp(folder string) (err error) {
 	if err != nil {
 		return fmt.Errorf("take up the temporary folder: %w", err)
 	}
-	w.locks = append(w.locks, lock)
+	w.temp = &tempFolder{w.disk, folder, lock}
 	return nil
-}
-
-// tokens returns the tokens of the runs that have unpublished results in the output folder.
-func (b *bucket) tokens() (map[string]bool, error) {
-	tokens := map[string]bool{}
-	for info, err := range b.storage.List(b.folder) {
-		if err != nil {
-			return nil, err
-		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(info.Name, b.folder+"/"), "/")
-		if token, is := strings.CutPrefix(first, partialPrefix+runPrefix); is && isToken(token) {
-			tokens[token] = true
-		}
-	}
-	return tokens, nil
 }

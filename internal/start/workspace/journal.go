@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -70,11 +69,13 @@ func (p publication) begin(j journal) error {
 		return err
 	}
 	draft := p.journal(p.token) + ".draft"
-	if err := p.disk.writeFile(draft, content); err != nil {
+	if err := p.disk.writeFile(draft, content, 0o666); err != nil {
 		return err
 	}
-	if err := p.disk.sync(p.partial(p.token)); err != nil {
-		return err
+	for _, path := range []string{draft, p.partial(p.token)} {
+		if err := p.disk.sync(path); err != nil {
+			return err
+		}
 	}
 	if err := p.disk.rename(draft, p.journal(p.token)); err != nil {
 		return err
@@ -205,8 +206,8 @@ func (t target) renameIfThere(from, to string) error {
 func IsInterrupted(path string) bool {
 	tokens, err := target{path: path}.tokens()
 	return err == nil && slices.ContainsFunc(tokens, func(token string) bool {
-		_, err := os.Stat(target{path: path}.journal(token))
-		return err == nil
+		t := target{path: path}
+		return t.disk.exists(t.journal(token))
 	})
 }
 

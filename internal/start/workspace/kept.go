@@ -94,11 +94,14 @@ func (w *Workspace) resume(token, partial string) (resumed bool, err error) {
 	own := w.token
 	w.token = token
 	err = w.takeUpTemp(k.Temp)
+	if err != nil {
+		w.token, w.Temp = own, ""
+	}
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
 		return false, fmt.Errorf("the leases of the job that died last for up to a minute more: run this one again then (%w)", held)
 	}
 	if err != nil {
-		w.token, w.Temp, w.Outdated = own, "", true
+		w.Outdated = true
 		return false, nil
 	}
 	w.Partial, w.Resumed, w.isKept = partial, true, true

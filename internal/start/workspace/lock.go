@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"mirrorbeam/internal/ground/storage"
 )
@@ -83,7 +81,7 @@ func (r record) mark(d disk, folder string) error {
 	if err := d.mkdir(folder); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, markName), r.encode(), 0o600)
+	return d.writeFile(filepath.Join(folder, markName), r.encode(), 0o600)
 }
 
 // marked returns the mark of a folder. It reports whether a run of this user with that token has made both
@@ -109,7 +107,7 @@ func removeMarked(d disk, folder, token string) error {
 	if !isOwnFolder(folder) {
 		return nil // there is no folder, or it is foreign
 	}
-	entries, err := os.ReadDir(folder)
+	entries, err := d.readDir(folder)
 	if err != nil {
 		return err
 	}
@@ -124,34 +122,30 @@ func removeMarked(d disk, folder, token string) error {
 	return removeEmpty(folder)
 }
 
-// removeEmpty removes a folder if it is empty. It leaves anything else alone.
-func removeEmpty(folder string) error {
-	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
-		return nil
-	}
-	if err := os.Remove(folder); !errors.Is(err, syscall.ENOTEMPTY) {
-		return err
-	}
-	return nil
+// sweeper clears away what dead runs have left, for a run with an output folder.
+type sweeper struct {
+	disk   disk
+	output string
 }
 
 // clearTemp removes what dead runs have left in a folder of temporary files. It also clears the output
 // folders that their locks name.
-func (w *Workspace) clearTemp(parent string) {
-	entries, err := os.ReadDir(parent)
+func (s sweeper) clearTemp(parent string) {
+	entries, err := s.disk.readDir(parent)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		token, isRun := strings.CutPrefix(strings.TrimSuffix(entry.Name(), lockSuffix), runPrefix)
-		if isRun && isToken(token) && strings.HasSuffix(entry.Name(), lockSuffix) && entry.Type().IsRegular() {
-			w.clearLock(filepath.Join(parent, entry.Name()), token)
+		name, isLock := strings.CutSuffix(entry.Name(), lockSuffix)
+		token, isRun := strings.CutPrefix(name, runPrefix)
+		if isLock && isRun && isToken(token) && entry.Type().IsRegular() {
+			s.clearLock(filepath.Join(parent, entry.Name()), token)
 		}
 	}
 }
 
 // clearLock clears away the run of a lock, unless the run is alive.
-func (w *Workspace) clearLock(path, token string) {
+func (s sweeper) clearLock(path, token string) {
 	lock, err := storage.Lock(path, os.O_RDWR)
 	if err != nil {
 		return // the run is alive, or the lock is another user's
@@ -175,28 +169,25 @@ func (w *Workspace) clearLock(path, token string) {
 	if is, err := isHandedOver(folder); is || err != nil {
 		return // a cluster works on its job
 	}
-	if k, is, err := readKept(folder); is && k.waits(w.Output) || err != nil {
+	if k, is, err := readKept(folder); is && k.waits(s.output) || err != nil {
 		return
 	}
-	if r.output != "" && storage.Scheme(r.output) == "" && !w.clearOutput(r) {
+	if r.output != "" && storage.Scheme(r.output) == "" && !s.clearOutput(r) {
 		return
 	}
-	if err := removeMarked(w.disk, folder, token); err != nil {
-		return
-	}
-	if _, err := os.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
-		os.Remove(path)
+	if removeMarked(s.disk, folder, token) == nil && !s.disk.exists(folder) {
+		_ = s.disk.remove(path)
 	}
 }
 
 // clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left
 // there.
-func (w *Workspace) clearOutput(r record) bool {
-	t := target{w.disk, r.output}
-	if r.output == w.Output {
+func (s sweeper) clearOutput(r record) bool {
+	t := target{s.disk, r.output}
+	if r.output == s.output {
 		return t.clear(r)
 	}
-	if _, err := os.Stat(r.output); errors.Is(err, fs.ErrNotExist) {
+	if !s.disk.exists(r.output) {
 		return true
 	}
 	lock, err := storage.Lock(r.output, os.O_RDONLY)

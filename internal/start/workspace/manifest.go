@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,8 +92,11 @@ func (t target) earlier() (earlier, error) {
 	if err != nil {
 		return earlier{}, err
 	}
-	_, err = os.Stat(filepath.Join(t.path, SuccessName))
-	e := earlier{token: m.Token, whole: err == nil}
+	done, err := t.disk.lstat(t.at(SuccessName))
+	if err != nil {
+		return earlier{}, err
+	}
+	e := earlier{token: m.Token, whole: done != nil}
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
@@ -111,7 +113,7 @@ func (t target) results(m manifest) []string { return append(pages(t.path), m.na
 // checkNothing refuses files that have names of results although there is no manifest.
 func (t target) checkNothing(names ...string) error {
 	for _, name := range names {
-		if _, err := os.Lstat(filepath.Join(t.path, name)); err == nil {
+		if t.disk.exists(t.at(name)) {
 			return fmt.Errorf("there is a file %s and no %s", name, ManifestName)
 		}
 	}
@@ -122,11 +124,11 @@ func (t target) checkNothing(names ...string) error {
 // summary must come from a job.
 func (t target) checkOld(m manifest) error {
 	for _, file := range m.Files {
-		info, err := os.Lstat(filepath.Join(t.path, file.Name))
+		info, err := t.disk.lstat(t.at(file.Name))
 		if err != nil {
 			return err
 		}
-		if !info.Mode().IsRegular() || info.Size() != file.Bytes {
+		if info == nil || !info.Mode().IsRegular() || info.Size() != file.Bytes {
 			return fmt.Errorf("%s is not the file of %d bytes that %s lists", file.Name, file.Bytes, ManifestName)
 		}
 	}

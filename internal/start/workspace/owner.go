@@ -21,8 +21,8 @@ func isOwn(info fs.FileInfo) bool {
 
 // isOwnFolder reports whether a path is a folder that belongs to the user alone, and not a link.
 func isOwnFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir() && isOwn(info)
+	info, err := disk{}.lstat(path)
+	return err == nil && info != nil && info.IsDir() && isOwn(info)
 }
 
 // readOwn returns the content of a file that belongs to the user alone. It returns an error for any other

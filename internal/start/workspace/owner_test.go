@@ -161,7 +161,7 @@ func TestForgedStaging(t *testing.T) {
 	out, home := filepath.Join(root, "out"), filepath.Join(root, "home")
 	write(t, filepath.Join(home, "thesis"), "mine")
 	dead := die(t, Options{Output: out, Temp: filepath.Join(root, "temp")})
-	if err := os.Symlink(home, dead.target().staging(dead.token)); err != nil {
+	if err := os.Symlink(home, dead.output.(*folder).target.staging(dead.token)); err != nil {
 		t.Fatal(err)
 	}
 	if w, err := Open(Options{Output: out, Temp: filepath.Join(root, "temp")}); err == nil {

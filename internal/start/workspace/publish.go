@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
 )
 
 // target is an output folder. The run holds its lock.
@@ -56,9 +57,6 @@ var errInterrupted = setting.Errorf("it stopped half-way: run the job again with
 // publish replaces the old results with the new ones. If it returns no error, all new results are in place.
 // If it returns one, the target is as it was, except for errInterrupted.
 func (p *publication) publish() error {
-	if err := p.checkNames(); err != nil {
-		return err
-	}
 	if !p.old.whole {
 		return p.publishFirst()
 	}
@@ -67,24 +65,6 @@ func (p *publication) publish() error {
 		return err
 	}
 	return p.publishByJournal()
-}
-
-// checkNames refuses names that foreign files or folders have.
-func (p publication) checkNames() error {
-	for _, m := range p.moves {
-		info, err := p.disk.lstat(p.at(m.To))
-		if err != nil {
-			return err
-		}
-		switch {
-		case info == nil:
-		case info.IsDir():
-			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", p.path, m.To)
-		case !p.old.has(m.To):
-			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", p.path, m.To)
-		}
-	}
-	return nil
 }
 
 // publishFirst publishes if there are no whole results. It removes what a dead job has left. Then it gives
@@ -130,53 +110,68 @@ func (t target) removeFile(name string) error {
 	return t.disk.remove(t.at(name))
 }
 
-// prepare checks the finished files and writes the files beside them. When it returns, all of them are on the
-// device.
+// prepare checks the finished files, and writes the manifest, the summary and the mark of success beside them. It returns
+// the names that all of them get.
 func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
-	moves := []move{{ManifestName, ManifestName}}
-	var paths []string
-	for i, file := range files {
-		path := filepath.Join(w.Partial, file.Temporary)
-		info, err := w.disk.lstat(path)
-		if err == nil && info == nil {
-			err = &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
-		}
+	s, err := storage.Of(w.Partial)
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[string]int64{}
+	for info, err := range s.List(w.Partial) {
 		if err != nil {
-			return nil, fmt.Errorf("check %s: %w", file.Name, err)
+			return nil, fmt.Errorf("check the results: %w", err)
 		}
-		if info.Size() != file.Bytes {
-			return nil, fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, info.Size(), file.Bytes)
+		sizes[info.Name] = info.Size
+	}
+	moves := []move{{ManifestName, ManifestName}}
+	for i, file := range files {
+		size, is := sizes[storage.Join(w.Partial, file.Temporary)]
+		if !is {
+			return nil, fmt.Errorf("check %s: %w", file.Name, fs.ErrNotExist)
 		}
-		paths = append(paths, path)
+		if size != file.Bytes {
+			return nil, fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, size, file.Bytes)
+		}
 		moves = append(moves, move{file.Temporary, file.Name})
 		files[i].Temporary = ""
 	}
-	if err := w.disk.syncAll(paths); err != nil {
-		return nil, fmt.Errorf("write the results to the disk: %w", err)
-	}
-	if err := w.writeJSON(ManifestName, manifest{w.token, files}); err != nil {
-		return nil, err
-	}
-	if err := w.writeJSON(SummaryName, summary); err != nil {
-		return nil, err
-	}
-	if err := w.disk.writeFile(filepath.Join(w.Partial, SuccessName), nil); err != nil {
-		return nil, fmt.Errorf("write %s: %w", SuccessName, err)
-	}
-	if err := w.disk.sync(w.Partial); err != nil {
-		return nil, fmt.Errorf("write the results to the disk: %w", err)
+	for _, made := range []struct {
+		name  string
+		value any
+	}{{ManifestName, manifest{w.token, files}}, {SummaryName, summary}, {SuccessName, nil}} {
+		var content []byte
+		if made.value != nil {
+			content, err = json.MarshalIndent(made.value, "", "  ")
+			content = append(content, '\n')
+		}
+		if err == nil {
+			err = w.output.write(storage.Join(w.Partial, made.name), content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", made.name, err)
+		}
 	}
 	return append(moves, move{SummaryName, SummaryName}, move{SuccessName, SuccessName}), nil
 }
 
-// writeJSON writes a file that is to be published.
-func (w *Workspace) writeJSON(name string, value any) error {
-	content, err := json.MarshalIndent(value, "", "  ")
-	if err == nil {
-		err = w.disk.writeFile(filepath.Join(w.Partial, name), append(content, '\n'))
-	}
+// checkNames refuses names that foreign files or folders have.
+func (w *Workspace) checkNames(p publication) error {
+	entries, err := w.output.entries()
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return err
+	}
+	isFolder := map[string]bool{}
+	for _, e := range entries {
+		isFolder[e.name] = e.isFolder
+	}
+	for _, m := range p.moves {
+		switch folder, isThere := isFolder[m.To]; {
+		case folder:
+			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", w.Output, m.To)
+		case isThere && !p.old.has(m.To):
+			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", w.Output, m.To)
+		}
 	}
 	return nil
 }
@@ -196,26 +191,17 @@ func (w *Workspace) Publish(files []output.File, summary any) (err error) {
 			err = errors.Join(err, w.Keep())
 		}
 	}()
-	if w.bucket != nil {
-		if w.isInterrupted, err = w.bucket.publish(files, summary); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		return nil
-	}
-	moves, err := w.prepare(files, summary)
-	if err != nil {
+	p := publication{token: w.token}
+	if p.moves, err = w.prepare(files, summary); err != nil {
 		return err
 	}
-	old, err := w.target().earlier()
-	if err != nil {
-		return fmt.Errorf("publish: %w", err)
+	if p.old, err = w.output.earlier(); err == nil {
+		err = w.checkNames(p)
 	}
-	p := publication{target: w.target(), token: w.token, moves: moves, old: old}
-	err = p.publish()
-	w.locks = append(w.locks, p.locks...)
+	if err == nil {
+		w.isInterrupted, err = w.output.publish(p)
+	}
 	if err != nil {
-		_, isStaged := os.Lstat(p.staging(p.token))
-		w.isInterrupted = errors.Is(err, errInterrupted) || isStaged == nil
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
@@ -233,15 +219,4 @@ func (t target) recover(token string) error {
 		}
 	}
 	return removeMarked(t.disk, partial, token)
-}
-
-// isWorkingFolder reports whether the process works in the folder. An exchange would leave the user's shell
-// in a folder that is gone.
-func isWorkingFolder(path string) bool {
-	here, err := os.Stat(".")
-	if err != nil {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err == nil && os.SameFile(here, info)
 }

@@ -107,11 +107,6 @@ func placeholder(staging, name string) string {
 	return filepath.Join("..", filepath.Base(staging), name)
 }
 
-func isPlaceholder(path, staging string) bool {
-	held, err := os.Readlink(path)
-	return err == nil && held == placeholder(staging, filepath.Base(path))
-}
-
 // settle removes the folder that a run has built beside the target, before or after the exchange. It gives
 // foreign files back to the target, and removes results.
 func (t target) settle(token string) error {
@@ -132,15 +127,15 @@ func (t target) settle(token string) error {
 // isStaged reports whether there is a folder beside the target that a run of this user may have made. A new
 // folder has the owner of the old one.
 func (t target) isStaged(token string) bool {
-	info, err := os.Lstat(t.staging(token))
-	if err != nil || !info.IsDir() {
+	info, err := disk{}.lstat(t.staging(token))
+	if err != nil || info == nil || !info.IsDir() {
 		return false
 	}
 	if ownerOf(info).user == os.Geteuid() {
 		return true
 	}
-	own, err := os.Lstat(t.path)
-	return err == nil && ownerOf(own).user == ownerOf(info).user
+	own, err := disk{}.lstat(t.path)
+	return err == nil && own != nil && ownerOf(own).user == ownerOf(info).user
 }
 
 // giveBack moves all foreign files from the folder beside the target into the target, unless they are there

@@ -14,8 +14,10 @@ import (
 func (w *Workspace) openTempFolder(parent string) (err error) {
 	if storage.Scheme(parent) == "" {
 		err = w.openTemp(parent)
-	} else if w.bucketTemp, err = openBucketTemp(parent, w.token, w.Output); err == nil {
-		w.Temp = w.bucketTemp.folder
+	} else if b, held := openBucketTemp(parent, w.token, w.Output); held == nil {
+		w.temp, w.Temp = b, b.folder
+	} else {
+		err = held
 	}
 	if err != nil {
 		return setting.Errorf("the temporary folder %s cannot be used: %w: name another one with {temp}", parent, err)
@@ -41,19 +43,21 @@ func (w *Workspace) makeTemp(parent string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.makeFolder(parent, 0o755); err != nil {
+	made, err := makeFolder(parent, 0o755)
+	w.made = append(w.made, made...)
+	if err != nil {
 		return err
 	}
 	if err := storage.CheckFolder(parent); err != nil {
 		return err
 	}
-	w.clearTemp(parent)
+	sweeper{w.disk, w.Output}.clearTemp(parent)
 	temp := filepath.Join(parent, runPrefix+w.token)
 	lock, err := storage.Lock(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
-	w.Temp, w.locks = temp, append(w.locks, lock)
+	w.Temp, w.temp = temp, &tempFolder{w.disk, temp, lock}
 	if _, err := lock.Write(w.record().encode()); err != nil {
 		return err
 	}
@@ -61,4 +65,18 @@ func (w *Workspace) makeTemp(parent string) error {
 		return err
 	}
 	return checkRoom(temp)
+}
+
+// tempFolder is a run's folder of temporary files on the local disk, with the lock beside it.
+type tempFolder struct {
+	disk disk
+	path string
+	lock *os.File
+}
+
+func (f *tempFolder) close(isNeeded bool) {
+	if !isNeeded && f.disk.removeFolder(f.path) == nil {
+		_ = f.disk.remove(f.path + lockSuffix) // kept otherwise: it leads the next job to the folder
+	}
+	f.lock.Close()
 }

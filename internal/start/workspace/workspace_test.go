@@ -24,9 +24,7 @@ func die(t *testing.T, options Options) *Workspace {
 	for _, file := range []string{filepath.Join(w.Temp, "run-file"), filepath.Join(w.Partial, "pairs-X")} {
 		write(t, file, "x")
 	}
-	for _, lock := range w.locks {
-		lock.Close()
-	}
+	abandon(w)
 	return w
 }
 

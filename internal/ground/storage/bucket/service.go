@@ -2,8 +2,9 @@ package bucket
 
 import (
 	"context"
-	"hash/crc32"
 	"io"
+
+	"mirrorbeam/internal/ground/checksum"
 )
 
 // Service is what a service of objects can do, by one request a call. It tries nothing again: [Store] does. Any number
@@ -123,4 +124,4 @@ type Verdict struct {
 }
 
 // CRC32C returns the sum of a content.
-func CRC32C(content []byte) uint32 { return crc32.Checksum(content, castagnoli) }
+func CRC32C(content []byte) uint32 { return checksum.Of(content) }

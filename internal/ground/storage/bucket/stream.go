@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"net/http"
 	"time"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // stream reads a stretch of a file. When its connection is cut, or the answer is short, it goes on with another one.
 type stream struct {
@@ -47,7 +45,7 @@ func (s *stream) Read(b []byte) (n int, err error) {
 	})
 	s.at += int64(n)
 	if s.whole {
-		s.sum = crc32.Update(s.sum, castagnoli, b[:n])
+		s.sum = checksum.Add(s.sum, b[:n])
 		if want := s.file.pinned().CRC32C; s.at == s.end && s.sum != want {
 			err := fmt.Errorf("%w: their CRC32C is %08x, that of the file is %08x", storage.ErrDamaged, s.sum, want)
 			return 0, s.file.store.failure("read", s.file.name, err)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"hash/crc32"
 	"io/fs"
 
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -47,7 +47,7 @@ func (w *writer) Write(b []byte) (written int, err error) {
 		n := min(len(b), w.room-len(w.buffer))
 		w.grow(n)
 		w.buffer = append(w.buffer, b[:n]...)
-		w.put.CRC32C = crc32.Update(w.put.CRC32C, castagnoli, b[:n])
+		w.put.CRC32C = checksum.Add(w.put.CRC32C, b[:n])
 		written, b = written+n, b[n:]
 	}
 	return written, w.err

@@ -1,4 +1,4 @@
-package output
+package formats
 
 import (
 	"bytes"
@@ -9,29 +9,30 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/corpus"
 )
 
 func TestAnnotationOfObjects(t *testing.T) {
-	alone := Annotation{Size: 1, Kept: true}
-	removed := Annotation{Cluster: `a"`, Size: 3, KeptID: "b"}
+	alone := corpus.Annotation{Size: 1, Kept: true}
+	removed := corpus.Annotation{Cluster: `a"`, Size: 3, KeptID: "b"}
 	for _, c := range []struct {
-		of         Annotation
+		of         corpus.Annotation
 		line, want string
 	}{
 		{alone, `{"text":"x"}`, `{"text":"x","cluster":null,"cluster_size":1,"kept":true,"kept_id":null}`},
 		{removed, " { \"text\" : \"}\" } \r\n", " { \"text\" : \"}\" ,\"cluster\":\"a\\\"\",\"cluster_size\":3,\"kept\":false,\"kept_id\":\"b\"} \r\n"},
 	} {
-		if got := string(c.of.AppendObject([]byte("-"), []byte(c.line))); got != "-"+c.want {
+		if got := string(corpus.JSONLines.Definition().Annotator().Record([]byte("-"), []byte(c.line), c.of)); got != "-"+c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
 func TestAnnotationOfCells(t *testing.T) {
-	if got := string(AppendHeader(nil, []byte("id,text\r\n"), ',')); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
+	if got := string(corpus.CSV.Definition().Annotator().Header(nil, []byte("id,text\r\n"))); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
 		t.Errorf("header %q", got)
 	}
-	if got := string(Annotation{Size: 1, Kept: true}.AppendCells(nil, []byte("1\tx"), '\t')); got != "1\tx\t\t1\ttrue\t" {
+	if got := string(corpus.TSV.Definition().Annotator().Record(nil, []byte("1\tx"), corpus.Annotation{Size: 1, Kept: true})); got != "1\tx\t\t1\ttrue\t" {
 		t.Errorf("cells %q", got)
 	}
 }
@@ -41,7 +42,7 @@ func FuzzAnnotation(f *testing.F) {
 	f.Add("x", "y\"z", "a,b", int64(3), true)
 	f.Add("line\r\nfeed", "", "\ttab", int64(1), false)
 	f.Fuzz(func(t *testing.T, text, cluster, kept string, size int64, isKept bool) {
-		a := Annotation{Cluster: quoting.Text(cluster), Size: size, Kept: isKept, KeptID: quoting.Text(kept)}
+		a := corpus.Annotation{Cluster: quoting.Text(cluster), Size: size, Kept: isKept, KeptID: quoting.Text(kept)}
 		record := append(quoting.AppendString([]byte(`{"text":`), text), "}\n"...)
 		var got struct {
 			Text        string
@@ -50,7 +51,7 @@ func FuzzAnnotation(f *testing.F) {
 			Kept        bool
 			KeptID      *string `json:"kept_id"`
 		}
-		if err := json.Unmarshal(a.AppendObject(nil, record), &got); err != nil {
+		if err := json.Unmarshal(corpus.JSONLines.Definition().Annotator().Record(nil, record, a), &got); err != nil {
 			t.Fatal(err)
 		}
 		is := func(got *string, want string) bool { return got == nil && want == "" || got != nil && *got == want }
@@ -64,7 +65,7 @@ func FuzzAnnotation(f *testing.F) {
 			t.Fatal(err)
 		}
 		w.Flush()
-		r := csv.NewReader(bytes.NewReader(a.AppendCells(nil, cells.Bytes(), '\t')))
+		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator().Record(nil, cells.Bytes(), a)))
 		r.Comma = '\t'
 		row, err := r.Read()
 		if err != nil || len(row) != 6 {

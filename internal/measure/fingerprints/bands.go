@@ -1,4 +1,4 @@
-package documents
+package fingerprints
 
 import (
 	"mirrorbeam/lshbands"

@@ -1,0 +1,79 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/corpus"
+)
+
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.JSONLines, Name: "jsonl", IsLines: true, HasFields: true,
+		Endings: []string{".jsonl", ".ndjson", ".json"},
+		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			lines := corpus.NewJSONDecoder(w.Fields)
+			lines.LimitFeatures(w.MaxFeatures)
+			return jsonDecoder{lines}
+		},
+		FieldNames: jsonNames,
+		Annotator: func() corpus.Annotator {
+			return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
+		},
+	})
+}
+
+// jsonDecoder decodes lines of JSON, which have no header.
+type jsonDecoder struct{ lines *corpus.JSONDecoder }
+
+func (d jsonDecoder) Decode(_, line []byte) (corpus.Record, error) { return d.lines.Decode(line) }
+
+// jsonNames returns the names of the fields of a line, and of the fields inside them.
+func jsonNames(_, line []byte) (names []string) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(line, &fields) != nil {
+		return nil
+	}
+	for name, value := range fields {
+		names = append(names, name)
+		var inner map[string]json.RawMessage
+		if bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
+			for below := range inner {
+				names = append(names, name+"."+below)
+			}
+		}
+	}
+	return names
+}
+
+// jsonAnnotator adds fields at the end of an object.
+type jsonAnnotator struct{ keys corpus.KeyFinder }
+
+func (j *jsonAnnotator) Clash(_, line []byte) string { return j.keys.Find(line) }
+
+func (*jsonAnnotator) Header(b, _ []byte) []byte { return b }
+
+func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
+	end := bytes.LastIndexByte(line, '}')
+	b = append(b, line[:end]...)
+	b = append(b, `,"cluster":`...)
+	b = appendName(b, a.Cluster)
+	b = append(b, `,"cluster_size":`...)
+	b = strconv.AppendInt(b, a.Size, 10)
+	b = append(b, `,"kept":`...)
+	b = strconv.AppendBool(b, a.Kept)
+	b = append(b, `,"kept_id":`...)
+	b = appendName(b, a.KeptID)
+	return append(b, line[end:]...)
+}
+
+// appendName appends a name, or null if it is empty.
+func appendName(b []byte, name string) []byte {
+	if name == "" {
+		return append(b, "null"...)
+	}
+	return quoting.AppendQuoted(b, name)
+}

@@ -1,0 +1,101 @@
+package webtext
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/language"
+)
+
+// mostHeadBytes is how much of a page is searched for the address of its original.
+const mostHeadBytes = 1 << 16
+
+// Canonical returns the address that a web page names as its original, in <link rel="canonical">. It is empty if the page names
+// none, or none with a host.
+func Canonical(page []byte) []byte {
+	head := page[:min(len(page), mostHeadBytes)]
+	if !bytes.Contains(bytes.ToLower(head), []byte("canonical")) {
+		return nil
+	}
+	tokens := html.NewTokenizer(bytes.NewReader(head))
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return nil
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := tokens.TagName()
+			if string(name) == "body" {
+				return nil // links behind it do not count
+			}
+			isLink, isCanonical, address := string(name) == "link", false, []byte(nil)
+			for isLink && more {
+				var key, value []byte
+				key, value, more = tokens.TagAttr()
+				switch string(key) {
+				case "rel":
+					isCanonical = slices.Contains(strings.Fields(strings.ToLower(string(value))), "canonical")
+				case "href":
+					address = bytes.TrimSpace(value)
+				}
+			}
+			if isCanonical && (bytes.Contains(address, []byte("://")) || bytes.HasPrefix(address, []byte("//"))) {
+				return bytes.Clone(address)
+			}
+		}
+	}
+}
+
+// HasPasswordInput reports whether the source of a web page has a field for a password.
+func HasPasswordInput(page []byte) bool {
+	for tag := range tagsNamed(page, "input") {
+		if bytes.EqualFold(attributeOf(tag, "type"), []byte("password")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Language returns the language that a web page says its text is in, as [BaseLanguage] does.
+func Language(page []byte) string {
+	for tag := range tagsNamed(page[:min(len(page), mostTagBytes)], "html") {
+		if lang := attributeOf(tag, "lang"); len(lang) > 0 {
+			return BaseLanguage(lang)
+		}
+		return BaseLanguage(attributeOf(tag, "xml:lang"))
+	}
+	return ""
+}
+
+// tagsNamed yields the tags of a page whose names begin with the given one, from their names to their ends.
+func tagsNamed(page []byte, name string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for {
+			_, rest, found := bytes.Cut(page, []byte("<"))
+			if !found {
+				return
+			}
+			page = rest
+			if len(rest) >= len(name) && bytes.EqualFold(rest[:len(name)], []byte(name)) && !yield(upToEnd(rest)) {
+				return
+			}
+		}
+	}
+}
+
+// BaseLanguage returns the code of a language in ISO 639, of two letters if there is such a code, of three otherwise: "en" for
+// "en-GB" and "eng". It is empty for what is no language. Of a list it takes the first one.
+func BaseLanguage(tag []byte) string {
+	if at := bytes.IndexAny(tag, "-_,; "); at >= 0 {
+		tag = tag[:at]
+	}
+	base, err := language.ParseBase(string(tag))
+	switch code := base.String(); {
+	case err != nil, code == "und", code == "mul", code == "zxx":
+		return ""
+	default:
+		return code
+	}
+}

@@ -1,0 +1,144 @@
+package transforms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"mirrorbeam/internal/carry/work"
+)
+
+// stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the graph has a
+// type of its own that embeds it, for the reason of [taskFn].
+type stepFn[W any] struct {
+	// Work is what the step does.
+	Work W
+
+	planner
+}
+
+// planning is the work of a step. If it has a method Setup() error, that is called first; see [worker].
+type planning interface {
+	Plan(ctx context.Context, p *work.Planning) error
+}
+
+// newStep returns a DoFn for a step of a stage.
+func newStep[W any, P interface {
+	*W
+	planning
+}](s stage, w W) stepFn[W] {
+	return stepFn[W]{w, s.planner()}
+}
+
+// ProcessElement does the step and emits the tasks.
+func (f *stepFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	_, err := f.plan(ctx, elements, emit, any(&f.Work).(planning))
+	return err
+}
+
+// tellingFn is a step that emits its own outcome, too.
+type tellingFn[W any] struct{ stepFn[W] }
+
+// ProcessElement does the step and emits the tasks, and the step's own outcome.
+func (f *tellingFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitOwn func([]byte)) error {
+	o, err := f.plan(ctx, elements, emitTask, any(&f.Work).(planning))
+	if err != nil {
+		return err
+	}
+	element, err := o.Encode()
+	if err == nil {
+		emitOwn(element)
+	}
+	return err
+}
+
+// planner holds what is common to DoFns of steps that see the outcomes of all earlier tasks.
+type planner struct {
+	// Stage is the stage of the tasks that the step makes.
+	Stage work.Stage
+	// Runs says where the step writes.
+	Runs work.Runs
+	// Name tells the step from all others of the job.
+	Name string
+}
+
+func (s stage) planner() planner { return planner{Stage: s.name, Runs: s.job.Runs, Name: s.String()} }
+
+// plan does the work of a step, in the goroutine that Beam has called, and returns the step's own outcome. It holds
+// back the tasks that the step emits until the step has ended: an element may begin other tasks, and wait for the slot
+// that this step holds.
+func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit func([]byte), do planning) (work.Outcome, error) {
+	outcomes, counts, given, err := f.read(elements)
+	if err != nil {
+		return work.Outcome{}, faultOf(string(f.Stage), err)
+	}
+	expect(ctx, f.Runs, f.Stage, 1)
+	setUp := sync.OnceValue(func() error { return setUp(do) }) // attempts at the step, which may run side by side, share it
+	done, figures, recalled, err := once(ctx, f.Runs, f.Name, f.Name, given, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+		p := work.Planning{
+			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: f.Stage},
+			Emit: func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) },
+		}
+		figures, err = f.Runs.Run(ctx, f.Stage, 0, func(m *work.Memory) error {
+			if err := setUp(); err != nil {
+				return err
+			}
+			p.Memory = m
+			return do.Plan(ctx, &p)
+		})
+		done.Outcome = p.Outcome
+		return done, figures, err
+	})
+	if err != nil {
+		return done.Outcome, faultOf(string(f.Stage), err)
+	}
+	if recalled {
+		meters[f.Stage].recalled.Inc(ctx, 1)
+	} else {
+		meters[f.Stage].count(ctx, figures)
+	}
+	f.Runs.Ended(f.Stage, figures)
+	f.emit(ctx, done, emit)
+	return done.Outcome, nil
+}
+
+// read reads the outcomes that a step is given. Given are their encodings, in their order, if the run can be resumed.
+func (f *planner) read(elements func(*[]byte) bool) (outcomes []work.Outcome, counts work.Counts, given [][]byte, err error) {
+	outcomes, counts, err = work.ReadOutcomes(elements)
+	for i := 0; i < len(outcomes) && f.Runs.Resumable && err == nil; i++ {
+		var element []byte
+		element, err = outcomes[i].Encode()
+		given = append(given, element)
+	}
+	return outcomes, counts, given, err
+}
+
+// emit emits the tasks that a step has made.
+func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
+	expect(ctx, f.Runs, f.Stage, len(done.Tasks))
+	for _, element := range done.Tasks {
+		emit(element)
+	}
+}
+
+// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under its key.
+func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (done work.Done, figures work.Figures, recalled bool, err error) {
+	done, recalled, err = runs.Recall(key, given...)
+	if recalled || err != nil {
+		return done, figures, recalled, err
+	}
+	if done, figures, err = runs.Try(ctx, name, do); err == nil {
+		err = runs.Remember(done, key, given...)
+	}
+	return done, figures, false, err
+}
+
+// faultOf marks an error of a step, unless a task has marked it. It returns nil for nil.
+func faultOf(name string, err error) error {
+	if _, isMarked := errors.AsType[work.Fault](err); err == nil || isMarked {
+		return err
+	}
+	return work.MarkFault(fmt.Errorf("%s: %w", name, err))
+}
