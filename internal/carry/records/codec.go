@@ -19,7 +19,7 @@ type laidOut[T any] interface {
 }
 
 func write[T any, R laidOut[T]](run *runfile.Writer, kind runfile.Kind, shard int, record R) error {
-	var c codec
+	c := codec{b: make([]byte, 0, 512)} // most records are shorter
 	record.fields(&c)
 	b, err := run.Record(kind, shard, len(c.b))
 	copy(b, c.b)
