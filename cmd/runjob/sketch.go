@@ -167,7 +167,7 @@ func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	case "bottomk":
 		return func(set []uint64) string { return hexadecimal(sketch.BottomK(set, c.SketchSize), 12) }, nil
 	}
-	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: tieOf(c.Tie)})
+	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: ties[c.Tie]})
 	return func(set []uint64) string {
 		simhash.Reset()
 		simhash.AddSet(set)
@@ -175,9 +175,7 @@ func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	}, err
 }
 
-func tieOf(name string) sketch.Tie {
-	return map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}[name]
-}
+var ties = map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}
 
 // singleHash returns a function from texts to the fingerprints of the article.
 func (c *sketchCommand) singleHash() (func(text []byte) string, error) {

@@ -114,7 +114,8 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		}
 		s.set = in.AppendSet(s.set[:0], set)
 		if s.digester.Set(s.set) != in.Digest(set) {
-			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(firstOf(in, set))), file.remedy)
+			document, _ := in.DocumentsOf(set)
+			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), file.remedy)
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
 			s.add(file, in, set, output.Match{Shared: common, Size: size, MatchSize: other})
@@ -221,11 +222,6 @@ func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match
 	for document := first; document < end; document++ {
 		s.found = append(s.found, found{file, in, document, in.Ref(document), match})
 	}
-}
-
-func firstOf(in *segment, set int) int {
-	document, _ := in.DocumentsOf(set)
-	return document
 }
 
 // refName returns path:position of a document.

@@ -355,22 +355,17 @@ func firstOf(group []candidates.Record) docref.Ref {
 // note names a group if it is among those with the most candidates. The documents of a heap often meet under
 // several keys. The groups of such keys mostly have the same first document, and only the largest is named.
 func (r *Estimate) note(group Group) {
-	for i := range r.Groups {
-		if r.Groups[i].Example == group.Example {
-			if group.Candidates > r.Groups[i].Candidates {
-				r.Groups[i] = group
-				r.sortGroups()
-			}
-			return
-		}
+	at := slices.IndexFunc(r.Groups, func(known Group) bool { return known.Example == group.Example })
+	switch {
+	case at < 0:
+		r.Groups = append(r.Groups, group)
+	case group.Candidates > r.Groups[at].Candidates:
+		r.Groups[at] = group
+	default:
+		return
 	}
-	r.Groups = append(r.Groups, group)
-	r.sortGroups()
-	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
-}
-
-func (r *Estimate) sortGroups() {
 	slices.SortFunc(r.Groups, func(a, b Group) int {
 		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
 	})
+	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
 }
