@@ -48,7 +48,7 @@ func (c *Config) Scorer() methods.Scorer {
 
 // AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair in place of exact
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
-// document grows with the corpus, and reaches that of exact keys at some ten thousand documents.
+// document grows with the corpus, and reaches the cost of exact keys at some ten thousand documents.
 func (c *Config) AllPairsUpTo() int64 {
 	if c.Keys == methods.Auto && c.method().Ordered {
 		return methods.SmallCorpus
@@ -153,14 +153,14 @@ const (
 	noAudit   = "off"
 )
 
-// CommonLaw returns which shingles so many documents have that they do not count. The configuration must be valid.
+// CommonLaw returns which shingles do not count, as too many documents have them. The configuration must be valid.
 func (c *Config) CommonLaw() common.Law {
 	law, _ := common.ParseLaw(c.Common)
 	return law
 }
 
 // CountedLaw returns which shingles are counted as common, whether they are left out or not. A report of boilerplate counts
-// those of [common.Auto] unless the user says otherwise. The configuration must be valid.
+// as [common.Auto] chooses them unless the user says otherwise. The configuration must be valid.
 func (c *Config) CountedLaw() common.Law {
 	if law := c.CommonLaw(); !law.IsOff() || !slices.Contains(c.Outputs(), output.Boilerplate) {
 		return law

@@ -30,7 +30,7 @@ type Measure struct {
 	// Features, if not empty, is the field that holds a document's features, which
 	// stand for its text unless FeatureWeight is given.
 	Features string `json:"features,omitempty"`
-	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for so many shingles.
+	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for this number of shingles.
 	FeatureWeight int `json:"feature_weight,omitempty"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
@@ -118,7 +118,7 @@ type Config struct {
 	// not differ from each other. Empty: all documents are compared.
 	Across string `json:"across,omitempty"`
 
-	// Common says which shingles so many documents have that they do not count; see [common.ParseLaw].
+	// Common says which shingles do not count, as too many documents have them; see [common.ParseLaw].
 	Common string `json:"common,omitempty"`
 	// Verify says what evidence a pair rests on.
 	Verify methods.Verification `json:"verify"`
@@ -136,7 +136,7 @@ type Config struct {
 	// Keep says which documents of a cluster are preferred.
 	Keep preference.Preference `json:"keep"`
 	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred ones;
-	// empty: the source is the name of its file, in the table that of a file or a folder.
+	// empty: the source is the name of its file, in the table the name of a file or a folder.
 	SourceField string `json:"source_field,omitempty"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
@@ -153,7 +153,7 @@ type Config struct {
 	State string `json:"state,omitempty"`
 	// Add leaves the files in the corpus that the state knows and Input does not name.
 	Add bool `json:"add,omitempty"`
-	// Rebuild reads all files again, and allows settings that are not those of the state.
+	// Rebuild reads all files again, and allows other settings than the state's.
 	Rebuild bool `json:"rebuild,omitempty"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty"`

@@ -40,7 +40,7 @@ func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }
 
-// Differing returns the names of the settings that change sketches or results and differ from those of another
+// Differing returns the names of the settings that change sketches or results and differ from the settings of another
 // configuration, sorted.
 func (c *Config) Differing(other *Config) []string {
 	own, others := c.choices(sketchSettings, resultSettings), other.choices(sketchSettings, resultSettings)

@@ -47,7 +47,7 @@ func (m *Mirroring) Limits() mirrors.Limits {
 // shardsPerRange is how many shards of keys there are for each range of sites: there are fewer sites than keys.
 const shardsPerRange = 8
 
-// Paging returns how documents are pages of sites in a job of so many shards. They are not if no output is about sites.
+// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is about sites.
 func (c *Config) Paging(shards int) documents.Paging {
 	if !c.HasSites() {
 		return documents.Paging{}

@@ -36,6 +36,9 @@ func (s *Seed) UnmarshalText(text []byte) error {
 // String returns the number in digits.
 func (s Seed) String() string { return strconv.FormatUint(s.Number, 10) }
 
+// MarshalText writes the number.
+func (s Seed) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // MarshalJSON writes the number.
 func (s Seed) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 

@@ -18,7 +18,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// checker collects the faults of a configuration. Unless ok, it adds the message, whose format is that of
+// checker collects the faults of a configuration. Unless ok, it adds the message, whose format is as in
 // [setting.Errorf].
 type checker func(ok bool, format string, args ...any)
 
@@ -107,7 +107,7 @@ func (c *Config) checkInput(check checker) {
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
 }
 
-// CheckFormat refuses a format of input that has another name than those of [corpus.FormatNames].
+// CheckFormat refuses a format of input that [corpus.FormatNames] does not have.
 func CheckFormat(name string) error {
 	if !slices.Contains(corpus.FormatNames(), name) {
 		return setting.Errorf("{format} %s: must be one of %s", name, strings.Join(corpus.FormatNames(), ", "))
@@ -136,7 +136,7 @@ func CheckPlace(name, path string) error {
 	return nil
 }
 
-// mostFeatureWeight is the largest value of FeatureWeight: each feature makes so many elements of a set.
+// mostFeatureWeight is the largest value of FeatureWeight: each feature makes as many elements of a set.
 const mostFeatureWeight = 1000
 
 // mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
@@ -258,7 +258,7 @@ func (c *Config) checkSimHash(check checker) {
 	}
 }
 
-// OutputNames returns the names that [Config.Emit] may have, without that of the usual output.
+// OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
 	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate}, siteOutputs...)
 }

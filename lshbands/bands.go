@@ -16,8 +16,10 @@ import (
 
 // Scheme is a number of bands and a number of rows in each band. Both are at least 1.
 type Scheme struct {
+	// Bands is the number of bands.
 	Bands int `json:"bands"`
-	Rows  int `json:"rows"`
+	// Rows is the number of rows in each.
+	Rows int `json:"rows"`
 }
 
 // MaxBands is the largest number of bands a scheme may have.

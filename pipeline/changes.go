@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -20,31 +21,14 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
-func (s *Summary) Failing() []string {
-	if s.State == nil {
-		return nil
-	}
-	var met []string
-	for _, of := range output.Followed {
-		for _, kind := range output.ChangeKindsOf(of) {
-			condition := job.FailCondition(kind, of)
-			if s.State.Unacknowledged[of][kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
-				met = append(met, condition)
-			}
-		}
-	}
-	return met
-}
-
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
-	// told are these changes and those of earlier runs that nobody has acknowledged. outbox are those to be acknowledged.
+	// told are these changes and the changes of earlier runs that nobody has acknowledged. outbox are the changes to be acknowledged.
 	told   []output.Change
 	outbox state.Outbox
 	// suspects are those that are open.
-	suspects []OpenSuspect
+	suspects []finished.OpenSuspect
 	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
 	warnings  []warnings.Warning
 	originals []state.Original
@@ -61,7 +45,7 @@ func (r *run) publishScheduled(result *write.Result, summary *Summary) error {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
-	summary.State = &StateSummary{
+	summary.State = &finished.StateSummary{
 		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
 		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
@@ -164,7 +148,7 @@ func (r *run) isAwaited(of, change string) bool {
 	return of != output.Clusters || slices.Contains(r.Config.FailOn, job.FailCondition(change, of))
 }
 
-// follow compares the groups of an output with those of the last run, and writes them to a file.
+// follow compares the groups of an output with the groups of the last run, and writes them to a file.
 func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
 	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
 	return state.WriteGroups(r.state.Path(name), now)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func templated(seed uint64) []line {
 // commonTruth is what brute force finds: the row of each pair, what is counted, the shingles of each document, and which are
 // common.
 type commonTruth struct {
-	rows         map[string]output.PartialPair
+	rows         map[string]output.Pair
 	whole, notIn int64
 	sets         []map[string]bool
 	common       map[string]bool
@@ -111,7 +112,7 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 		own := len(kept(s, first))
 		return first[shingle] && own >= 8 && own*5 >= len(s)
 	})
-	truth, own := commonTruth{rows: map[string]output.PartialPair{}, sets: sets, common: common}, make([]set, len(lines))
+	truth, own := commonTruth{rows: map[string]output.Pair{}, sets: sets, common: common}, make([]set, len(lines))
 	firstOf := map[string]int{}
 	for i, s := range sets {
 		if own[i] = kept(s, common); len(own[i]) == len(s) {
@@ -121,7 +122,7 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 			truth.whole++
 		}
 		if center, is := firstOf[name(s)]; is {
-			truth.rows[lines[center].id+" "+lines[i].id] = output.PartialPair{
+			truth.rows[lines[center].id+" "+lines[i].id] = output.Pair{
 				A: lines[center].id, B: lines[i].id, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, JaccardWhole: 1, Exact: true, Identical: true,
 			}
 			continue
@@ -134,7 +135,7 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 			if i == j || union == 0 || float64(shared)/union < threshold {
 				continue
 			}
-			truth.rows[lines[a].id+" "+lines[b].id] = output.PartialPair{
+			truth.rows[lines[a].id+" "+lines[b].id] = output.Pair{
 				A: lines[a].id, B: lines[b].id, Jaccard: float64(shared) / union,
 				ContainmentA: float64(shared) / float64(len(own[a])), ContainmentB: float64(shared) / float64(len(own[b])),
 				JaccardWhole: float64(whole) / float64(len(s)+len(sets[j])-whole), Exact: true,
@@ -167,9 +168,9 @@ func TestCommon(t *testing.T) {
 				config.Recall = certain
 			}
 			summary := runJob(t, config)
-			rows := readRows[output.PartialPair](t, config.Output, output.Pairs)
+			rows := readRows[output.Pair](t, config.Output, output.Pairs)
 			for _, row := range rows {
-				if got := want.rows[row.A+" "+row.B]; got != row {
+				if got := want.rows[row.A+" "+row.B]; !reflect.DeepEqual(got, row) {
 					t.Errorf("row %+v, want %+v", row, got)
 				}
 			}

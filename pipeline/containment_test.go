@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
@@ -193,7 +194,7 @@ func TestContainment(t *testing.T) {
 			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
 				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
 			}
-			if summary.Plan != (Plan{Keys: methods.Passages, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
+			if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
 				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
 			}
 		})

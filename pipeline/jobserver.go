@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/pipeline/jobservice"
 )
 
-// flinkREST is a flag beside those of Beam, which know the job server only.
+// flinkREST is a flag beside Beam's, which know the job server only.
 var flinkREST = flag.String("flink_rest", "", "Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: port 8081 on the machine of the job server).")
 
 // jobServer returns the job server that the flags of Beam name.

@@ -4,11 +4,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
 )
 
 // metered is what the metrics say of a stage. Its Seconds are not set.
 type metered struct {
-	Stage
+	finished.Stage
 	// expected is the number of tasks that are known so far.
 	expected int64
 	// span has the times at which tasks began and ended, in milliseconds since 1970.

@@ -53,11 +53,13 @@ func jobOn(t *testing.T, documents []transforms.Document, config job.Config) (me
 	runJob(t, config)
 	if config.Similarity != methods.Containment {
 		kept := map[string]string{}
-		parse(t, readOutput(t, config.Output, output.Removed), func(m *transforms.Member) { kept[m.ID] = m.KeptID })
-		members = parse(t, readOutput(t, config.Output, output.Clusters), func(m *transforms.Member) {
-			m.KeptID = quoting.Original(kept[m.ID])
-			m.ID, m.Cluster = quoting.Original(m.ID), quoting.Original(m.Cluster)
-		})
+		parse(t, readOutput(t, config.Output, output.Removed), func(r *output.Removal) { kept[r.ID] = r.KeptID })
+		for _, m := range readRows[output.Member](t, config.Output, output.Clusters) {
+			members = append(members, transforms.Member{
+				ID: quoting.Original(m.ID), Cluster: quoting.Original(m.Cluster), Kept: m.Kept, Similarity: m.Similarity,
+				KeptID: quoting.Original(kept[m.ID]), Size: m.Size,
+			})
+		}
 	}
 	return members, parse(t, readOutput(t, config.Output, output.Pairs), func(p *transforms.Pair) {
 		p.A, p.B = quoting.Original(p.A), quoting.Original(p.B)

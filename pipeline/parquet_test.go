@@ -53,9 +53,7 @@ func TestParquetResults(t *testing.T) {
 			for _, name := range append(lines.Emit, output.Rejects) {
 				switch {
 				case name == output.Clusters:
-					sameAsLines[output.Cluster](t, test.name, name, lines, columns)
-				case name == output.Pairs && lines.Scoring() == methods.Hamming:
-					sameAsLines[output.HammingPair](t, test.name, name, lines, columns)
+					sameAsLines[output.Member](t, test.name, name, lines, columns)
 				case name == output.Pairs:
 					sameAsLines[output.Pair](t, test.name, name, lines, columns)
 				case name == output.Removed:
@@ -73,7 +71,7 @@ func TestParquetResults(t *testing.T) {
 }
 
 // sameAsLines compares the rows of an output in two formats.
-func sameAsLines[T output.Row](t *testing.T, test, name string, lines, columns job.Config) {
+func sameAsLines[T any](t *testing.T, test, name string, lines, columns job.Config) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(columns.Output, name+"-*.parquet"))
 	if err != nil || len(paths) == 0 {
@@ -87,7 +85,10 @@ func sameAsLines[T output.Row](t *testing.T, test, name string, lines, columns j
 		}
 		var got []byte
 		for _, row := range rows {
-			got = row.AppendJSON(got)
+			if pair, is := any(&row).(*output.Pair); is && lines.Scoring() == methods.Hamming {
+				pair.Kind = output.HammingPair
+			}
+			got = output.AppendRow(got, &row)
 		}
 		shard := strings.TrimSuffix(filepath.Base(path), ".parquet")
 		want := readFile(t, filepath.Join(lines.Output, shard+".jsonl"))

@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
@@ -274,7 +275,7 @@ func compareTraffic(t *testing.T, config job.Config) {
 	// stage that moves little of the whole, little is known.
 	const fewPieces, fewBytes = 8, 64 << 10
 	ofStage := fewBytes + all.WrittenBytes/50
-	var real Stage
+	var real finished.Stage
 	for _, stage := range summary.Stages {
 		real.Pieces, real.ReadBytes, real.WrittenBytes = real.Pieces+stage.Pieces, real.ReadBytes+stage.ReadBytes, real.WrittenBytes+stage.WrittenBytes
 		p := planned[stage.Name]

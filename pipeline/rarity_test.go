@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
@@ -109,7 +110,7 @@ func TestShortPassages(t *testing.T) {
 	config.Passage, config.Excerpt = 4, 8
 	summary := runJob(t, config)
 	checkPassages(t, config, naiveTruth(3, true, files...))
-	if summary.Plan != (Plan{Keys: methods.Passages, Words: 7}) {
+	if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: 7}) {
 		t.Errorf("plan %+v", summary.Plan)
 	}
 }

@@ -225,7 +225,7 @@ func (r *run) cancel(ctx context.Context, e engine.Engine, s Submission) error {
 	return interruption
 }
 
-// ended returns the error of a job that has not ended well, or of which nobody knows whether it has ended.
+// ended returns the error of a job that has not ended well, or may not have ended.
 func (r *run) ended(s Submission, err error) error {
 	if _, hasEnded := errors.AsType[*engine.EndedError](err); !hasEnded {
 		return r.lost(s, err)

@@ -138,7 +138,7 @@ func (r *run) newJob() *transforms.Job {
 	return transforms.NewJob(&r.Config, e)
 }
 
-// openFolders makes the folders of the run, or takes up those of a dead one, and writes the inputs of the job into them. The
+// openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job into them. The
 // error is of a kind.
 func (r *run) openFolders() error {
 	recipe, err := r.recipe()

@@ -14,6 +14,7 @@ import (
 
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -22,43 +23,15 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// StateSummary says what a run found in its state, and what has changed since the last run.
-type StateSummary struct {
-	// Generation is the number of the generation that the run has written.
-	Generation int `json:"generation"`
-	// Files counts the files by how they differ from those of the last run.
-	Files state.Difference `json:"files"`
-	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
-	// [output.ChangeKinds].
-	Changes map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that are told of again until somebody
-	// acknowledges them.
-	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
-	// Suspects are the open ones, the oldest first, mostOpenSuspects at most.
-	Suspects []OpenSuspect `json:"suspects,omitempty"`
-	// Unseen counts the suspects of earlier runs that this one could not look for, and which stay as they were.
-	Unseen int64 `json:"unseen,omitempty"`
-}
-
-// OpenSuspect says since when a suspect is known.
-type OpenSuspect struct {
-	ID   string `json:"id"`
-	Site string `json:"site"`
-	// Generation is the one whose run has first seen it, and Seen when that run began; 0 and "" if an earlier version of the
-	// program has seen it.
-	Generation int64  `json:"generation,omitempty"`
-	Seen       string `json:"seen,omitempty"`
-}
-
 // mostOpenSuspects is the number of suspects that a summary dates.
 const mostOpenSuspects = 1000
 
 // openSuspects returns the suspects among all alerts of a state. A campaign stands for its sites.
-func openSuspects(all []state.Alert) (open []OpenSuspect) {
+func openSuspects(all []state.Alert) (open []finished.OpenSuspect) {
 	all = slices.DeleteFunc(slices.Clone(all), func(a state.Alert) bool { return a.Pages == 0 || a.Campaign != 0 })
 	slices.SortStableFunc(all, func(a, b state.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
 	for _, a := range all[:min(len(all), mostOpenSuspects)] {
-		suspect := OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}
+		suspect := finished.OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}
 		if a.First.Seconds != 0 {
 			suspect.Seen = time.Unix(a.First.Seconds, 0).UTC().Format(time.RFC3339)
 		}

@@ -40,7 +40,8 @@ const moving = 3
 
 // Budget bounds the memory that a document takes while it becomes a fingerprint. What counts is what the document becomes:
 // its record, the texts that each step of preparation makes, and its tokens, shingles and features. All steps charge one
-// Budget and stop when it is spent. The fingerprint is of no use then.
+// Budget. When it is spent they keep nothing more, and the fingerprint is of no use. They only count on, so that it is known how much the
+// document takes.
 //
 // A nil Budget has no limit. A Budget is not for concurrent use.
 type Budget struct {
@@ -51,8 +52,8 @@ type Budget struct {
 
 	await   func() error // nil: large documents need not wait
 	used    int64
-	needs   int64 // see Needs
 	isLarge bool
+	isCut   bool // some of the document has not been counted
 	err     error
 }
 
@@ -61,7 +62,7 @@ func (b *Budget) Begin(record int64) {
 	if b == nil {
 		return
 	}
-	b.used, b.needs, b.isLarge, b.err = 0, 0, false, nil
+	b.used, b.isLarge, b.isCut, b.err = 0, false, false, nil
 	b.take(int(record))
 }
 
@@ -92,22 +93,35 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Needs returns about how many bytes a document takes that has spent its budget, or 0 if that is not known.
+// Needs returns the limit with which a document is accepted that has spent its budget. It is 0 if a text became so long that it was
+// not made to its end, since nobody knows then what becomes of the rest.
 func (b *Budget) Needs() int64 {
-	if b == nil {
+	if b == nil || b.err != ErrSpent || b.isCut {
 		return 0
 	}
-	return b.needs
+	return b.used
 }
 
-// foresee notes what a document takes whose budget is spent by a step after done bytes of length bytes of text. It had used before
-// bytes when the step began.
-func (b *Budget) foresee(before int64, done, length int) {
-	if b != nil && b.err == ErrSpent && done > 0 {
-		b.needs = before + int64(float64(b.used-before)*max(float64(length)/float64(done), 1))
+// goesOn reports whether the document is to be read on. If the budget is spent it is only counted.
+func (b *Budget) goesOn() bool { return b == nil || b.err == nil || b.err == ErrSpent }
+
+// cut says that the rest of the document is not counted.
+func (b *Budget) cut() {
+	if b != nil {
+		b.isCut = true
 	}
 }
 
+// elements returns how many elements to charge for a set of a text with so many tokens. The set is not made once the budget is
+// spent. It would have at most as many elements as the text has tokens.
+func (b *Budget) elements(set []uint64, tokens int) int {
+	if b.Err() != nil {
+		return tokens
+	}
+	return len(set)
+}
+
+// take charges bytes, and reports whether the document may go on.
 func (b *Budget) take(bytes int) bool {
 	if b == nil {
 		return true
@@ -172,17 +186,20 @@ func expect[T any](b *Budget, list []T, more, done, length int) []T {
 	return list
 }
 
+// room returns how long a text may become. A longer text spends the budget when it is charged. A piece of an ordinary text always
+// has room, so that it can be counted.
 func (b *Budget) room() int {
 	if b == nil {
 		return math.MaxInt
 	}
-	return int(max(b.Limit-b.used, 0) / moving)
+	return int(max((b.Limit-b.used)/moving, 4*leastPiece))
 }
 
 // takeText charges a text that was to stay within the room.
 func (b *Budget) takeText(length, room int) bool {
 	if length > room {
-		length *= moving
+		length = max(length*moving, int(b.Limit-b.used)+1)
+		b.cut()
 	}
 	return b.take(length)
 }

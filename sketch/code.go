@@ -171,6 +171,7 @@ func (r *codeReader) blanked(tokens *sourcecode.Scanner, code []byte) []byte {
 		return code
 	}
 	if !r.budget.take(len(code)) {
+		r.budget.cut()
 		return nil
 	}
 	r.text = append(r.text[:0], code...)
@@ -228,6 +229,7 @@ func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
 			r.pieces = append(r.pieces, piece)
 		}
 		if len(r.text) > room || r.places && !r.budget.take(pieceBytes) {
+			r.budget.cut()
 			break
 		}
 	}

@@ -75,7 +75,6 @@ type Hasher struct {
 	elements  []uint64 // shingles in the order of the text, then the set
 	// Of the text: its length, how much of it has been read, and the number of tokens there.
 	length, done, count int
-	before              int64 // what the document had used of its budget
 
 	// ending holds the last bytes of a text, at most lookahead, and zeros.
 	ending [2 * lookahead]byte
@@ -137,7 +136,7 @@ func (h *Hasher) begin(length int) {
 	h.tokenizer.reset()
 	h.runs.reset()
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
-	h.length, h.done, h.count, h.before = length, 0, 0, h.budget.Used()
+	h.length, h.done, h.count = length, 0, 0
 }
 
 // read reads the next piece of the text. All pieces but the last end with white space. It reports whether the text may go on.
@@ -157,7 +156,7 @@ func (h *Hasher) read(piece []byte) bool {
 func (h *Hasher) end() {
 	waiting := len(h.tokens)
 	h.tokens = h.runs.close(h.tokens)
-	if h.join(waiting) && 0 < h.count && h.count < h.shingle {
+	if h.join(waiting) && h.budget.Err() == nil && 0 < h.count && h.count < h.shingle {
 		h.elements = appendShingles(h.elements, h.hash, h.tokens, len(h.tokens))
 	}
 }
@@ -166,9 +165,8 @@ func (h *Hasher) join(waiting int) bool {
 	read := len(h.tokens) - waiting
 	h.count += read
 	if !h.budget.take(shingleBytes * read) {
-		h.elements = h.elements[:0]
-		h.budget.foresee(h.before, h.done, h.length)
-		return false
+		h.elements, h.tokens = h.elements[:0], h.tokens[:0]
+		return h.budget.goesOn()
 	}
 	h.elements = expect(h.budget, h.elements, read, h.done, h.length)
 	h.elements = appendShingles(h.elements, h.hash, h.tokens, h.shingle)

@@ -120,6 +120,7 @@ func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFea
 // [Fingerprinter.Texts].
 func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fingerprint {
 	isOne := len(texts) == 1 && len(features) == 0
+	parts := max(f.options.FeatureShingles, 1)
 	var sum Document
 	if f.simhash != nil {
 		f.simhash.Reset()
@@ -132,13 +133,13 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 		for i, text := range texts {
 			d := f.text(text)
 			f.addWeighted(d.Set, i)
-			if f.options.Budget.take(setBytes * len(d.Set)) {
+			if f.options.Budget.take(setBytes * f.options.Budget.elements(d.Set, d.Tokens)) {
 				f.set = append(f.set, d.Set...)
 			}
 			sum.Tokens += d.Tokens
 			sum.InvalidBytes += d.InvalidBytes
 		}
-		if parts := max(f.options.FeatureShingles, 1); f.options.Budget.take(featureBytes * len(features) * parts) {
+		if f.options.Budget.take(featureBytes * len(features) * parts) {
 			f.addFeatures(features, parts)
 		}
 		sum.Set = f.distinct()
@@ -149,7 +150,7 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 	case !isOne:
 		sum.Digest = f.digester.Set(sum.Set)
 	}
-	if f.options.Ignored != nil && f.options.Budget.take(setBytes*len(sum.Set)) {
+	if f.options.Ignored != nil && f.options.Budget.take(setBytes*f.options.Budget.elements(sum.Set, sum.Tokens+len(features)*parts)) {
 		f.kept = f.options.Ignored.leaveOut(&sum, f.kept, f.digester)
 		if len(sum.Set) == 0 && f.simhash != nil {
 			f.simhash.Reset()

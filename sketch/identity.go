@@ -109,7 +109,7 @@ func (i *Identifier) addWords(text []byte) (isValid, hasWords bool) {
 			i.sum.Write(i.words)
 			at += read
 		}
-		return i.hasher.budget.Err() == nil
+		return i.hasher.budget.goesOn()
 	})
 	i.words = append(i.words[:0], 0)
 	i.sum.Write(i.words)

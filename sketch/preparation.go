@@ -51,7 +51,10 @@ func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	for goesOn && len(text) > 0 {
 		piece := text[:pieceEnd(text)]
 		text = text[len(piece):]
-		held = p.budget.reuse(held, func() { piece = p.change(piece) }, func() { goesOn = visit(piece) && p.budget.Err() == nil })
+		held = p.budget.reuse(held, func() { piece = p.change(piece) }, func() { goesOn = visit(piece) && p.budget.goesOn() })
+	}
+	if !goesOn {
+		p.budget.cut()
 	}
 	return goesOn
 }

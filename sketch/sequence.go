@@ -47,9 +47,9 @@ type Sequencer struct {
 	ignored      *Shingles // nil: all count
 	sequence     Sequence
 	invalid      int
-	isWhole      bool  // the sequence shares the lists of the one part of the text
-	length       int   // of the text
-	before       int64 // what the document had used of its budget
+	isWhole      bool // the sequence shares the lists of the one part of the text
+	length       int  // of the text
+	count        int  // of the tokens of the part
 }
 
 // NewSequencer returns a Sequencer of texts. It finds the shingles that a [Fingerprinter] with the same
@@ -104,7 +104,6 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
-	s.before = s.budget.Used()
 	q := &s.sequence
 	if s.isWhole {
 		// All but the numbers of the tokens lie in the memory of others.
@@ -166,7 +165,7 @@ func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 
 func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
-	s.inRun = s.inRun[:0]
+	s.inRun, s.count = s.inRun[:0], 0
 	part := text[begin:end]
 	if s.normalizer == nil && s.keep == nil {
 		s.scanner.reset(part)
@@ -175,26 +174,36 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 		s.invalid += s.scanner.invalid
 	} else {
 		s.text = s.text[:0]
-		for at := 0; at < len(part) && s.budget.Err() == nil; {
+		for at := 0; at < len(part) && s.budget.goesOn(); {
 			length := s.pieceLength(part[at:])
 			s.prepare(part[at:at+length], begin+at)
 			at += length
+			if s.budget.Err() != nil {
+				s.text = s.text[:0]
+			}
 		}
 		part = s.text
 	}
+	whole := end-begin == len(text)
+	later := sequenceBytes
+	if !whole {
+		later += partBytes
+	}
 	if s.budget.Err() != nil {
+		if !quoted {
+			s.budget.take((shingleBytes + later) * s.count)
+		}
 		return
 	}
 	s.joinRuns(first)
 	tokens := len(s.begins) - first
-	whole := end-begin == len(text)
 	if quoted || tokens == 0 || tokens < s.shingle && !whole {
 		return
 	}
 	width := min(s.shingle, tokens)
 	s.hasher.shingles(part)
 	n := len(s.hasher.elements)
-	if !s.budget.take(sequenceBytes * n) {
+	if !s.budget.take(later * s.budget.elements(s.hasher.elements, tokens)) {
 		return
 	}
 	q := &s.sequence
@@ -208,25 +217,22 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 		q.Shingles, q.Starts, q.Ends, s.isWhole = s.hasher.elements, starts, ends, true
 		return
 	}
-	if !s.budget.take(partBytes * n) {
-		return
-	}
 	q.Shingles = append(q.Shingles, s.hasher.elements...)
 	q.Starts, q.Ends = append(q.Starts, starts...), append(q.Ends, ends...)
 }
 
 func (s *Sequencer) token(begin, end int, isInRun bool) bool {
+	s.count++
+	if !s.budget.take(placeBytes + comparedBytes) {
+		return s.budget.goesOn()
+	}
 	if len(s.begins) == cap(s.begins) {
 		s.begins = expect(s.budget, s.begins, 1, begin, s.length)
 		s.ends = expect(s.budget, s.ends, 1, begin, s.length)
 	}
 	s.begins, s.ends = append(s.begins, uint32(begin)), append(s.ends, uint32(end))
 	s.inRun = append(expect(s.budget, s.inRun, 1, begin, s.length), isInRun)
-	if s.budget.take(placeBytes + comparedBytes) {
-		return true
-	}
-	s.budget.foresee(s.before, end, s.length)
-	return false
+	return true
 }
 
 // joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token

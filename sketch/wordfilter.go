@@ -107,6 +107,9 @@ func (f *ShingleFilter) Document(text []byte) Document {
 		f.add(text[begin:end])
 	}
 
+	if f.hasher.budget.Err() != nil {
+		f.hasher.budget.cut() // what the parts of the rest would become
+	}
 	document := Document{Set: f.sorter.Sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
 	if len(document.Set) > 0 {
 		document.Digest = f.hasher.digester.Set(document.Set)

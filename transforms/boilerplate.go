@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/settle/boilerplate"
 )
 
-// Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to those of its
+// Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the outcomes of its
 // own tasks.
 func Boilerplate(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
 	at := job.stage(s, work.Boilerplate)

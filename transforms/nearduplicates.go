@@ -38,52 +38,26 @@ type Document struct {
 
 // Member is a document in a cluster of two or more.
 type Member struct {
-	ID string `json:"id"`
+	ID string
 	// Cluster is the id of the first document of the cluster, in the order of ids.
-	Cluster string `json:"cluster"`
+	Cluster string
 	// Kept says that the document stays if duplicates are removed. A cluster may keep several, and no pair joins two of
 	// these.
-	Kept bool `json:"kept"`
+	Kept bool
 	// Similarity is the similarity to the kept document for which it would be removed, from 0 to 1; 1 for a kept one.
-	Similarity float64 `json:"similarity"`
+	Similarity float64
 	// KeptID is the id of that kept document, empty for a kept one.
-	KeptID string `json:"kept_id"`
+	KeptID string
 	// Size is the number of documents in the cluster.
-	Size int64 `json:"size"`
+	Size int64
 }
 
-// Pair is two near-duplicates, A before B in the order of ids. Documents that are identical under the measure are paired
-// with the first of them only, and that one stands for all in other pairs.
-type Pair struct {
-	A string `json:"a"`
-	B string `json:"b"`
-	// Jaccard is the similarity of their sets of shingles, ContainmentA the share of A's shingles that B has, and
-	// ContainmentB that of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
-	Jaccard      float64 `json:"jaccard"`
-	ContainmentA float64 `json:"containment_a"`
-	ContainmentB float64 `json:"containment_b"`
-	// Hamming is the number of bits in which their SimHash fingerprints differ, if pairs are scored by it.
-	Hamming int64 `json:"hamming"`
-	// Cosine is then an estimate of the cosine of the angle between the documents, from -1 to 1.
-	Cosine float64 `json:"cosine"`
-	// Exact is false if the numbers are estimates.
-	Exact bool `json:"exact"`
-	// Identical says that the documents are the same under the measure.
-	Identical bool `json:"identical"`
-	// Spans are the passages that both have, the longest first, if pairs are scored by containment. There are 16 at most;
-	// MoreSpans counts the others.
-	Spans     []Span `json:"spans"`
-	MoreSpans int64  `json:"more_spans"`
-}
+// Pair is two near-duplicates, A before B in the order of ids: a row of pairs. Documents that are identical under the measure are
+// paired with the first of them only, and that one stands for all in other pairs.
+type Pair = output.Pair
 
-// Span is a passage that two documents have in common.
-type Span struct {
-	// A and B are where it begins and ends in the text of each, in bytes.
-	A [2]int64 `json:"a"`
-	B [2]int64 `json:"b"`
-	// Words is the number of its words, in the text where it has fewer.
-	Words int64 `json:"words"`
-}
+// Span is a passage that two documents of a [Pair] have in common.
+type Span = output.Span
 
 // Reject is a document that was not compared.
 type Reject struct {
@@ -183,7 +157,7 @@ var pipelineSettings = []string{
 	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "temp", "memory", "lanes",
 }
 
-// checkOptions checks the settings and makes them those of a job.
+// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")

@@ -45,7 +45,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files: write.Files{Format: config.OutputFormat},
-			Emit:  config.Outputs(), ByDistance: scorer.IsDistance, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
+			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
@@ -114,16 +114,24 @@ func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
 
 // stripping returns how a job takes common shingles out of documents.
 func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
-	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: isPartial(config)}
+	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: pairKind(config, config.Scorer()) == output.PartialPair}
 	if !config.CommonLaw().IsOff() {
 		s.AuditSample = config.AuditSample()
 	}
 	return s
 }
 
-// isPartial reports whether rows of pairs have two similarities: without common shingles, and with them.
-func isPartial(config *job.Config) bool {
-	return !config.CommonLaw().IsOff() && config.Scorer().TellsWhole()
+// pairKind returns the kind of the pairs of a job.
+func pairKind(config *job.Config, scorer methods.Scorer) string {
+	switch {
+	case scorer.IsDistance:
+		return output.HammingPair
+	case !config.CommonLaw().IsOff() && scorer.TellsWhole():
+		return output.PartialPair
+	case config.Rarity > 0:
+		return output.RarePair
+	}
+	return output.SetPair
 }
 
 // readsAgain reports whether the job reads the input a second time.

@@ -88,9 +88,9 @@ type unpackRejectsFn struct {
 	Folder work.Path
 }
 
-func (f *unpackRejectsFn) ProcessElement(_ context.Context, element []byte, emit func(Reject)) error {
+func (f *unpackRejectsFn) ProcessElement(ctx context.Context, element []byte, emit func(Reject)) error {
 	o, err := work.DecodeOutcome(element)
-	return faultOf("unpack", errors.Join(err, packing.EachRejected(f.Folder, o, func(r packing.Rejected) {
+	return faultOf("unpack", errors.Join(err, packing.EachRejected(ctx, f.Folder, o, func(r packing.Rejected) {
 		emit(Reject{r.ID, r.Reason})
 	})))
 }

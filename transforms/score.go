@@ -11,7 +11,7 @@ import (
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
 // PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
-// from those of Group on, which joins identical documents. If the job asks how rare passages are, it counts the shingles of
+// from the edges of Group on, which joins identical documents. If the job asks how rare passages are, it counts the shingles of
 // the outcomes of Fingerprint.
 func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Score)

@@ -75,7 +75,7 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	m.resident.Update(ctx, f.Resident)
 }
 
-// expect notes that a stage will have so many more tasks: for those who watch this process, and for those who ask the
+// expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the
 // runner for its metrics.
 func expect(ctx context.Context, runs work.Runs, name work.Stage, tasks int) {
 	runs.Expect(name, tasks)

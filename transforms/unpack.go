@@ -31,32 +31,33 @@ type unpackFn struct {
 	Folder work.Path
 }
 
-func (f *unpackFn) ProcessElement(_ context.Context, element []byte, emitMember func(Member), emitPair func(Pair)) error {
+func (f *unpackFn) ProcessElement(ctx context.Context, element []byte, emitMember func(Member), emitPair func(Pair)) error {
 	o, err := work.DecodeOutcome(element)
 	if err == nil {
-		err = f.unpack(o, emitMember, emitPair)
+		err = f.unpack(ctx, o, emitMember, emitPair)
 	}
 	return faultOf("unpack", err)
 }
 
-func (f *unpackFn) unpack(o work.Outcome, emitMember func(Member), emitPair func(Pair)) error {
+func (f *unpackFn) unpack(ctx context.Context, o work.Outcome, emitMember func(Member), emitPair func(Pair)) error {
 	if o.FirstReject != nil {
 		return fmt.Errorf("a document that was packed cannot be read: %s", o.FirstReject.Error)
 	}
 	kept := map[string]string{} // by the id of the removed document; a shard has few enough
-	err := packing.EachRow(f.Folder, o, output.Removed, func(m Member) { kept[m.ID] = m.KeptID })
+	err := packing.EachRow(ctx, f.Folder, o, output.Removed, func(r output.Removal) { kept[r.ID] = r.KeptID })
 	if err != nil {
 		return err
 	}
-	err = packing.EachRow(f.Folder, o, output.Clusters, func(m Member) {
-		m.KeptID = quoting.Original(kept[m.ID])
-		m.ID, m.Cluster = quoting.Original(m.ID), quoting.Original(m.Cluster)
-		emitMember(m)
+	err = packing.EachRow(ctx, f.Folder, o, output.Clusters, func(m output.Member) {
+		emitMember(Member{
+			ID: quoting.Original(m.ID), Cluster: quoting.Original(m.Cluster), Kept: m.Kept, Similarity: m.Similarity,
+			KeptID: quoting.Original(kept[m.ID]), Size: m.Size,
+		})
 	})
 	if err != nil {
 		return err
 	}
-	return packing.EachRow(f.Folder, o, output.Pairs, func(p Pair) {
+	return packing.EachRow(ctx, f.Folder, o, output.Pairs, func(p Pair) {
 		p.A, p.B = quoting.Original(p.A), quoting.Original(p.B)
 		emitPair(p)
 	})

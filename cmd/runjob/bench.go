@@ -43,7 +43,7 @@ const fingerprintHashes = 128
 func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	texts, characters := drawTexts(c.Documents)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
+	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
 	fingerprints := make([][]uint32, len(texts))
 	steps, err := textSteps(texts, fingerprints)
 	if err == nil {
@@ -53,7 +53,7 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	pairs := len(texts) * (len(texts) - 1) / 2
-	fmt.Fprintf(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
+	say(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
 	if err := measure(ctx, table, float64(pairs), c.pairSteps(fingerprints)); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func measure(ctx context.Context, table io.Writer, amount float64, steps []bench
 		if first == 0 {
 			first = seconds
 		}
-		fmt.Fprintf(table, "%s\t%.4f\t%.1f\t%.2f\t\n", step.name, seconds, amount/seconds/1e6, first/seconds)
+		say(table, "%s\t%.4f\t%.1f\t%.2f\t\n", step.name, seconds, amount/seconds/1e6, first/seconds)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

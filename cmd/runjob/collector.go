@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -29,7 +30,7 @@ const (
 	reserveSize = 160 << 20
 )
 
-func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
+func runJob(ctx context.Context, config job.Config) (finished.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
 	} else {
@@ -100,7 +101,7 @@ func (l *logging) note(format string, args ...any) {
 	}
 }
 
-func (l *logging) tell(ctx context.Context, s *pipeline.Summary) {
+func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:
 	case log != nil:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
@@ -178,11 +179,11 @@ func isDocument(name string) bool {
 // with its difference, and the documents that would be removed.
 type tour struct {
 	results  *finished.Folder
-	clusters map[string][]finished.Member // by the name of the cluster
+	clusters map[string][]output.Member // by the name of the cluster
 }
 
 func (t *tour) show(ctx context.Context, w io.Writer) error {
-	t.clusters = map[string][]finished.Member{}
+	t.clusters = map[string][]output.Member{}
 	for member, err := range t.results.Members(ctx) {
 		if err != nil {
 			return err
@@ -243,7 +244,7 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 // removed prints some of the documents that would be removed. Those least similar to the kept document come
 // first: there one should look before one trusts a threshold.
 func (t *tour) removed(w io.Writer) error {
-	var rows []finished.Member
+	var rows []output.Member
 	for _, cluster := range t.clusters {
 		for _, row := range cluster {
 			if !row.Kept {
@@ -251,7 +252,7 @@ func (t *tour) removed(w io.Writer) error {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b finished.Member) int {
+	slices.SortFunc(rows, func(a, b output.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
 	say(w, "\n%s would be removed; the ones least similar to the document kept:\n", counted(int64(len(rows)), "document"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/evaluation"
 	"mirrorbeam/internal/look/finished"
@@ -90,7 +91,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.Need(finished.Clusters, finished.Pairs); err != nil {
+	if err := folder.Need(output.Clusters, output.Pairs); err != nil {
 		return nil, err
 	}
 	summary := folder.Summary
@@ -127,7 +128,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 // compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can
 // name.
 func (e *evaluator) compare(ctx context.Context, worst int) error {
-	if e.folder.Has(finished.Clusters) {
+	if e.folder.Has(output.Clusters) {
 		if err := e.compareClusters(ctx); err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 		e.note("the run has emitted no clusters, so they are not measured: run it with --emit clusters,pairs")
 	}
 	isFound := func(pair evaluation.Pair) bool { return e.clusters[pair.A] == e.clusters[pair.B] }
-	if e.folder.Has(finished.Pairs) {
+	if e.folder.Has(output.Pairs) {
 		judge, err := e.comparePairs(ctx, worst)
 		if err != nil {
 			return err
@@ -157,7 +158,7 @@ func (e *evaluator) compareClusters(ctx context.Context) error {
 			return err
 		}
 		// A cluster has the name of one of its documents.
-		m := membership{e.documents.Add([]byte(member.ID)), e.documents.Add([]byte(member.Cluster))}
+		m := membership{e.documents.Add(member.ID), e.documents.Add(member.Cluster)}
 		e.isMet = e.isMet || int(m.document) < e.truth.Documents
 		memberships = append(memberships, m)
 	}

@@ -36,6 +36,7 @@ type commands struct {
 	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`
 
 	Settings configCommand `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
+	Schema   schemaCommand `cmd:"" help:"Print the JSON Schema of what a job writes: its rows, summary.json, manifest.json, and what plan and query print."`
 	Sketch   sketchCommand `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
 
 	Bench benchCommand `cmd:"" help:"Measure the kernels on this machine, beside those of the article on MinHash."`

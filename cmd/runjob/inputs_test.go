@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
+	"mirrorbeam/internal/look/finished"
 
-	"mirrorbeam/pipeline"
+	"github.com/klauspost/compress/gzip"
 )
 
 // TestLongLinesTakeNoMemory: small files, each with one line that is too long for a document, do not take the
@@ -35,7 +35,7 @@ func TestLongLinesTakeNoMemory(t *testing.T) {
 	j := s.runjob("--input", "folder", "--memory", "200MiB", "--lanes", "2")
 	j.succeeds(6)
 	// The system counts for a child what this process held before.
-	var summary pipeline.Summary
+	var summary finished.Summary
 	if b, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json")); err != nil || json.Unmarshal(b, &summary) != nil {
 		t.Fatal("no summary", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/look/finished"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
@@ -46,7 +46,7 @@ type ending struct {
 	at   time.Time
 	code int
 	// summary is nil unless the results are published.
-	summary *pipeline.Summary
+	summary *finished.Summary
 }
 
 // writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.

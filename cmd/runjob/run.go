@@ -16,10 +16,10 @@ import (
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
 )
 
 // runCommand is the main job.
@@ -43,7 +43,7 @@ type conditionMet struct{ error }
 
 // Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
-	var done *pipeline.Summary
+	var done *finished.Summary
 	if c.MetricsFile != "" {
 		if err := checkMetricsFile(c.MetricsFile); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
 }
 
-func conditions(s *pipeline.Summary) error {
+func conditions(s *finished.Summary) error {
 	if met := s.GuardsMet; len(met) > 0 {
 		return conditionMet{fmt.Errorf("the results are published, and --guard %s is met", strings.Join(met, ", "))}
 	}
@@ -83,7 +83,7 @@ func conditions(s *pipeline.Summary) error {
 	return nil
 }
 
-func printSummary(w io.Writer, s pipeline.Summary) {
+func printSummary(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	say(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
 	if n.ReferenceDocuments > 0 {
@@ -144,7 +144,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	printCost(w, s)
 }
 
-func printChanges(w io.Writer, s *pipeline.StateSummary) {
+func printChanges(w io.Writer, s *finished.StateSummary) {
 	if s == nil {
 		return
 	}
@@ -172,7 +172,7 @@ func changesText(counts map[string]map[string]int64) string {
 	return b.String()
 }
 
-func passedOver(s pipeline.Summary) string {
+func passedOver(s finished.Summary) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
 		reasons = append(reasons, fmt.Sprintf("%s %s", count(s.PassedOver[reason]), reason))
@@ -201,7 +201,7 @@ func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 }
 
 // printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
-func printUnmarked(w io.Writer, s pipeline.Summary) {
+func printUnmarked(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if n.Unranked > 0 {
 		lacking := "number or date in the field"
@@ -231,7 +231,7 @@ func printUnmarked(w io.Writer, s pipeline.Summary) {
 }
 
 // printCost says what a job left out, what it cost and where its results are.
-func printCost(w io.Writer, s pipeline.Summary) {
+func printCost(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
 		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
@@ -256,7 +256,7 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
 }
 
-func planText(s pipeline.Summary) string {
+func planText(s finished.Summary) string {
 	switch {
 	case !s.Config.Scorer().HasClusters:
 		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)

@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/pipeline"
 )
 
 // TestPlanTextOfSkippedPairs: if a job has skipped pairs, the plan says that keys which miss nothing by
 // construction have missed these.
 func TestPlanTextOfSkippedPairs(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
-		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: keys, ExpectedRecall: 1}}
+		summary := finished.Summary{Plan: finished.Plan{Keys: keys, ExpectedRecall: 1}}
 		for _, groups := range []int64{0, 1} {
 			summary.Skipped.Groups = groups
 			if text := planText(summary); strings.Contains(text, "except for skipped pairs") != (groups > 0) {
@@ -26,7 +26,7 @@ func TestPlanTextOfSkippedPairs(t *testing.T) {
 
 func TestPlanTextOfBands(t *testing.T) {
 	for bands, want := range map[int]string{1: "1 band of 3 rows finds a pair ", 7: "7 bands of 3 rows find a pair "} {
-		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: methods.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
+		summary := finished.Summary{Plan: finished.Plan{Keys: methods.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
 		if text := planText(summary); !strings.HasPrefix(text, want) {
 			t.Errorf("%d bands: %s", bands, text)
 		}

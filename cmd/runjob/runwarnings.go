@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/pipeline"
 )
 
 const shownWarnings = 5
@@ -23,7 +22,7 @@ const (
 
 // printGrave tells of sources that are gone and of clusters that hold much of a corpus, with a passage that documents of
 // such a cluster share.
-func printGrave(ctx context.Context, w io.Writer, s pipeline.Summary) {
+func printGrave(ctx context.Context, w io.Writer, s finished.Summary) {
 	for _, warning := range s.Warnings {
 		if !warning.IsGrave() {
 			continue
@@ -37,7 +36,7 @@ func printGrave(ctx context.Context, w io.Writer, s pipeline.Summary) {
 
 // sharedPassage reads two documents again and returns the beginning of what they have in common. It is empty if there is no
 // such passage, and if the texts cannot be had, which is no fault of the run.
-func sharedPassage(ctx context.Context, s *pipeline.Summary, a, b string) string {
+func sharedPassage(ctx context.Context, s *finished.Summary, a, b string) string {
 	if b == "" || s.Counts.Bytes+s.Counts.ReferenceBytes > quotedInput {
 		return ""
 	}
@@ -86,7 +85,7 @@ func printSources(w io.Writer, rows []sources.Row) {
 		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
 }
 
-func printCommon(w io.Writer, s pipeline.Summary) {
+func printCommon(w io.Writer, s finished.Summary) {
 	found, n := s.Common, s.Counts
 	if found == nil {
 		return

@@ -201,7 +201,7 @@ func (c *sketchCommand) lsh() (func(text []byte) string, error) {
 func hexadecimal[T uint32 | uint64](numbers []T, digits int) string {
 	var b strings.Builder
 	for _, number := range numbers {
-		fmt.Fprintf(&b, ",%0*x", digits, number)
+		b.WriteString(fmt.Sprintf(",%0*x", digits, number))
 	}
 	return strings.TrimPrefix(b.String(), ",")
 }

@@ -77,6 +77,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"state", "compact", "state"}},
 		{args: []string{"config", "--input", "in.jsonl"}},
 		{args: []string{"sketch", "--kind", "minhash", "--records", "in.jsonl"}},
+		{args: []string{"bench", "kernels", "--documents", "200"}},
 		{args: []string{"version"}},
 		{args: []string{"completion", "bash"}},
 		{args: []string{"man"}},

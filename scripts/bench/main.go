@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"mirrorbeam/internal/look/finished"
 )
 
 func main() {
@@ -90,7 +92,7 @@ func (b *benchmark) corpus(corpus string) error {
 	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, b.runs)
 	var ours []usage
 	theirs := make([][]usage, len(b.peers))
-	var summaries []summary
+	var summaries []finished.Summary
 	for range b.runs {
 		used, s, err := b.job(corpus)
 		if err != nil {
@@ -119,7 +121,7 @@ func (b *benchmark) corpus(corpus string) error {
 }
 
 // job runs the main job over a corpus.
-func (b *benchmark) job(corpus string) (used usage, s summary, err error) {
+func (b *benchmark) job(corpus string) (used usage, s finished.Summary, err error) {
 	output := filepath.Join(b.scratch, "out")
 	arguments := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
 	if used, err = measure(exec.Command(b.program, arguments...)); err == nil {
@@ -161,22 +163,7 @@ func printUsage(table *tabwriter.Writer, name string, all []usage, size int64) {
 		float64(size)/1e6/cpu)
 }
 
-// summary is what is of interest here of a job's summary.json.
-type summary struct {
-	Stages    []stage
-	TempBytes int64 `json:"temp_bytes"`
-	Counts    struct{ Candidates, Pairs int64 }
-}
-
-type stage struct {
-	Name       string
-	Seconds    float64
-	CPUSeconds float64 `json:"cpu_seconds"`
-	Peak       float64 `json:"peak_memory_bytes"`
-	Records    int64
-}
-
-func readSummary(path string) (s summary, err error) {
+func readSummary(path string) (s finished.Summary, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return s, err
@@ -185,12 +172,12 @@ func readSummary(path string) (s summary, err error) {
 }
 
 // printStages prints a row for each stage. All summaries have the same stages.
-func printStages(table *tabwriter.Writer, all []summary) {
+func printStages(table *tabwriter.Writer, all []finished.Summary) {
 	for i, s := range all[0].Stages {
 		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.0f\t%d\t\n", s.Name,
-			median(all, func(s summary) float64 { return s.Stages[i].CPUSeconds }),
-			median(all, func(s summary) float64 { return s.Stages[i].Seconds }),
-			median(all, func(s summary) float64 { return s.Stages[i].Peak })/1e6,
+			median(all, func(s finished.Summary) float64 { return s.Stages[i].CPUSeconds }),
+			median(all, func(s finished.Summary) float64 { return s.Stages[i].Seconds }),
+			median(all, func(s finished.Summary) float64 { return float64(s.Stages[i].PeakMemoryBytes) })/1e6,
 			s.Records)
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"text/tabwriter"
+
+	"mirrorbeam/internal/look/finished"
 )
 
 // ratios prints what the main job takes for each corpus, and how many times what it takes for the first. The corpora run
 // in turn, so that a machine that slows down slows all of them.
 func (b *benchmark) ratios(corpora []string) error {
 	used := make([][]usage, len(corpora))
-	summaries := make([]summary, len(corpora))
+	summaries := make([]finished.Summary, len(corpora))
 	for range b.runs {
 		for i, corpus := range corpora {
 			once, s, err := b.job(corpus)

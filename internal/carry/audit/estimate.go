@@ -9,22 +9,25 @@ import (
 
 // Result is what an audit says about a job.
 type Result struct {
-	// Sampled is how many documents were sampled. Partnered is how many of them have a partner among the
-	// documents that the audit looked at. Pairs is how many such partners they have in all.
-	Sampled   int   `json:"sampled"`
-	Partnered int   `json:"partnered"`
-	Pairs     int64 `json:"pairs"`
-	// Recall is the share of all pairs whose two documents are in one component of verified edges. It is from
-	// 0 to 1. It is between Low and High with a confidence of 95 %. All three are the same if every document
-	// was sampled.
+	// Sampled is how many documents were sampled.
+	Sampled int `json:"sampled"`
+	// Partnered is how many of them have a partner among the documents that the audit looked at.
+	Partnered int `json:"partnered"`
+	// Pairs is how many such partners they have in all.
+	Pairs int64 `json:"pairs"`
+	// Recall is the share, from 0 to 1, of all pairs that reach the threshold whose two documents are in one component of verified
+	// edges. Low, Recall and High are the same if every document was sampled.
 	Recall float64 `json:"recall"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	// Listed is the share of all pairs that follow from the edges themselves. Such a pair is joined by an
-	// edge, is equal to a joined pair, or consists of two equal documents. ListedLow and ListedHigh bound it
-	// as Low and High bound Recall.
-	Listed     float64 `json:"listed"`
-	ListedLow  float64 `json:"listed_low"`
+	// Low is its lower bound with a confidence of 95 %.
+	Low float64 `json:"low"`
+	// High is its upper bound.
+	High float64 `json:"high"`
+	// Listed is the share of all pairs that follow from the rows of pairs: the two have a row, are equal, or are equal to two that
+	// have one.
+	Listed float64 `json:"listed"`
+	// ListedLow is its lower bound.
+	ListedLow float64 `json:"listed_low"`
+	// ListedHigh is its upper bound.
 	ListedHigh float64 `json:"listed_high"`
 	// Wide says that one of the intervals is wider than a tenth: the audit saw too few pairs to say much.
 	Wide bool `json:"wide,omitempty"`

@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -348,5 +349,24 @@ func TestKeyIDs(t *testing.T) {
 				r.Previous[0] = PreviousOf(r.Key)
 			}
 		}
+	}
+}
+
+// TestStopped: no further group begins, and no further document of a large one, when the context has ended.
+func TestStopped(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 26))
+	const documents = 300
+	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "a crowd": (*Grouper).Crowd} {
+		ctx, cancel := context.WithCancel(t.Context())
+		pairs := 0
+		g := Grouper{MaxComparisons: 1 << 40, Stopped: func() bool { return ctx.Err() != nil }, Candidate: func(_, _ *Record) {
+			pairs++
+			cancel()
+		}, Identical: func(_, _ *Record) {}}
+		find(&g, randomGroup(random, documents, 3, false))
+		if pairs == 0 || pairs >= documents {
+			t.Errorf("%s: %d pairs", name, pairs)
+		}
+		cancel()
 	}
 }

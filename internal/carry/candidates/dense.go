@@ -44,7 +44,7 @@ func (g *Grouper) DenseBefore(r *Record) (id uint64, has bool) {
 // may be more than four times MaxComparisons is left to the heaps of its documents. Exact keys do not need Again: the keys
 // after a dense key are denser.
 func (g *Grouper) Again(records []Record) {
-	eachGroup(records, func(group []Record) {
+	g.eachGroup(records, func(group []Record) {
 		if _, isDense := g.DenseKeys.Find(g.KeyID(&group[0])); isDense {
 			return
 		}

@@ -35,6 +35,10 @@ type Grouper struct {
 	// the pairs has been compared.
 	Crowded func(group []Record, pairs int64)
 
+	// Stopped, if it is not nil, reports that nobody wants further pairs. The Grouper asks before each group, and before each document of
+	// a large one.
+	Stopped func() bool
+
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
 	DenseKeys graphs.Numbering[uint32]
 
@@ -46,7 +50,7 @@ type Grouper struct {
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
 func (g *Grouper) Groups(records []Record) {
-	eachGroup(records, func(group []Record) {
+	g.eachGroup(records, func(group []Record) {
 		if group[0].Side != 0 {
 			g.starsAcross(group)
 		} else {
@@ -90,8 +94,12 @@ func (g *Grouper) Crowd(group []Record) {
 	g.compareAcross(group, major, wanted)
 }
 
-func eachGroup(records []Record, visit func([]Record)) {
-	for start := 0; start < len(records); {
+// stopped asks Stopped.
+func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
+
+// eachGroup visits the groups of two or more.
+func (g *Grouper) eachGroup(records []Record, visit func([]Record)) {
+	for start := 0; start < len(records) && !g.stopped(); {
 		end := start + 1
 		for end < len(records) && records[end].Key == records[start].Key {
 			end++
@@ -162,6 +170,9 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	g.noteOthers(group)
 	g.rows.read(group)
 	for i := range group {
+		if len(group) > fewDocuments && g.stopped() {
+			return
+		}
 		a := &group[i]
 		limit := g.limit(group, i)
 		row := g.rows.row(group, i, limit)
@@ -194,6 +205,9 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	g.noteOthers(group)
 	g.rows.read(group)
 	for i := range others {
+		if g.stopped() {
+			return
+		}
 		a := &group[i]
 		row := g.rows.row(group, i, len(group))
 		for j := i + 1; j < len(group); j++ {

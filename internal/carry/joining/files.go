@@ -39,10 +39,12 @@ type address struct {
 	number int // of the range
 }
 
-// newFiles returns files in a folder for a step that may take the given bytes of memory.
-func newFiles(folder string, bytes int64) files {
+// newFiles returns files for the work on a graph.
+func newFiles(g *Graph) files {
 	const least, most = 4 << 10, 64 << 20
-	return files{folder: folder, held: int(min(max(bytes/8, least), most)), pieces: map[address][]runfile.Piece{}}
+	f := files{folder: g.Folder, held: int(min(max(g.Bytes/8, least), most)), pieces: map[address][]runfile.Piece{}}
+	f.writer.Stopped, f.reader.Stopped = g.Stopped, g.Stopped
+	return f
 }
 
 func (f *files) write(fill func() error) error {

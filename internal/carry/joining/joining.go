@@ -36,6 +36,19 @@ type Graph struct {
 	Bytes int64
 	// Folder is where documents wait that do not fit.
 	Folder string
+	// Stopped, if it is not nil, returns an error when nobody wants the labels any more. The work then ends with it.
+	Stopped func() error
+}
+
+// few is after how many documents the work looks whether it is wanted. They take some tenths of a second at most.
+const few = 1 << 20
+
+// stopped returns the error of Stopped, if it is time to ask: at every few-th document or component.
+func (g *Graph) stopped(i int) error {
+	if g.Stopped == nil || i%few != 0 {
+		return nil
+	}
+	return g.Stopped()
 }
 
 // Component is a connected component of a graph.
@@ -92,9 +105,12 @@ type placed struct {
 
 // labelAll returns the labels of documents in ascending order. IndexOf returns the index of a document's component.
 // Weights are nil in a uniform graph.
-func labelAll[L any, I ~uint32](refs []docref.Ref, weights []uint32, indexOf []I, all []placed, labeller Labeller[L]) ([]L, error) {
+func labelAll[L any, I ~uint32](g *Graph, refs []docref.Ref, weights []uint32, indexOf []I, all []placed, labeller Labeller[L]) ([]L, error) {
 	labels := make([]L, len(refs))
 	for i, ref := range refs {
+		if err := g.stopped(i); err != nil {
+			return nil, err
+		}
 		c := &all[indexOf[i]]
 		label, err := labeller.Document(Document{Ref: ref, Before: c.before, Component: &c.Component})
 		if err != nil {

@@ -1,6 +1,7 @@
 package joining
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -290,5 +291,33 @@ func TestFaults(t *testing.T) {
 	g.Folder += "/missing"
 	if err := Label(g, &recorder{}); err == nil {
 		t.Error("no folder, and no error")
+	}
+}
+
+// TestStopped: the work ends wherever its context does, with all documents in memory and in ranges.
+func TestStopped(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	parts := partsOf(random, shapes[1].edges(random, 2000), 3)
+	for _, bytes := range []int64{1 << 20, 1000} {
+		ends, asked := 0, 0
+		for err := error(context.Canceled); err != nil; {
+			ctx, cancel := context.WithCancel(t.Context())
+			g := graphOf(t, parts, bytes)
+			ends, asked = max(2*ends, 1), 0
+			g.Stopped = func() error {
+				if asked++; asked == ends {
+					cancel()
+				}
+				return ctx.Err()
+			}
+			err = Label(g, &recorder{})
+			cancel()
+			if (err != nil) != (asked >= ends) || asked > ends || err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("%d bytes: ended at question %d, asked %d: %v", bytes, ends, asked, err)
+			}
+		}
+		if asked < 3 {
+			t.Errorf("%d bytes: asked %d times", bytes, asked)
+		}
 	}
 }

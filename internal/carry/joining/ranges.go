@@ -63,7 +63,7 @@ type ranges struct {
 
 func newRanges(g *Graph, f found) *ranges {
 	count := min(f.nodes*rangeBytes/max(g.Bytes, 1)+2, mostRanges, int64(len(f.sampled)))
-	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g.Folder, g.Bytes), most: mostDocuments}
+	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g), most: mostDocuments}
 }
 
 func (r *ranges) of(ref docref.Ref) int {

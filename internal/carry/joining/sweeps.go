@@ -231,7 +231,7 @@ func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 	if err != nil {
 		return err
 	}
-	labels, err := labelAll(g.refs, g.weights, g.roots, all, labeller)
+	labels, err := labelAll(r.Graph, g.refs, g.weights, g.roots, all, labeller)
 	if err != nil {
 		return err
 	}

@@ -67,16 +67,22 @@ func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error 
 	if err != nil {
 		return err
 	}
-	all := componentsOf(forest, refs, weights)
+	all, err := g.componentsOf(forest, refs, weights)
+	if err != nil {
+		return err
+	}
 	for i := range all {
 		labeller.Count(all[i].Component)
 	}
 	for i := range all {
+		if err := g.stopped(i); err != nil {
+			return err
+		}
 		if all[i].Value, err = labeller.Place(all[i].Component); err != nil {
 			return err
 		}
 	}
-	labels, err := labelAll(refs, weights, forest, all, labeller)
+	labels, err := labelAll(g, refs, weights, forest, all, labeller)
 	if err != nil {
 		return err
 	}
@@ -92,7 +98,7 @@ func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error 
 
 // componentsOf returns the components of a forest in the order of first documents. It puts the index of each document's
 // component in the place of its parent.
-func componentsOf(forest graphs.Forest[rank], refs []docref.Ref, weights []uint32) []placed {
+func (g *Graph) componentsOf(forest graphs.Forest[rank], refs []docref.Ref, weights []uint32) ([]placed, error) {
 	forest.Flatten()
 	count := 0
 	for i, root := range forest {
@@ -102,6 +108,9 @@ func componentsOf(forest graphs.Forest[rank], refs []docref.Ref, weights []uint3
 	}
 	all := make([]placed, 0, count)
 	for i, root := range forest {
+		if err := g.stopped(i); err != nil {
+			return nil, err
+		}
 		// The root of a tree comes first, so its entry is an index already.
 		if root == rank(i) {
 			forest[i] = rank(len(all))
@@ -113,5 +122,5 @@ func componentsOf(forest graphs.Forest[rank], refs []docref.Ref, weights []uint3
 		c.Last = refs[i]
 		c.Weight += weightOf(weights, i)
 	}
-	return slices.Clip(all)
+	return slices.Clip(all), nil
 }

@@ -43,8 +43,10 @@ type File struct {
 	Output string `json:"output"`
 	// Input is the input file whose records a file of unique holds.
 	Input string `json:"input,omitempty"`
-	Rows  int64  `json:"rows"`
-	Bytes int64  `json:"bytes"`
+	// Rows counts its rows.
+	Rows int64 `json:"rows"`
+	// Bytes is its size.
+	Bytes int64 `json:"bytes"`
 	// Temporary is the name until then, in the folder where the file was made.
 	Temporary string `json:"temporary,omitempty"`
 }

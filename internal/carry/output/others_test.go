@@ -27,7 +27,7 @@ func TestForOthers(t *testing.T) {
 type object map[string]any
 
 // results writes rows, and what they are as JSON.
-func results[T Row](t *testing.T, write func(string, []byte), name string, count int, row func(int) (T, object)) {
+func results[T any](t *testing.T, write func(string, []byte), name string, count int, row func(int) (T, object)) {
 	t.Helper()
 	rows, objects := make([]T, count), make([]object, count)
 	for i := range rows {
@@ -44,8 +44,8 @@ func results[T Row](t *testing.T, write func(string, []byte), name string, count
 func writeResults(t *testing.T, write func(string, []byte)) {
 	const many = 70_000 // more than a row group
 	id := func(i int) string { return fmt.Sprintf("doc-é-%06d", i) }
-	results(t, write, "clusters", many, func(i int) (Cluster, object) {
-		row := Cluster{Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0}
+	results(t, write, "clusters", many, func(i int) (Member, object) {
+		row := Member{Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0}
 		return row, object{
 			"cluster": id(i / 2), "id": id(i), "ref": "x:1", "kept": i%2 == 0, "similarity": .875, "size": 2, "least": .5, "mean": .75,
 			"reference": i%3 == 0,
@@ -63,8 +63,8 @@ func writeResults(t *testing.T, write func(string, []byte)) {
 			"spans": spans, "more_spans": i,
 		}
 	})
-	results(t, write, "hamming", 10, func(i int) (HammingPair, object) {
-		return HammingPair{A: id(i), B: id(i + 1), Hamming: int64(i), Cosine: -.5, Exact: true, Identical: i == 0},
+	results(t, write, "hamming", 10, func(i int) (Pair, object) {
+		return Pair{A: id(i), B: id(i + 1), Hamming: int64(i), Cosine: -.5, Exact: true, Identical: i == 0, Kind: HammingPair},
 			object{"a": id(i), "b": id(i + 1), "hamming": i, "cosine": -.5, "exact": true, "identical": i == 0}
 	})
 	results(t, write, "removed", 10, func(i int) (Removal, object) {

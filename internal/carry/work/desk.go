@@ -142,9 +142,7 @@ func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *D
 	}
 	w.Runs.Begin(&w.Run)
 	defer w.Run.Abort()
-	// A task that does not look at the context ends as soon as it reads or writes.
 	w.Run.Stopped, w.Reader.Stopped = ctx.Err, ctx.Err
-	defer func() { w.Run.Stopped, w.Reader.Stopped = nil, nil }()
 	if err := do(ctx, t, w); err != nil {
 		return err
 	}

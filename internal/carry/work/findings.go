@@ -8,28 +8,37 @@ import (
 
 // MirrorFindings says what was found of the sites of a corpus.
 type MirrorFindings struct {
-	Sites  int64 `json:"sites"`
-	Pairs  int64 `json:"pairs"`
+	// Sites counts the sites.
+	Sites int64 `json:"sites"`
+	// Pairs counts the pairs of mirrors.
+	Pairs int64 `json:"pairs"`
+	// Groups counts the groups of mirrors.
 	Groups int64 `json:"groups"`
 	// Protected counts the sites that are protected.
 	Protected int64 `json:"protected,omitempty"`
-	// Suspects counts the sites that have copies of protected ones, and Campaigns the rows that stand for many of them.
-	Suspects  int64 `json:"suspects"`
+	// Suspects counts the sites that have copies of protected ones.
+	Suspects int64 `json:"suspects"`
+	// Campaigns counts the rows that stand for many suspects.
 	Campaigns int64 `json:"campaigns,omitempty"`
-	// TopMirrors and TopSuspects are those with the most pages in common, at most [mostNamed] each.
-	TopMirrors  []MirrorFinding `json:"top_mirrors,omitempty"`
+	// TopMirrors are the five mirrors with the most pages in common.
+	TopMirrors []MirrorFinding `json:"top_mirrors,omitempty"`
+	// TopSuspects are the five suspects with the most pages in common.
 	TopSuspects []MirrorFinding `json:"top_suspects,omitempty"`
 }
 
 // MirrorFinding is two sites that have much in common.
 type MirrorFinding struct {
-	// Site is a mirror or a suspect, and Of the site that is taken for the original.
-	Site  string  `json:"site"`
-	Of    string  `json:"of"`
-	Kind  string  `json:"kind"` // of a mirror, or the severity of an alert
+	// Site is a mirror or a suspect.
+	Site string `json:"site"`
+	// Of is the site that is taken for the original.
+	Of string `json:"of"`
+	// Kind is the kind of a mirror, or the severity of an alert.
+	Kind string `json:"kind"`
+	// Score is the score of the two.
 	Score float64 `json:"score"`
-	Pages int64   `json:"pages"` // in common
-	// Sites is the number of sites of a campaign, and 0 otherwise. Site then is what they have in common.
+	// Pages counts their pages in common.
+	Pages int64 `json:"pages"`
+	// Sites is the number of sites of a campaign. Site then is what they have in common.
 	Sites int64 `json:"sites,omitempty"`
 }
 

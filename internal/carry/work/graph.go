@@ -12,7 +12,7 @@ import (
 
 // GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory.
 func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
-	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Parts: func(visit func(int, graphs.Part) error) error {
+	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
 		var part graphs.Part
 		return EachPart(runs, kind, p.Memory, func(number int, nodes []byte) error {
 			part = records.DecodePart(part, nodes)
@@ -95,7 +95,7 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, visit func(loade
 	copy(buffers[0], m.Buffers[:])
 	defer func() { copy(m.Buffers[:], buffers[0]) }()
 	return ahead(len(runs), window, func(i int) (l loaded, err error) {
-		var reader runfile.Reader
+		reader := runfile.Reader{Stopped: m.Run.Stopped}
 		defer reader.Close()
 		l.packed = buffers[i%window]
 		if l.pieces, err = runfile.Pieces(runs[i]); err != nil {

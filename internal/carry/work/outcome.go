@@ -56,51 +56,63 @@ type Outcome struct {
 	FirstReject *output.Reject `json:",omitempty"`
 }
 
-// Counts is what the tasks counted of the corpus; see summary.json in the documentation.
+// Counts is what the tasks counted of the corpus.
 type Counts struct {
+	// Documents counts the documents of the input. It is the sum of Kept and Removed.
 	Documents int64 `json:"documents"`
-	Bytes     int64 `json:"bytes"`
-	// ReferenceDocuments and ReferenceBytes count the reference. Documents and Bytes do not include it.
+	// Bytes is the size of their records.
+	Bytes int64 `json:"bytes"`
+	// ReferenceDocuments counts the documents of the reference, which Documents does not include.
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
-	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
-	Rejected           int64 `json:"rejected"`
-	// Empty counts the Rejected records whose text is null or missing.
+	// ReferenceBytes is the size of their records.
+	ReferenceBytes int64 `json:"reference_bytes,omitempty"`
+	// Rejected counts the records that could not be read, those of the reference included.
+	Rejected int64 `json:"rejected"`
+	// Empty counts the rejected records whose text is null or missing.
 	Empty int64 `json:"empty,omitempty"`
-	// RepeatedIDs counts the ids that several documents of the input have.
+	// RepeatedIDs counts the ids that several documents of the input have, exactly.
 	RepeatedIDs int64 `json:"repeated_ids,omitempty"`
+	// InvalidUTF8 counts the documents with bytes that are not UTF-8, those of the reference included.
 	InvalidUTF8 int64 `json:"invalid_utf8"`
 	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
 	Expanding int64 `json:"expanding,omitempty"`
-	// Unranked counts the documents of the input to which the preference gives no place.
+	// Unranked counts the documents of the input to which --keep gives no place.
 	Unranked int64 `json:"unranked,omitempty"`
-	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
-	// they must differ, to be compared.
+	// Unscoped counts the documents, the reference included, without the field of --within or --across.
 	Unscoped int64 `json:"unscoped,omitempty"`
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
 	Unsited int64 `json:"unsited,omitempty"`
-	// IgnoredIn counts the documents, the reference included, with shingles that were left out because base texts have
-	// them. IgnoredShingles counts these, distinct ones of each document, and IgnoredWhole the documents with nothing
-	// was left.
-	IgnoredIn       int64 `json:"ignored_in,omitempty"`
+	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
+	IgnoredIn int64 `json:"ignored_in,omitempty"`
+	// IgnoredShingles counts these shingles, distinct ones of each document.
 	IgnoredShingles int64 `json:"ignored_shingles,omitempty"`
-	IgnoredWhole    int64 `json:"ignored_whole,omitempty"`
-	// CommonIn counts the documents, the reference included, that have common shingles. CommonShingles counts these, of each
-	// document, and CommonWhole the documents that have nothing else.
-	CommonIn       int64 `json:"common_in,omitempty"`
+	// IgnoredWhole counts the documents that hold hardly anything else.
+	IgnoredWhole int64 `json:"ignored_whole,omitempty"`
+	// CommonIn counts the documents, the reference included, with common shingles.
+	CommonIn int64 `json:"common_in,omitempty"`
+	// CommonShingles counts these shingles, distinct ones of each document.
 	CommonShingles int64 `json:"common_shingles,omitempty"`
-	CommonWhole    int64 `json:"common_whole,omitempty"`
-	// Boilerplate counts the passages that were found, written or not.
+	// CommonWhole counts the documents that hold hardly anything else.
+	CommonWhole int64 `json:"common_whole,omitempty"`
+	// Boilerplate counts the passages that were found, those beyond the 4,096 rows of boilerplate included.
 	Boilerplate int64 `json:"boilerplate,omitempty"`
-	Identical   int64 `json:"identical"`
-	Candidates  int64 `json:"candidates"`
-	Clusters    int64 `json:"clusters"`
-	Clustered   int64 `json:"clustered"`
-	Kept        int64 `json:"kept"`
-	Removed     int64 `json:"removed"`
-	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
+	// Identical counts the rows of pairs that say so: one for each listed document that is equal to an earlier one.
+	Identical int64 `json:"identical"`
+	// Candidates counts the pairs that were scored.
+	Candidates int64 `json:"candidates"`
+	// Clusters counts the clusters.
+	Clusters int64 `json:"clusters"`
+	// Clustered counts the documents in clusters.
+	Clustered int64 `json:"clustered"`
+	// Kept counts the documents of the input that stay.
+	Kept int64 `json:"kept"`
+	// Removed counts the others.
+	Removed int64 `json:"removed"`
+	// RemovedForReference counts the removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
-	Pairs               int64 `json:"pairs"`
+	// Pairs counts the rows of pairs, written or not.
+	Pairs int64 `json:"pairs"`
 }
 
 // Add adds other to c.
@@ -158,17 +170,18 @@ func (p PassedOver) Add(other PassedOver) PassedOver {
 
 // Skipped says what was not compared.
 type Skipped struct {
-	// Pairs counts pairs of documents that share a key, once for every such key whose group was too dense. They may
-	// have been compared under another key.
+	// Pairs counts pairs of documents with a common key that were not compared, once for every such key. They may have been
+	// compared under another key, and their documents are compared with the leaders of the group.
 	Pairs int64 `json:"pairs"`
 	// Groups counts the groups too dense to compare all pairs.
 	Groups int64 `json:"groups"`
 	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
 	// group.
 	Kept int64 `json:"kept"`
-	// SpreadPages counts pages that more sites have than are compared with each other. The equal pages of a site count once.
+	// SpreadPages counts pages that more sites have than are compared with each other: they are compared with protected sites
+	// only. The equal pages of a site count once.
 	SpreadPages int64 `json:"spread_pages,omitempty"`
-	// Example is the largest of these groups, nil if there is none.
+	// Example is the largest of these groups, where there is one.
 	Example *SkippedGroup `json:"example,omitempty"`
 }
 
@@ -176,8 +189,9 @@ type Skipped struct {
 type SkippedGroup struct {
 	// Documents is the number of distinct documents in the group.
 	Documents int64 `json:"documents"`
-	// First and Second are its first two documents, as path:position.
-	First  string `json:"first"`
+	// First is its first document, as path:position.
+	First string `json:"first"`
+	// Second is its second document.
 	Second string `json:"second"`
 }
 

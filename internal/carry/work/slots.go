@@ -105,6 +105,9 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 		// The buffers of another stage would only add to this stage's memory.
 		*m = Memory{stage: stage, Run: m.Run}
 	}
+	// Work that does not look at the context ends as soon as it reads or writes.
+	m.Run.Stopped = ctx.Err
+	defer func() { m.Run.Stopped = nil }()
 	m.Figures = Figures{Begun: time.Now()}
 	if p := r.progress(); p != nil {
 		p.began(stage, m.Figures.Begun)

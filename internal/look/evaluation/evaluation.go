@@ -49,7 +49,7 @@ func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{
 
 // Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there is no
 // number for it: 2^32 names fill hundreds of gigabytes first.
-func (d *Documents) Add(name []byte) Document {
+func (d *Documents) Add(name string) Document {
 	if number, known := d.numbers[string(name)]; known {
 		return number
 	}
@@ -60,7 +60,7 @@ func (d *Documents) Add(name []byte) Document {
 }
 
 // Find returns the number of a document, if it has one.
-func (d *Documents) Find(name []byte) (number Document, found bool) {
+func (d *Documents) Find(name string) (number Document, found bool) {
 	number, found = d.numbers[string(name)]
 	return number, found
 }

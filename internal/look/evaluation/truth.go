@@ -51,7 +51,7 @@ func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, d
 			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
 		nameA, nameB = quoting.AppendText(nameA[:0], a), quoting.AppendText(nameB[:0], b)
-		pair := newPair(documents.Add(nameA), documents.Add(nameB), similarity)
+		pair := newPair(documents.Add(string(nameA)), documents.Add(string(nameB)), similarity)
 		if similarity < threshold {
 			truth.Below++
 			continue

@@ -5,11 +5,10 @@ import (
 	"context"
 	"fmt"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
 
@@ -85,7 +84,6 @@ type explainer struct {
 	folder  *finished.Folder
 	config  *job.Config
 	options Options
-	skipped work.Skipped
 	a, b    *text // what the input has, nil if it was not read
 	members members
 	scanned bool // all rows of pairs have been seen
@@ -100,13 +98,6 @@ func Explain(ctx context.Context, f *finished.Folder, a, b string, options Optio
 	if x.A.Given == x.B.Given {
 		return nil, setting.Errorf("%s is one document: name two", a)
 	}
-	var summary struct {
-		Skipped work.Skipped `json:"skipped"`
-	}
-	if err := f.ReadJSON(workspace.SummaryName, &summary); err != nil {
-		return nil, err
-	}
-	x.skipped = summary.Skipped
 	for _, step := range []func(context.Context) error{x.findRows, x.findTexts, x.findMembers, x.findPairs, x.findKept} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("explain %s and %s: %w", a, b, err)
@@ -126,7 +117,7 @@ func (x *explainer) judge() {
 	switch {
 	case !x.config.Scorer().HasClusters:
 		return
-	case x.folder.Has(finished.Clusters):
+	case x.folder.Has(output.Clusters):
 		is = x.A.Cluster != "" && x.A.Cluster == x.B.Cluster
 	case x.scanned && !x.isStar():
 		is = x.Path != nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/finished"
@@ -21,7 +22,7 @@ func rowName(name string) string {
 
 // findRows finds the rows of clusters about the two documents.
 func (x *explainer) findRows(ctx context.Context) error {
-	if !x.folder.Has(finished.Clusters) {
+	if !x.folder.Has(output.Clusters) {
 		return nil
 	}
 	refs := map[*Document][]string{}
@@ -34,7 +35,7 @@ func (x *explainer) findRows(ctx context.Context) error {
 				continue
 			}
 			refs[d] = append(refs[d], m.Ref)
-			d.ID, d.Ref, d.Cluster, d.Size, d.Removed, d.Reference = m.ID, m.Ref, m.Cluster, m.Size, !m.Kept, m.Reference
+			d.ID, d.Ref, d.Cluster, d.Size, d.Removed, d.Reference = m.ID, m.Ref, m.Cluster, int(m.Size), !m.Kept, m.Reference
 			if d.Similarity = 0; d.Removed {
 				d.Similarity = m.Similarity
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/finished"
 )
@@ -49,7 +50,7 @@ type Clusters struct {
 // ListClusters lists clusters. It goes through the rows once, and holds no more clusters than the page and what comes before
 // it.
 func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, error) {
-	if err := f.Need(finished.Clusters); err != nil {
+	if err := f.Need(output.Clusters); err != nil {
 		return nil, err
 	}
 	list := &Clusters{Folder: f.Path, Of: 0, Offset: p.Offset}
@@ -63,7 +64,7 @@ func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, e
 		}
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Name, b.Name))
 	}
-	for c, err := range f.Clusters(ctx, func(*finished.Member) {}) {
+	for c, err := range f.Clusters(ctx, func(*output.Member) {}) {
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +112,7 @@ const (
 // the cluster. Sizes and beginnings of texts come from the input: with withTexts or, if that is nil, if the input has at most
 // 1 GB.
 func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, withTexts *bool) (*Members, error) {
-	if err := f.Need(finished.Clusters); err != nil {
+	if err := f.Need(output.Clusters); err != nil {
 		return nil, err
 	}
 	cluster, err := clusterOf(ctx, f, rowName(name))

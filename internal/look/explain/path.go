@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/graphs"
-	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/settle/keep"
 )
 
@@ -66,7 +66,7 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	m.add(x.A.ID, x.A.Ref, x.A.Given)
 	m.add(x.B.ID, x.B.Ref, x.B.Given)
 	m.names[0], m.names[1] = x.A.Name(), x.B.Name()
-	m.isOpen = !x.folder.Has(finished.Clusters) && x.config.Scorer().HasClusters
+	m.isOpen = !x.folder.Has(output.Clusters) && x.config.Scorer().HasClusters
 	seen := ""
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Cluster == "" || d.Cluster == seen {
@@ -105,11 +105,11 @@ func (m *members) add(names ...string) (number uint32) {
 }
 
 // place returns the number of a document that a row names.
-func (m *members) place(name []byte) (number uint32, known bool) {
-	if number, known = m.places[string(name)]; known {
-		m.names[number] = string(name)
+func (m *members) place(name string) (number uint32, known bool) {
+	if number, known = m.places[name]; known {
+		m.names[number] = name
 	} else if m.isOpen {
-		number, known = m.add(string(name)), true
+		number, known = m.add(name), true
 	}
 	return number, known
 }
@@ -125,10 +125,10 @@ func (m *members) onlyKept(cluster string) string {
 // findPairs goes through the rows of pairs.
 func (x *explainer) findPairs(ctx context.Context) error {
 	switch {
-	case !x.folder.Has(finished.Pairs):
+	case !x.folder.Has(output.Pairs):
 		x.note("The run has written no pairs, so the rows that join documents are not known: run it with --emit clusters,pairs.")
 		return nil
-	case x.folder.Has(finished.Clusters) && !x.isStar() && (x.A.Cluster == "" || x.B.Cluster == ""):
+	case x.folder.Has(output.Clusters) && !x.isStar() && (x.A.Cluster == "" || x.B.Cluster == ""):
 		x.scanned = true // a row would have put both into clusters
 		return nil
 	}
@@ -144,7 +144,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 		}
 		one := edge{a: a, b: b, strength: x.strengthOf(&row), exact: row.Exact, identical: row.Identical}
 		if a+b == 1 { // the first two numbers
-			x.Row = x.step(one, string(row.A), string(row.B))
+			x.Row = x.step(one, row.A, row.B)
 		}
 		if m.edges = append(m.edges, one); m.isOpen && len(m.edges) == mostEdges {
 			x.note("No path was looked for among so many pairs: with clusters among the outputs it is. Run the job with --emit clusters,pairs.")
@@ -164,7 +164,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 }
 
 // strengthOf says how strongly a row joins two documents.
-func (x *explainer) strengthOf(row *finished.Pair) float64 {
+func (x *explainer) strengthOf(row *output.Pair) float64 {
 	switch {
 	case x.config.Scorer().IsDistance:
 		return -float64(row.Hamming)

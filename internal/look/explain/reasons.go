@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/fingerprints"
 )
@@ -190,7 +190,7 @@ func (x *explainer) reasonUnlike() bool {
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
 	}
 	x.reasonLeftOut()
-	if x.folder.Has(finished.Clusters) {
+	if x.folder.Has(output.Clusters) {
 		x.because("No chain of pairs joins them either.")
 	}
 	return true
@@ -242,8 +242,8 @@ func (x *explainer) reasonNotFound() {
 		x.because("They share none of %d bands, so they were not compared. For a pair of this similarity that has a probability of %.2g. --recall 1 finds all.", k.A, 1-k.Probability)
 	case k.Shared != nil && *k.Shared == 0:
 		x.because("They share no key, so they were not compared.")
-	case x.skipped.Groups > 0:
-		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.skipped.Pairs, x.skipped.Groups)
+	case x.folder.Summary.Skipped.Groups > 0:
+		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.folder.Summary.Skipped.Pairs, x.folder.Summary.Skipped.Groups)
 	case !x.config.Scorer().IsExact && !x.config.Scorer().AcceptsAll:
 		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
 	default:

@@ -3,6 +3,8 @@ package finished
 import (
 	"context"
 	"iter"
+
+	"mirrorbeam/internal/carry/output"
 )
 
 // Cluster is what the rows of a cluster say of it.
@@ -17,8 +19,8 @@ type Cluster struct {
 }
 
 // Add takes in a row of the cluster.
-func (c *Cluster) Add(row *Member) {
-	c.Name, c.Size, c.Least, c.Mean = row.Cluster, row.Size, row.Least, row.Mean
+func (c *Cluster) Add(row *output.Member) {
+	c.Name, c.Size, c.Least, c.Mean = row.Cluster, int(row.Size), row.Least, row.Mean
 	if row.Kept {
 		c.Kept++
 	}
@@ -26,7 +28,7 @@ func (c *Cluster) Add(row *Member) {
 
 // Clusters gives the clusters of a run in the order of their rows, an error last. It holds no rows: see sees each of them, those
 // of a cluster before the cluster is given.
-func (f *Folder) Clusters(ctx context.Context, see func(*Member)) iter.Seq2[Cluster, error] {
+func (f *Folder) Clusters(ctx context.Context, see func(*output.Member)) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		var c Cluster
 		for row, err := range f.Members(ctx) {

@@ -16,7 +16,7 @@ func TestClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []byte
-	for _, row := range []output.Cluster{
+	for _, row := range []output.Member{
 		{Cluster: "a", ID: "a", Kept: true, Size: 3, Least: .5, Mean: .75},
 		{Cluster: "a", ID: "b", Size: 3, Least: .5, Mean: .75},
 		{Cluster: "a", ID: "c", Kept: true, Size: 3, Least: .5, Mean: .75},
@@ -26,10 +26,10 @@ func TestClusters(t *testing.T) {
 		rows = row.AppendJSON(rows)
 	}
 	read := func(content []byte) (seen []string, all []Cluster, err error) {
-		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(Clusters, 0, 1, output.JSONL)), content, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(output.Clusters, 0, 1, output.JSONL)), content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range f.Clusters(t.Context(), func(m *Member) { seen = append(seen, m.ID) }) {
+		for c, err := range f.Clusters(t.Context(), func(m *output.Member) { seen = append(seen, m.ID) }) {
 			if err != nil {
 				return seen, all, err
 			}

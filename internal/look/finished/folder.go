@@ -15,26 +15,8 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
-
-// Summary is the part of summary.json that says what the other files mean.
-type Summary struct {
-	Config job.Config `json:"config"`
-	Counts Counts     `json:"counts"`
-}
-
-// Counts has counts of the job.
-type Counts struct {
-	Documents          int64 `json:"documents"`
-	ReferenceDocuments int64 `json:"reference_documents"`
-	Bytes              int64 `json:"bytes"`
-	ReferenceBytes     int64 `json:"reference_bytes"`
-	Clusters           int64 `json:"clusters"`
-	Clustered          int64 `json:"clustered"`
-	Pairs              int64 `json:"pairs"`
-}
 
 // Folder is the output folder of a job that succeeded.
 type Folder struct {
@@ -70,13 +52,11 @@ func open(path string) (*Folder, error) {
 	if _, err := storage.Stat(storage.Join(path, workspace.SuccessName)); err != nil {
 		return nil, missing(path)
 	}
-	var manifest struct {
-		Files []output.File `json:"files"`
-	}
-	if err := f.ReadJSON("manifest.json", &manifest); err != nil {
+	var manifest workspace.Manifest
+	if err := f.readJSON(workspace.ManifestName, &manifest); err != nil {
 		return nil, err
 	}
-	if err := f.ReadJSON("summary.json", &f.Summary); err != nil {
+	if err := f.readJSON(workspace.SummaryName, &f.Summary); err != nil {
 		return nil, err
 	}
 	f.files = manifest.Files
@@ -135,8 +115,8 @@ func (f *Folder) path(file output.File) string {
 	return storage.Join(f.Path, path.Base(file.Name))
 }
 
-// ReadJSON reads a file of the folder that holds one JSON value.
-func (f *Folder) ReadJSON(name string, value any) error {
+// readJSON reads a file of the folder that holds one JSON value.
+func (f *Folder) readJSON(name string, value any) error {
 	b, err := storage.ReadFile(storage.Join(f.Path, name))
 	if err == nil {
 		err = json.Unmarshal(b, value)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
 )
 
@@ -35,17 +35,17 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		output.NewPair("é", "in.jsonl:0", output.Overlap{Identical: true}),
 	}
 	for i, pair := range pairs {
-		files = append(files, writeShard(t, folder, output.ShardName(Pairs, i, 2, format), format, pair))
+		files = append(files, writeShard(t, folder, output.ShardName(output.Pairs, i, 2, format), format, pair))
 	}
-	member := output.Cluster{ID: "a", Ref: "in.jsonl:9", Cluster: "a", Kept: true, Similarity: 1, Size: 2}
-	files = append(files, writeShard(t, folder, output.ShardName(Clusters, 0, 1, format), format, member))
+	member := output.Member{ID: "a", Ref: "in.jsonl:9", Cluster: "a", Kept: true, Similarity: 1, Size: 2}
+	files = append(files, writeShard(t, folder, output.ShardName(output.Clusters, 0, 1, format), format, member))
 	config := job.Default()
-	config.Input, config.MaxDocument, config.Threshold, config.Emit = []string{corpus}, 1<<20, 0.75, []string{Clusters, Pairs}
+	config.Input, config.MaxDocument, config.Threshold, config.Emit = []string{corpus}, 1<<20, 0.75, []string{output.Clusters, output.Pairs}
 	for name, value := range map[string]any{
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
 			Config: config,
-			Counts: Counts{Documents: 7, Pairs: 2, Clusters: 1},
+			Counts: Counts{Counts: work.Counts{Documents: 7, Pairs: 2, Clusters: 1}},
 		},
 	} {
 		b, err := json.Marshal(value)
@@ -59,7 +59,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 }
 
 // writeShard writes a file of one row.
-func writeShard[T output.Row](t *testing.T, folder, name string, format output.Format, row T) output.File {
+func writeShard[T any](t *testing.T, folder, name string, format output.Format, row T) output.File {
 	t.Helper()
 	of, _, _ := strings.Cut(name, "-")
 	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format)
@@ -88,7 +88,7 @@ func TestReadsBackWhatIsWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Summary.Counts.Documents != 7 || f.Summary.Config.Threshold != 0.75 || !f.Has(Pairs) || f.Has("removed") {
+		if f.Summary.Counts.Documents != 7 || f.Summary.Config.Threshold != 0.75 || !f.Has(output.Pairs) || f.Has("removed") {
 			t.Errorf("%s: %+v", format, f)
 		}
 		var got []string
@@ -147,7 +147,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Need("removed", Pairs); err != nil {
+	if err := f.Need("removed", output.Pairs); err != nil {
 		t.Error(err)
 	}
 	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and removed or unique is required: run it again with emit removed,unique") {
@@ -257,37 +257,6 @@ no JSON
 	}
 }
 
-// FuzzParsePair compares with JSON in general.
-func FuzzParsePair(f *testing.F) {
-	f.Add("a", "b", uint32(3), uint32(4), false)
-	f.Add(`"`, `\`, uint32(0), uint32(1), true)
-	f.Add("é", "\x00", uint32(1), uint32(3), false)
-	f.Fuzz(func(t *testing.T, a, b string, shared, union uint32, identical bool) {
-		if union == 0 || shared > union {
-			return
-		}
-		row := output.NewPair(quoting.Text(a), quoting.Text(b), output.Overlap{
-			Shared: shared, Union: union, SizeA: max(shared, 1), SizeB: union, Identical: identical,
-		}).AppendJSON(nil)
-		var want struct {
-			A, B         string
-			Jaccard      float64
-			ContainmentA float64 `json:"containment_a"`
-			ContainmentB float64 `json:"containment_b"`
-			Exact        bool
-			Identical    bool
-		}
-		if err := json.Unmarshal(row, &want); err != nil {
-			t.Fatal(err)
-		}
-		got, err := parsePair([]byte(strings.TrimSuffix(string(row), "\n")))
-		if err != nil || string(got.A) != want.A || string(got.B) != want.B || got.Jaccard != want.Jaccard ||
-			got.ContainmentA != want.ContainmentA || got.ContainmentB != want.ContainmentB || got.Exact != want.Exact || got.Identical != want.Identical {
-			t.Errorf("%s: %+v, error %v", row, got, err)
-		}
-	})
-}
-
 // TestFind: every document of a name is found, and what is where.
 func TestFind(t *testing.T) {
 	const input = `{"id":"a","text":"first","lang":"en"}
@@ -353,24 +322,4 @@ func TestNaming(t *testing.T) {
 			t.Errorf("%s: %d rows of the cluster", format, rows)
 		}
 	}
-}
-
-// FuzzParseMember compares with JSON in general.
-func FuzzParseMember(f *testing.F) {
-	f.Add("a", "b", uint16(3), true, false)
-	f.Add(`"`, `\`, uint16(0), false, true)
-	f.Add("é", "\x00", uint16(1), false, false)
-	f.Fuzz(func(t *testing.T, name, ref string, number uint16, kept, reference bool) {
-		row := output.Cluster{
-			Cluster: quoting.Text(name), ID: quoting.Text(name), Ref: quoting.Text(ref), Kept: kept, Similarity: float64(number) / 7,
-			Size: int64(number), Least: 1 / float64(number+1), Mean: output.RoundMean(float64(number) / 9), Reference: reference,
-		}.AppendJSON(nil)
-		var want Member
-		if err := json.Unmarshal(row, &want); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := parseMember([]byte(strings.TrimSuffix(string(row), "\n"))); err != nil || got != want {
-			t.Errorf("%s: %+v, error %v", row, got, err)
-		}
-	})
 }

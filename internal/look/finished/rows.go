@@ -3,252 +3,109 @@ package finished
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
-	"strconv"
-	"strings"
+	"slices"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/parquetfile"
+	"mirrorbeam/internal/ground/quoting"
 )
-
-// The outputs that can be read back.
-const (
-	Clusters = "clusters"
-	Pairs    = "pairs"
-	Rejects  = "rejects"
-)
-
-// Member is a row of clusters: a document in a cluster.
-type Member struct {
-	Cluster    string  `json:"cluster"`
-	ID         string  `json:"id"`
-	Ref        string  `json:"ref"`
-	Kept       bool    `json:"kept"`
-	Similarity float64 `json:"similarity"`
-	Size       int     `json:"size"`
-	// Least and Mean are the smallest and the mean similarity of the removed documents of the cluster.
-	Least     float64 `json:"least"`
-	Mean      float64 `json:"mean"`
-	Reference bool    `json:"reference"`
-}
-
-// Pair is a row of pairs: a verified edge.
-type Pair struct {
-	// A and B are the names of the documents, valid until the next row.
-	A, B    []byte
-	Jaccard float64
-	// JaccardWhole is the similarity by all shingles, if the job has left common ones out, or else 0.
-	JaccardWhole float64
-	// ContainmentA and ContainmentB are the shares of the one document that the other has.
-	ContainmentA, ContainmentB float64
-	// Hamming is the number of bits in which fingerprints differ, if these were compared.
-	Hamming int
-	// Exact is false if the numbers are estimates.
-	Exact     bool
-	Identical bool
-}
-
-// Reject is a row of rejects: a record that was not read as a document.
-type Reject = output.Reject
 
 // Members gives the rows of clusters in their order, an error last.
-func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
-	return rows(ctx, f, Clusters, reading[Member]{parseMember, memberColumns, takeMember})
+func (f *Folder) Members(ctx context.Context) iter.Seq2[output.Member, error] {
+	return rows[output.Member](ctx, f, output.Clusters, nil, nil)
 }
 
-// Pairs gives the rows of pairs in their order, an error last. If fingerprints were compared by their distance, the
-// similarity is 0.
-func (f *Folder) Pairs(ctx context.Context) iter.Seq2[Pair, error] {
-	r := reading[Pair]{parsePair, pairColumns, takePair}
-	switch config := &f.Summary.Config; {
-	case config.Scorer().IsDistance:
-		r = reading[Pair]{parsePair, hammingColumns, takeHammingPair}
-	case !config.CommonLaw().IsOff():
-		r = reading[Pair]{parsePair, partialColumns, takePartialPair}
-	}
-	return rows(ctx, f, Pairs, r)
+// Pairs gives the rows of pairs in their order, an error last.
+func (f *Folder) Pairs(ctx context.Context) iter.Seq2[output.Pair, error] {
+	return rows[output.Pair](ctx, f, output.Pairs, nil, nil)
 }
 
 // Rejects gives the rows of rejects in their order, an error last.
-func (f *Folder) Rejects(ctx context.Context) iter.Seq2[Reject, error] {
-	return rows(ctx, f, Rejects, reading[Reject]{parseReject, rejectColumns, takeReject})
+func (f *Folder) Rejects(ctx context.Context) iter.Seq2[output.Reject, error] {
+	return rows[output.Reject](ctx, f, output.Rejects, nil, nil)
 }
 
-// reading is how the rows of an output are read: lines of JSON, or columns of Parquet.
-type reading[T any] struct {
-	parse   func(line []byte) (T, error)
-	columns []string
-	take    func(cells []parquetfile.Cell) (T, error)
+// Mirrors gives the rows of mirrors in their order, an error last.
+func (f *Folder) Mirrors(ctx context.Context) iter.Seq2[output.Mirror, error] {
+	return rows[output.Mirror](ctx, f, output.Mirrors, nil, nil)
 }
 
-// rows gives the rows of an output, shard by shard, an error last.
-func rows[T any](ctx context.Context, f *Folder, name string, r reading[T]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for _, file := range f.files {
-			if file.Output != name {
+// groupField is in each row of a site in a group, and in no other: in a string, the quotation marks would be escaped.
+var groupField = []byte(`"group":`)
+
+// GroupedSites gives the rows of sites that are in a group of mirrors, an error last. Lines of other sites are not parsed.
+func (f *Folder) GroupedSites(ctx context.Context) iter.Seq2[output.Site, error] {
+	isGrouped := func(line []byte) bool { return bytes.Contains(line, groupField) }
+	return rows(ctx, f, output.Sites, isGrouped, func(s *output.Site) bool { return s.Group != "" })
+}
+
+// Suspects gives the rows of suspects in their order, an error last.
+func (f *Folder) Suspects(ctx context.Context) iter.Seq2[output.Suspect, error] {
+	return rows[output.Suspect](ctx, f, output.Suspects, nil, nil)
+}
+
+// Changes gives the rows of changes in their order, an error last.
+func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
+	return rows[output.Change](ctx, f, output.Changes, nil, nil)
+}
+
+// MembersNaming gives the rows of clusters that have one of the names in a field: those of a document, which has the name as
+// its id or ref, and those of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
+func (f *Folder) MembersNaming(ctx context.Context, names ...string) iter.Seq2[output.Member, error] {
+	isNamed, isWanted := naming(names)
+	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool { return isWanted(m.Cluster, m.ID, m.Ref) })
+}
+
+// ClusterRows gives the rows of one cluster, an error last. It reads no further than the cluster.
+func (f *Folder) ClusterRows(ctx context.Context, name string) iter.Seq2[output.Member, error] {
+	return func(yield func(output.Member, error) bool) {
+		found := int64(0)
+		for m, err := range f.MembersNaming(ctx, name) {
+			if err == nil && m.Cluster != name {
 				continue
 			}
-			path := f.path(file)
-			all := parsed(path, name, corpus.Lines(ctx, path), r.parse)
-			if strings.HasSuffix(path, "."+string(output.Parquet)) {
-				all = parsed(path, name, output.Cells(ctx, path, r.columns...), r.take)
-			}
-			for row, err := range all {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
-// parsed gives the rows of one file, given what each is to be parsed from.
-func parsed[R, T any](path, name string, all iter.Seq2[R, error], parse func(R) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		number := 0
-		for raw, err := range all {
-			var row T
-			if number++; err == nil {
-				if row, err = parse(raw); err != nil {
-					err = fmt.Errorf("%s:%d is no row of %s: %w", path, number, name, err)
-				}
-			}
-			if !yield(row, err) {
+			if found++; !yield(m, err) || err != nil || found == m.Size {
 				return
 			}
 		}
 	}
 }
 
-// parseMember reads a row of clusters. Rows as the job writes them, with names that need no escapes, are taken apart by their
-// fixed order of fields, in a fraction of the time that JSON in general takes.
-func parseMember(line []byte) (m Member, err error) {
-	if m, ok := parsePlainMember(line); ok {
-		return m, nil
-	}
-	err = json.Unmarshal(line, &m)
-	return m, err
+// RemovalsNaming gives the rows of removed whose document has one of the names as its id or ref, an error last.
+func (f *Folder) RemovalsNaming(ctx context.Context, names ...string) iter.Seq2[output.Removal, error] {
+	isNamed, isWanted := naming(names)
+	return rows(ctx, f, output.Removed, isNamed, func(r *output.Removal) bool { return isWanted(r.ID, r.Ref) })
 }
 
-// parsePlainMember reads a row of clusters in the job's order of fields, if it is one.
-func parsePlainMember(line []byte) (m Member, ok bool) {
-	rest := line
-	for _, field := range []struct {
-		start string
-		value *string
-	}{
-		{`{"cluster":"`, &m.Cluster}, {`,"id":"`, &m.ID}, {`,"ref":"`, &m.Ref},
-	} {
-		var content []byte
-		if content, rest, ok = cutPlainString(rest, field.start); !ok {
-			return m, false
-		}
-		*field.value = string(content)
+// naming returns two functions. The first reports whether a line has one of the names in it, the second whether one of some fields
+// is a name.
+func naming(names []string) (isNamed func(line []byte) bool, isWanted func(fields ...string) bool) {
+	all := make(map[string]bool, len(names))
+	var quoted [][]byte
+	for _, name := range names {
+		all[name] = true
+		quoted = append(quoted, quoting.AppendQuoted(nil, name))
 	}
-	if rest, m.Kept = bytes.CutPrefix(rest, []byte(`,"kept":true`)); !m.Kept {
-		if rest, ok = bytes.CutPrefix(rest, []byte(`,"kept":false`)); !ok {
-			return m, false
-		}
+	isNamed = func(line []byte) bool {
+		return slices.ContainsFunc(quoted, func(name []byte) bool { return bytes.Contains(line, name) })
 	}
-	var size float64
-	for _, field := range []struct {
-		start string
-		value *float64
-	}{
-		{`,"similarity":`, &m.Similarity}, {`,"size":`, &size}, {`,"least":`, &m.Least},
-	} {
-		if *field.value, rest, ok = cutNumber(rest, field.start); !ok {
-			return m, false
+	return isNamed, func(fields ...string) bool {
+		return slices.ContainsFunc(fields, func(field string) bool { return all[field] })
+	}
+}
+
+// rows gives the wanted rows of an output, shard by shard, an error last. Lines that mayBe refuses are not parsed. Nil wants all.
+func rows[T any](ctx context.Context, f *Folder, name string, mayBe func(line []byte) bool, isWanted func(*T) bool) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, path := range f.Paths(name) {
+			for row, err := range output.Read[T](ctx, path, name, mayBe) {
+				if err == nil && isWanted != nil && !isWanted(&row) {
+					continue
+				}
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
 		}
 	}
-	m.Size = int(size)
-	if rest, m.Reference = bytes.CutSuffix(rest, []byte(`,"reference":true}`)); !m.Reference {
-		rest = bytes.TrimSuffix(rest, []byte{'}'})
-	}
-	rest, ok = bytes.CutPrefix(rest, []byte(`,"mean":`))
-	mean, err := strconv.ParseFloat(string(rest), 64)
-	m.Mean = mean
-	return m, ok && err == nil
-}
-
-// parseReject reads a row of rejects.
-func parseReject(line []byte) (r Reject, err error) {
-	err = json.Unmarshal(line, &r)
-	return r, err
-}
-
-// parsePair reads a row of pairs. Rows as the job writes them, with names that
-// need no escapes, are taken apart by their fixed order of fields, in a tenth of
-// the time that JSON in general takes.
-func parsePair(line []byte) (Pair, error) {
-	if pair, ok := parsePlainPair(line); ok {
-		return pair, nil
-	}
-	var row struct {
-		A, B         string
-		Jaccard      float64
-		ContainmentA float64 `json:"containment_a"`
-		ContainmentB float64 `json:"containment_b"`
-		JaccardWhole float64 `json:"jaccard_whole"`
-		Hamming      int
-		Exact        bool
-		Identical    bool
-	}
-	err := json.Unmarshal(line, &row)
-	return Pair{
-		[]byte(row.A), []byte(row.B), row.Jaccard, row.JaccardWhole, row.ContainmentA, row.ContainmentB, row.Hamming, row.Exact, row.Identical,
-	}, err
-}
-
-// parsePlainPair reads a row in the job's order of fields, if it is one.
-func parsePlainPair(line []byte) (pair Pair, ok bool) {
-	rest := line
-	if pair.A, rest, ok = cutPlainString(rest, `{"a":"`); !ok {
-		return pair, false
-	}
-	if pair.B, rest, ok = cutPlainString(rest, `,"b":"`); !ok {
-		return pair, false
-	}
-	for _, field := range []struct {
-		start string
-		value *float64
-	}{
-		{`,"jaccard":`, &pair.Jaccard}, {`,"containment_a":`, &pair.ContainmentA}, {`,"containment_b":`, &pair.ContainmentB},
-	} {
-		if *field.value, rest, ok = cutNumber(rest, field.start); !ok {
-			return pair, false
-		}
-	}
-	if whole, after, is := cutNumber(rest, `,"jaccard_whole":`); is {
-		pair.JaccardWhole, rest = whole, after
-	}
-	if pair.Exact = bytes.HasPrefix(rest, []byte(`,"exact":true`)); !pair.Exact && !bytes.HasPrefix(rest, []byte(`,"exact":false`)) {
-		return pair, false
-	}
-	pair.Identical = bytes.HasSuffix(rest, []byte(`,"identical":true}`))
-	return pair, true
-}
-
-// cutNumber takes a number that begins after start and has a comma behind it.
-func cutNumber(b []byte, start string) (number float64, rest []byte, ok bool) {
-	b, ok = bytes.CutPrefix(b, []byte(start))
-	end := bytes.IndexByte(b, ',')
-	if !ok || end < 0 {
-		return 0, nil, false
-	}
-	number, err := strconv.ParseFloat(string(b[:end]), 64)
-	return number, b[end:], err == nil
-}
-
-// cutPlainString takes a string without escapes that begins after start.
-func cutPlainString(b []byte, start string) (content, rest []byte, ok bool) {
-	b, ok = bytes.CutPrefix(b, []byte(start))
-	end := bytes.IndexByte(b, '"')
-	if !ok || end < 0 || bytes.IndexByte(b[:end], '\\') >= 0 {
-		return nil, nil, false
-	}
-	return b[:end], b[end+1:], true
 }

@@ -21,6 +21,8 @@ func TestReadsBackSites(t *testing.T) {
 		Campaign: "0123456789abcdef", Sites: 12,
 	}
 	change := output.Change{Of: "suspects", Change: output.Grown, Name: "examp1e.net", Size: 3, Before: 2, Added: 2, Removed: 1, Generation: 9, Since: 7}
+	partial := output.NewPair("a", "b", output.Overlap{Shared: 1, Union: 2, SizeA: 1, SizeB: 2})
+	partial.JaccardWhole, partial.Kind = 0.875, output.PartialPair
 	for _, format := range output.Formats {
 		path := writeFolder(t, format, "")
 		files := []output.File{
@@ -29,7 +31,7 @@ func TestReadsBackSites(t *testing.T) {
 			writeShard(t, path, output.ShardName(output.Sites, 1, 2, format), format, output.Site{Site: `alone"group":`}),
 			writeShard(t, path, output.ShardName(output.Suspects, 0, 1, format), format, suspect),
 			writeShard(t, path, output.ShardName(output.Changes, 0, 1, format), format, change),
-			writeShard(t, path, output.ShardName(Pairs, 0, 1, format), format, output.NewPartialPair(output.NewPair("a", "b", output.Overlap{Shared: 1, Union: 2, SizeA: 1, SizeB: 2}), 0.875)),
+			writeShard(t, path, output.ShardName(output.Pairs, 0, 1, format), format, partial),
 		}
 		manifest, err := json.Marshal(map[string]any{"files": files})
 		if err == nil {
@@ -51,12 +53,12 @@ func TestReadsBackSites(t *testing.T) {
 			got = append(got, row)
 			return true
 		}
-		f.Mirrors(t.Context())(func(m output.Mirror, err error) bool { return note(m.AppendJSON(nil), err) })
+		f.Mirrors(t.Context())(func(m output.Mirror, err error) bool { return note(output.AppendRow(nil, m), err) })
 		f.GroupedSites(t.Context())(func(s output.Site, err error) bool { return note(s, err) })
 		f.Suspects(t.Context())(func(s output.Suspect, err error) bool { s.ID = ""; return note(s, err) })
 		f.Changes(t.Context())(func(c output.Change, err error) bool { c.Lineage = ""; return note(c, err) })
-		f.Pairs(t.Context())(func(p Pair, err error) bool { return note(p.JaccardWhole, err) })
-		if want := []any{mirror.AppendJSON(nil), site, suspect, change, 0.875}; !reflect.DeepEqual(got, want) {
+		f.Pairs(t.Context())(func(p output.Pair, err error) bool { return note(p.JaccardWhole, err) })
+		if want := []any{output.AppendRow(nil, mirror), site, suspect, change, 0.875}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%v, want\n%v", format, got, want)
 		}
 	}

@@ -113,7 +113,11 @@ func (h *added) search(matches []output.Match, a *question, top int) []output.Ma
 	h.found = h.found[:0]
 	if len(a.packed) == 0 {
 		if set, has := h.byKey[h.identity(a)]; has {
-			h.take(set, output.Match{Identical: true, ByDistance: h.tables != nil}, top)
+			match := output.NewIdenticalMatch()
+			if h.tables != nil {
+				match = output.NewHammingMatch(0, 0)
+			}
+			h.take(set, match, top)
 		}
 	} else {
 		h.collect(a)
@@ -129,7 +133,7 @@ func (h *added) search(matches []output.Match, a *question, top int) []output.Ma
 	})
 	for i := range h.found {
 		d, match := &h.documents[h.found[i].document-h.gone], h.found[i].Match
-		match.ID, match.Ref, match.MatchID, match.MatchRef, match.Added = a.id, a.ref, d.names[:d.idSize], d.names[d.idSize:], true
+		match.ID, match.Ref, match.Match, match.MatchRef, match.Added = a.id, a.ref, d.names[:d.idSize], d.names[d.idSize:], true
 		matches = append(matches, match)
 	}
 	return matches
@@ -174,19 +178,19 @@ func (h *added) compare(a *question, number uint32) (match output.Match, is bool
 	of := &h.sets[number]
 	if h.tables != nil {
 		distance := of.distance(a.fingerprint)
-		return output.Match{ByDistance: true, Distance: distance, Bits: h.tables.Bits()}, distance <= h.tables.Distance()
+		return output.NewHammingMatch(distance, h.tables.Bits()), distance <= h.tables.Distance()
 	}
 	size, other := len(h.set), len(of.packed)/sketchblock.HashSize
 	need := asmkernels.Required(h.threshold, size, other)
 	if int(h.shared[number]) < leastShared(h.threshold, h.threshold, need, size, other) {
 		return match, false
 	}
-	match = output.Match{Shared: size, Size: size, MatchSize: other, Identical: of.digest == a.digest}
-	if !match.Identical {
-		h.other = sketchblock.AppendSet(h.other[:0], of.packed)
-		match.Shared = asmkernels.Intersect(h.set, h.other, need)
+	if of.digest == a.digest {
+		return output.NewIdenticalMatch(), size >= need
 	}
-	return match, match.Shared >= need
+	h.other = sketchblock.AppendSet(h.other[:0], of.packed)
+	shared := asmkernels.Intersect(h.set, h.other, need)
+	return output.NewMatch(shared, size, other), shared >= need
 }
 
 // add holds a document. If there are then more than the window has room for, the oldest goes. The error is that there are

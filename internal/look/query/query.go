@@ -155,7 +155,7 @@ func (p *portion) add(matches []output.Match) {
 	}
 	p.matches += int64(len(matches))
 	for i := range matches {
-		p.rows = output.AppendMatch(p.rows, matches[i])
+		p.rows = matches[i].AppendJSON(p.rows)
 	}
 }
 
@@ -332,10 +332,7 @@ func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) q
 
 // compareMatches compares two matches of a document. The better one comes first.
 func compareMatches(a, b *output.Match) int {
-	if a.ByDistance {
-		return cmp.Compare(a.Distance, b.Distance)
-	}
-	return cmp.Compare(b.Jaccard(), a.Jaccard())
+	return cmp.Or(cmp.Compare(a.Hamming, b.Hamming), cmp.Compare(b.Jaccard, a.Jaccard))
 }
 
 // answer appends the rows of a document to those of a portion, and then holds the document.

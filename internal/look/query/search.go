@@ -75,7 +75,7 @@ func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerp
 		return s.searchSets(file, in, of)
 	case len(of.Set) == 0:
 		for first, end := in.digests.Range(of.Digest[0], 64); first < end; first++ {
-			s.add(file, in, in.Sets-in.digests.Len()+first, output.Match{ByDistance: true})
+			s.add(file, in, in.Sets-in.digests.Len()+first, output.NewHammingMatch(0, 0))
 		}
 		return nil
 	case file.header.IsNumbered():
@@ -91,7 +91,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		first, end := in.keys.Range(index.DigestKey(of.Digest), 64)
 		for ; first < end; first++ {
 			if set := in.Posting(first); in.Digest(set) == of.Digest {
-				s.add(file, in, set, output.Match{Identical: true})
+				s.add(file, in, set, output.NewIdenticalMatch())
 			}
 		}
 		return nil
@@ -109,7 +109,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 			continue
 		}
 		if in.Digest(set) == of.Digest {
-			s.add(file, in, set, output.Match{Shared: size, Size: size, MatchSize: size, Identical: true})
+			s.add(file, in, set, output.NewIdenticalMatch())
 			continue
 		}
 		s.set = in.AppendSet(s.set[:0], set)
@@ -118,7 +118,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), file.remedy)
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
-			s.add(file, in, set, output.Match{Shared: common, Size: size, MatchSize: other})
+			s.add(file, in, set, output.NewMatch(common, size, other))
 		}
 	}
 	return nil
@@ -167,7 +167,6 @@ func (s *searcher) collect(in *segment, set []uint64) {
 // that no earlier table has shown.
 func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 	tables := file.tables
-	match := output.Match{ByDistance: true, Bits: tables.Bits()}
 	for table := range tables.Tables() {
 		keys := in.permuted[table]
 		first, end := keys.Range(tables.Prefix(table, of), tables.PrefixBits(table))
@@ -176,7 +175,7 @@ func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 		tables.Permute(table, s.permuted[:], of)
 		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
 		for i, distance := range s.distances {
-			if match.Distance = int(distance); match.Distance > tables.Distance() {
+			if int(distance) > tables.Distance() {
 				continue
 			}
 			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
@@ -184,7 +183,7 @@ func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 				continue
 			}
 			for number, last := in.keys.Range(s.fingerprint[0], 64); number < last; number++ {
-				s.add(file, in, number, match)
+				s.add(file, in, number, output.NewHammingMatch(int(distance), tables.Bits()))
 			}
 		}
 	}
@@ -210,7 +209,7 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 		asmkernels.Hamming(s.distances, of, s.rows)
 		for i, distance := range s.distances {
 			if int(distance) <= tables.Distance() && tables.FirstCommon(of, s.rows[i*words:][:words]) == table {
-				s.add(file, in, index.NumberOf(s.candidates[i]), output.Match{ByDistance: true, Distance: int(distance), Bits: tables.Bits()})
+				s.add(file, in, index.NumberOf(s.candidates[i]), output.NewHammingMatch(int(distance), tables.Bits()))
 			}
 		}
 	}
@@ -234,9 +233,9 @@ func (f *found) row(id, ref []byte) output.Match {
 	match := f.match
 	match.ID, match.Ref = id, ref
 	match.MatchRef = quoting.AppendString(nil, refName(f.file, f.ref))
-	match.MatchID = match.MatchRef
+	match.Match = match.MatchRef
 	if id := f.segment.ID(f.document); len(id) > 0 {
-		match.MatchID = quoting.AppendString(nil, id)
+		match.Match = quoting.AppendString(nil, id)
 	}
 	match.Reference = f.ref.File() < f.file.header.References
 	return match

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 )
 
@@ -68,8 +69,8 @@ func (c *Comparison) agree(ctx context.Context, a, b *finished.Folder) error {
 func findings(ctx context.Context, f *finished.Folder, s sampler) (found, error) {
 	all := found{map[uint64]bool{}, map[uint64]bool{}}
 	sum := uint64(0) // of the documents of a cluster, so that their order does not matter
-	see := func(row *finished.Member) {
-		key, chosen := s.choose([]byte(row.ID))
+	see := func(row *output.Member) {
+		key, chosen := s.choose(row.ID)
 		if chosen {
 			all.kept[key] = row.Kept
 		}
@@ -119,7 +120,7 @@ func disputed(ctx context.Context, f *finished.Folder, s sampler, other found) (
 		if err != nil || len(list) == mostDisputed {
 			return list, err
 		}
-		key, chosen := s.choose([]byte(row.ID))
+		key, chosen := s.choose(row.ID)
 		kept, clustered := other.kept[key]
 		if chosen && !row.Kept && (kept || !clustered) {
 			list = append(list, Member{ID: row.ID, Similarity: row.Similarity})

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/internal/start/workspace"
 )
 
 // Options are the choices of a report.
@@ -22,41 +18,18 @@ type Options struct {
 	Texts TextUse
 }
 
-// summary is the part of summary.json that a report shows.
-type summary struct {
-	Version    string             `json:"version"`
-	ConfigHash string             `json:"config_hash"`
-	Counts     work.Counts        `json:"counts"`
-	Skipped    work.Skipped       `json:"skipped"`
-	PassedOver map[string]int64   `json:"passed_over"`
-	Warnings   []warnings.Warning `json:"warnings"`
-	// GuardsMet are the guards that do not hold, such as "removes:50".
-	GuardsMet []string      `json:"guards_met"`
-	Sources   []sources.Row `json:"sources"`
-	// Mirrors is nil if the job was not about sites. State is nil if it has none; its rows are still to come.
-	Mirrors *work.MirrorFindings `json:"mirrors"`
-	State   *Changes             `json:"state"`
-	Plan    Plan                 `json:"plan"`
-	Audit   *audit.Result        `json:"audit"`
-	Stages  []Stage              `json:"stages"`
-	Totals
-}
-
 // builder makes the figures of a run.
 type builder struct {
 	folder  *finished.Folder
 	options Options
-	summary summary
+	summary *finished.Summary
 	figures Figures
 }
 
 // Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more of
 // them than the page shows, and a number for each of some million documents.
 func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, error) {
-	b := builder{folder: f, options: options}
-	if err := f.ReadJSON(workspace.SummaryName, &b.summary); err != nil {
-		return nil, err
-	}
+	b := builder{folder: f, options: options, summary: &f.Summary}
 	b.begin()
 	for _, step := range []func(context.Context) error{b.addRows, b.addSites, b.addChanges, b.addRejects, b.addTexts} {
 		if err := step(ctx); err != nil {
@@ -72,20 +45,20 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 
 // begin takes over what stands in the summary.
 func (b *builder) begin() {
-	s, config := &b.summary, &b.folder.Summary.Config
+	s, config := b.summary, &b.summary.Config
 	b.figures = Figures{
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
 			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
 		},
-		Counts:     s.Counts,
+		Counts:     s.Counts.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
 		Method:     Method{Plan: s.Plan, Audit: s.Audit, Curve: curve(s.Plan, config.Threshold)},
 		Sources:    s.Sources,
 		PassedOver: s.PassedOver,
-		Stages:     slices.DeleteFunc(s.Stages, func(stage Stage) bool { return stage.Tasks == 0 }),
-		Totals:     s.Totals,
+		Stages:     slices.DeleteFunc(slices.Clone(s.Stages), func(stage finished.Stage) bool { return stage.Tasks == 0 }),
+		Totals:     s.Cost,
 		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
 	}
 	if config.Scorer().IsDistance {
@@ -104,18 +77,18 @@ func (b *builder) addRows(ctx context.Context) error {
 		documents = min(2*counts.Pairs, counts.Documents+counts.ReferenceDocuments)
 	}
 	removed := newTally(f.Run.Unit, f.Run.Distance)
-	members := newMemberPass(newSampler(documents), removed, b.folder.Has(finished.Pairs) && f.Run.Split == "star")
-	if b.folder.Has(finished.Clusters) {
+	members := newMemberPass(newSampler(documents), removed, b.folder.Has(output.Pairs) && f.Run.Split == "star")
+	if b.folder.Has(output.Clusters) {
 		if err := members.read(ctx, b.folder); err != nil {
 			return err
 		}
 		f.Sizes, f.Clusters = members.sizes, members.clusters()
 		b.noteClusters(len(f.Clusters))
 	}
-	if !b.folder.Has(finished.Pairs) {
+	if !b.folder.Has(output.Pairs) {
 		b.note("The run has written no pairs. They tell more: run it with --emit clusters,pairs.")
 		if f.Sizes != nil && f.Run.Unit == Similarity {
-			f.Nearest = &Histogram{Of: finished.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
+			f.Nearest = &Histogram{Of: output.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
 			f.Nearest.Valley = valley(f.Nearest.Bins)
 		}
 		return nil
@@ -138,7 +111,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	if f.Run.Passages {
 		from = 0
 	}
-	f.Nearest = &Histogram{Of: finished.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
+	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
 		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)

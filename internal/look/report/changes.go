@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
 )
 
 // mostChanges is the number of changes of each output that a page lists.
@@ -13,46 +14,14 @@ const mostChanges = 60
 
 // Changes say what is different from the last run of a scheduled job.
 type Changes struct {
-	// Generation is the number of the generation of the state that the run has written.
-	Generation int        `json:"generation"`
-	Files      FileCounts `json:"files"`
-	// Counts counts the changes by the output that has them, and by their kind.
-	Counts map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that nobody has acknowledged.
-	Unacknowledged map[string]map[string]int64 `json:"unacknowledged,omitempty"`
-	// Suspects say since when suspects are known. The table of suspects has that.
-	Suspects []knownSuspect `json:"suspects,omitempty"`
+	finished.StateSummary
 	// Rows are the changes of the most members, of suspects first, then of mirrors and of clusters.
 	Rows []Change `json:"rows,omitempty"`
 }
 
-// knownSuspect says which run has first seen a suspect.
-type knownSuspect struct {
-	ID         string `json:"id"`
-	Generation int64  `json:"generation"`
-	Seen       string `json:"seen"`
-}
-
-// FileCounts counts files by how they differ from those of the last run.
-type FileCounts struct {
-	Unchanged int64 `json:"unchanged"`
-	New       int64 `json:"new"`
-	Changed   int64 `json:"changed"`
-	Removed   int64 `json:"removed"`
-}
-
-// Change is a row of changes. Its members are documents, sites, or copied pages.
-type Change struct {
-	Of      string `json:"of"`
-	Change  string `json:"change"`
-	Name    string `json:"name"`
-	Size    int64  `json:"size"`
-	Before  int64  `json:"before"`
-	Added   int64  `json:"added"`
-	Removed int64  `json:"removed"`
-	// Since is the generation in which such a change was first found, if that is an earlier run that nobody has acknowledged.
-	Since int64 `json:"since,omitempty"`
-}
+// Change is a row of changes, without its lineages. Its members are documents, sites, or copied pages. Since is 0 unless such a
+// change was first found in an earlier run and nobody has acknowledged it.
+type Change output.Change
 
 // What says what has changed.
 func (c Change) What() string {
@@ -61,10 +30,11 @@ func (c Change) What() string {
 
 // addChanges takes over what has changed.
 func (b *builder) addChanges(ctx context.Context) error {
-	s := b.summary.State
-	if s == nil {
+	if b.summary.State == nil {
 		return nil
 	}
+	s := &Changes{StateSummary: *b.summary.State}
+	s.Suspects = nil // the table of suspects has them
 	b.figures.Changes = s
 	largest := map[string]*best[Change]{}
 	for _, of := range output.Followed {
@@ -78,14 +48,14 @@ func (b *builder) addChanges(ctx context.Context) error {
 		if all++; largest[row.Of] == nil {
 			return fmt.Errorf("a change of %q, which is unknown", row.Of)
 		}
-		change := Change{Of: row.Of, Change: row.Change, Name: row.Name, Size: row.Size, Before: row.Before, Added: row.Added, Removed: row.Removed}
+		row.Lineage, row.Previous = "", nil
 		if row.Name == "" { // it stands for changes that are not repeated one by one
-			change.Name = "further ones"
+			row.Name = "further ones"
 		}
-		if row.Since < int64(s.Generation) {
-			change.Since = row.Since
+		if row.Since >= int64(s.Generation) {
+			row.Since = 0
 		}
-		largest[row.Of].add(-float64(row.Added+row.Removed), change)
+		largest[row.Of].add(-float64(row.Added+row.Removed), Change(row))
 	}
 	for _, of := range slices.Backward(output.Followed) {
 		s.Rows = append(s.Rows, largest[of].items...)
@@ -106,7 +76,7 @@ type changeCounts struct {
 func (*Changes) Kinds() []string { return output.ChangeKinds }
 
 // Table returns the numbers of changes.
-func (c *Changes) Table() []changeCounts { return table(c.Counts) }
+func (c *Changes) Table() []changeCounts { return table(c.Changes) }
 
 // Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.
 func (c *Changes) Open() []changeCounts {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 )
 
@@ -69,7 +70,7 @@ func Compare(ctx context.Context, a, b *finished.Folder, options Options) (*Comp
 	c.Settings = differences(a, b, hide)
 	c.Rows = c.rows()
 	c.Stages = c.stages()
-	if !a.Has(finished.Clusters) || !b.Has(finished.Clusters) {
+	if !a.Has(output.Clusters) || !b.Has(output.Clusters) {
 		c.Notes = append(c.Notes, "Clusters are not compared: both runs have to write them.")
 	} else if err := c.agree(ctx, a, b); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Path, b.Path, err)

@@ -37,9 +37,9 @@ type Figures struct {
 	Containment *Containment     `json:"containment,omitempty"`
 	Sources     []sources.Row    `json:"sources"`
 	Rejects     []Reason         `json:"rejects"`
-	PassedOver  map[string]int64 `json:"passed_over,omitempty"`
-	Stages      []Stage          `json:"stages"`
-	Totals      Totals           `json:"totals"`
+	PassedOver  work.PassedOver  `json:"passed_over,omitempty"`
+	Stages      []finished.Stage `json:"stages"`
+	Totals      finished.Cost    `json:"totals"`
 	// Notes say what is left out of the page, and why.
 	Notes []string `json:"notes"`
 }
@@ -137,23 +137,11 @@ type Crowding struct {
 
 // Method says how pairs were found, and what share of them.
 type Method struct {
-	Plan
+	finished.Plan
 	// Curve has the probability, from 0 to 1, that a pair is compared, by its similarity. It is nil where that is not known
 	// beforehand.
 	Curve []Point       `json:"curve,omitempty"`
 	Audit *audit.Result `json:"audit,omitempty"`
-}
-
-// Plan is the plan of summary.json.
-type Plan struct {
-	Keys           string  `json:"keys"`
-	Bands          int     `json:"bands,omitempty"`
-	Rows           int     `json:"rows,omitempty"`
-	Tables         int     `json:"tables,omitempty"`
-	Bits           int     `json:"bits,omitempty"`
-	Distance       int     `json:"distance,omitempty"`
-	ExpectedRecall float64 `json:"expected_recall"`
-	Words          int     `json:"words,omitempty"`
 }
 
 // Point is a point of a curve.
@@ -231,24 +219,4 @@ type Reason struct {
 	Records  int64  `json:"records"`
 	File     string `json:"file,omitempty"` // of the first one
 	Position int64  `json:"position,omitempty"`
-}
-
-// Stage is a stage of summary.json.
-type Stage struct {
-	Name            string  `json:"name"`
-	Seconds         float64 `json:"seconds"`
-	CPUSeconds      float64 `json:"cpu_seconds"`
-	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
-	Tasks           int64   `json:"tasks"`
-	Records         int64   `json:"records"`
-	Bytes           int64   `json:"bytes"`
-	WrittenBytes    int64   `json:"written_bytes"`
-}
-
-// Totals are the cost of the whole job, as summary.json has it.
-type Totals struct {
-	Seconds         float64 `json:"seconds"`
-	CPUSeconds      float64 `json:"cpu_seconds"`
-	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
-	TempBytes       int64   `json:"temp_bytes"`
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 )
 
@@ -62,9 +63,9 @@ func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 }
 
 // member sees a row.
-func (m *memberPass) member(row *finished.Member) {
+func (m *memberPass) member(row *output.Member) {
 	if m.cluster != nil {
-		key, _ := m.sampler.choose([]byte(row.ID))
+		key, _ := m.sampler.choose(row.ID)
 		m.cluster[key] = xxh3.HashString(row.Cluster)
 	}
 	if !row.Kept {

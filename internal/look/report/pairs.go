@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 )
 
@@ -81,7 +82,7 @@ func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
 }
 
 // see sees a row.
-func (p *pairPass) see(row *finished.Pair) {
+func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)
 	p.note(row.B, score)
@@ -103,7 +104,7 @@ func (p *pairPass) see(row *finished.Pair) {
 }
 
 // score returns what a pair is judged by. Copied passages count by the share of the document that has fewer of them.
-func (r *Run) score(row *finished.Pair) float64 {
+func (r *Run) score(row *output.Pair) float64 {
 	switch {
 	case r.Unit == Bits:
 		return float64(row.Hamming)
@@ -114,7 +115,7 @@ func (r *Run) score(row *finished.Pair) float64 {
 }
 
 // note remembers the best score of a document, if that is chosen.
-func (p *pairPass) note(name []byte, score float64) {
+func (p *pairPass) note(name string, score float64) {
 	key, chosen := p.sampler.choose(name)
 	if !chosen {
 		return
@@ -126,9 +127,9 @@ func (p *pairPass) note(name []byte, score float64) {
 }
 
 // join adds the pair to the map of its cluster.
-func (p *pairPass) join(row *finished.Pair, score float64) {
-	a, hasA := p.places[string(row.A)]
-	b, hasB := p.places[string(row.B)]
+func (p *pairPass) join(row *output.Pair, score float64) {
+	a, hasA := p.places[row.A]
+	b, hasB := p.places[row.B]
 	if !hasA || !hasB || a.cluster != b.cluster {
 		return
 	}
@@ -139,12 +140,12 @@ func (p *pairPass) join(row *finished.Pair, score float64) {
 }
 
 // cross notes a pair that leads out of a cluster.
-func (p *pairPass) cross(row *finished.Pair, score float64) {
+func (p *pairPass) cross(row *output.Pair, score float64) {
 	if p.cluster == nil {
 		return
 	}
-	a, inA := p.cluster[xxh3.Hash(row.A)]
-	b, inB := p.cluster[xxh3.Hash(row.B)]
+	a, inA := p.cluster[xxh3.HashString(row.A)]
+	b, inB := p.cluster[xxh3.HashString(row.B)]
 	if inA == inB && a == b {
 		return
 	}
@@ -157,7 +158,7 @@ func (p *pairPass) cross(row *finished.Pair, score float64) {
 }
 
 // contain counts how much of each document is in the other.
-func (p *pairPass) contain(row *finished.Pair, score float64) {
+func (p *pairPass) contain(row *output.Pair, score float64) {
 	c := p.containment
 	step := func(share float64) int {
 		return int(min(max((share-c.From)/(1-c.From)*gridSteps+1e-9, 0), gridSteps-1))
@@ -172,18 +173,18 @@ func (p *pairPass) contain(row *finished.Pair, score float64) {
 }
 
 // offer adds a pair to a list if its key is small enough.
-func offer(to *best[Pair], key float64, row *finished.Pair, score float64) {
+func offer(to *best[Pair], key float64, row *output.Pair, score float64) {
 	if to.admits(key) {
 		to.add(key, Pair{
-			A: string(row.A), B: string(row.B), Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
+			A: row.A, B: row.B, Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
 			Estimate: !row.Exact, Identical: row.Identical,
 		})
 	}
 }
 
 // lot returns a number that depends on nothing but the names, from 0 to below 1.
-func lot(row *finished.Pair) float64 {
-	return float64((xxh3.Hash(row.A)*31+xxh3.Hash(row.B))>>11) / (1 << 53)
+func lot(row *output.Pair) float64 {
+	return float64((xxh3.HashString(row.A)*31+xxh3.HashString(row.B))>>11) / (1 << 53)
 }
 
 // examples returns the pairs that a page lists, each once: first those that are worth their texts, of each list some.

@@ -26,8 +26,8 @@ func newSampler(documents int64) sampler {
 }
 
 // choose returns a key for a document, and whether the document is chosen.
-func (s sampler) choose(name []byte) (key uint64, chosen bool) {
-	key = xxh3.Hash(name)
+func (s sampler) choose(name string) (key uint64, chosen bool) {
+	key = xxh3.HashString(name)
 	return key, key <= s.limit
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
 )
 
 const (
@@ -147,12 +148,11 @@ const urgency = 1 << 50
 
 // addSuspects reads the suspects.
 func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
-	known := map[string]knownSuspect{}
+	known := map[string]finished.OpenSuspect{}
 	if b.summary.State != nil {
 		for _, s := range b.summary.State.Suspects {
 			known[s.ID] = s
 		}
-		b.summary.State.Suspects = nil
 	}
 	all := newBest[Suspect](mostSuspects)
 	for row, err := range b.folder.Suspects(ctx) {

@@ -136,7 +136,7 @@ func TestSampler(t *testing.T) {
 	}
 	s, chosen := newSampler(4*mostTracked), 0
 	for i := range 40_000 {
-		if _, is := s.choose([]byte(strings.Repeat("x", i%7) + count(int64(i)))); is {
+		if _, is := s.choose(strings.Repeat("x", i%7) + count(int64(i))); is {
 			chosen++
 		}
 	}

@@ -52,12 +52,15 @@ var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceL
 
 // Warning is a sentence for the user.
 type Warning struct {
-	Kind Kind   `json:"kind"`
+	// Kind says what the warning is about.
+	Kind Kind `json:"kind"`
+	// Text is the sentence.
 	Text string `json:"text"`
 	// Flag is the flag of the command that helps, or several in one string.
 	Flag string `json:"flag"`
-	// A and B are two documents that show what is meant, or empty.
+	// A is a document that shows what is meant, where there is one.
 	A string `json:"a,omitempty"`
+	// B is a second such document.
 	B string `json:"b,omitempty"`
 	// More is the number of further warnings of the kind, which are not listed. Only the last of a kind has it.
 	More int64 `json:"more,omitempty"`

@@ -117,7 +117,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	var failed error
 	pairs := NewPairs(w, part)
 	pairs.settled = k.Settled
-	g := k.grouper(&pairs, &failed)
+	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
 	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g)}.read(w)
 	if err != nil {

@@ -39,7 +39,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	equal := stars{run: &w.Run, shard: shard}
 	pairs := NewPairs(w, shard)
 	pairs.settled = k.Settled
-	g := k.grouper(&pairs, &failed)
+	g := k.grouper(w, &pairs, &failed)
 	g.Identical = func(first, other *candidates.Record) {
 		if err := equal.add(first, other); err != nil {
 			failed = err
@@ -61,13 +61,19 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	return equal.finish(&pairs.edges)
 }
 
-// grouper returns a Grouper that writes its pairs.
-func (k *Keyed) grouper(pairs *Pairs, failed *error) *candidates.Grouper {
+// grouper returns a Grouper that writes its pairs. It stops when the task has failed or nobody wants its outcome.
+func (k *Keyed) grouper(w *work.Desk, pairs *Pairs, failed *error) *candidates.Grouper {
 	return &candidates.Grouper{
 		Threshold:      k.Threshold,
 		MaxComparisons: k.Bounds.Group,
 		Exact:          k.Exact,
 		FirstInput:     k.Layout.FirstInput,
+		Stopped: func() bool {
+			if *failed == nil && w.Run.Stopped != nil {
+				*failed = w.Run.Stopped()
+			}
+			return *failed != nil
+		},
 		Candidate: func(a, b *candidates.Record) {
 			if err := pairs.Add(a, b); err != nil {
 				*failed = err

@@ -43,7 +43,7 @@ func (s *scene) ordered(t *testing.T) []work.Outcome {
 }
 
 // TestFrequenciesComeBack: each split gets the frequencies of its own shingles, set by set, in however many ranges they
-// were counted. They are those of counters that have seen the whole corpus.
+// were counted. Counters that have seen the whole corpus give the same.
 func TestFrequenciesComeBack(t *testing.T) {
 	s := newScene(t)
 	blocks := s.ordered(t)
@@ -108,7 +108,7 @@ func (s *scene) byRange(ranges int) []lshbands.Counter {
 	return counters
 }
 
-// TestOtherFrequencies: frequencies that are not those of the sets are found out.
+// TestOtherFrequencies: frequencies of other sets are found out.
 func TestOtherFrequencies(t *testing.T) {
 	s := newScene(t)
 	outcomes := s.count(t, s.ordered(t))

@@ -30,7 +30,7 @@ func all(t *testing.T) []*Method {
 	return all
 }
 
-// TestOneLaw: a job writes the keys that a plan makes of the same documents, except those of repeats. They take as many
+// TestOneLaw: a job writes the keys that a plan makes of the same documents, except keys of repeats. They take as many
 // bytes as KeyBytes says.
 func TestOneLaw(t *testing.T) {
 	s := newScene(t)

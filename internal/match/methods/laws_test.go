@@ -32,7 +32,7 @@ func hashes(all []candidates.Record) (keys []uint64) {
 }
 
 // TestKeysAreOfTheDocument: the keys of a document depend on nothing that came before it. They are appended, name the
-// document in every record, and are those of every equal document. A document without shingles has just one.
+// document in every record, and are the keys of every equal document. A document without shingles has just one.
 func TestKeysAreOfTheDocument(t *testing.T) {
 	s := newScene(t)
 	for _, m := range all(t) {
@@ -338,7 +338,7 @@ func TestTasksFail(t *testing.T) {
 	}
 }
 
-// TestKeyBytes: the sizes of records that methods tell a plan are those of the layouts.
+// TestKeyBytes: the sizes of records that methods tell a plan are the sizes of the layouts.
 func TestKeyBytes(t *testing.T) {
 	for keys := range 40 {
 		want := 0

@@ -40,7 +40,7 @@ type Method struct {
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
-	// DigestFirst says that the first record of a document is that of [AppendDigest]. Then the content of a repeat, which sends no
+	// DigestFirst says that the first record of a document comes from [AppendDigest]. Then the content of a repeat, which sends no
 	// other, is not read.
 	DigestFirst bool
 	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.

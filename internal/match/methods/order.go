@@ -12,7 +12,7 @@ type Ordering struct {
 	Parameters
 }
 
-// Plan makes the tasks: those of the method or, for a small corpus, those that compare all pairs.
+// Plan makes the tasks: as the method makes them or, for a small corpus, tasks that compare all pairs.
 func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	name, step := o.Method, 0
 	if o.isSmall(p.Counts) {

@@ -24,13 +24,13 @@ type Parameters struct {
 	// SimHashBits is the length of SimHash fingerprints. Distance is the largest Hamming distance for which two of them
 	// are certain to share a key.
 	SimHashBits, Distance int
-	// Blocks are the blocks of the permuted tables of SimHash fingerprints; empty: those of [lshbands.PlanTables].
+	// Blocks are the blocks of the permuted tables of SimHash fingerprints; empty: as [lshbands.PlanTables] chooses them.
 	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
 	// Verify is what evidence edges rest on.
 	Verify Verification
-	// HasSides says that documents have sides: those of one side are not compared.
+	// HasSides says that documents have sides: two of one side are not compared.
 	HasSides bool
 	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.
 	// That is cheaper for few documents and finds the same. 0: never.

@@ -7,7 +7,7 @@ type Scorer struct {
 	Reads Evidence
 	// IsDistance says that a score is the Hamming distance of two SimHash fingerprints. Otherwise it is a similarity.
 	IsDistance bool
-	// HasClusters says that pairs join documents to clusters, of which documents are kept or removed. Otherwise pairs are all
+	// HasClusters says that pairs join documents to clusters, where each is kept or removed. Otherwise pairs are all
 	// there is: a common passage does not make two documents one.
 	HasClusters bool
 	// IsExact says that full sets are compared. Otherwise the smallest hashes of both are, and similarities are estimates.

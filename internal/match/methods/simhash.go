@@ -285,7 +285,7 @@ func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	return first
 }
 
-// group handles the documents that share a prefix. A document without shingles is like those of its class only.
+// group handles the documents that share a prefix. A document without shingles is like documents of its class only.
 func (g *simhashGroups) group(keys []fingerprintRecord) {
 	table := int(keys[0].table)
 	keys = slices.DeleteFunc(g.distinct(keys), func(r fingerprintRecord) bool { return r.Size == 0 })

@@ -7,20 +7,20 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 )
 
-// groupPairs chooses the pairs of a large group that are listed, of which it sees each once. A group of few pairs lists all.
+// groupPairs chooses the pairs of a large group that are listed. It sees each once. A group of few pairs lists all.
 // Of another one the documents that are like no leader before them are its leaders. A document that is like leaders has a
-// pair with each of these, as far as they are noted, so it may be removed for one of them. Further pairs hold the group
+// pair with each of these that is noted, so it may be removed for one of them. Further pairs hold the group
 // together. So clusters are whole, and few pairs are listed, however many there are.
 type groupPairs struct {
 	isSmall bool // all pairs are listed, however many there are
 
-	all    int64 // so many pairs are listed whatever they are
+	all    int64 // number of pairs that are listed whatever they are
 	noted  int   // the number of documents noted for each one that is like them
 	listed graphs.Forest[uint32]
 	joined graphs.Forest[uint32]
 	// holding are pairs that join two documents which no pair before has joined.
 	holding [][2]uint32
-	// alike holds, for each document, the first ones before it that are like it, as far as they are noted, each as twice its
+	// alike holds, for each document, the first noted ones before it that are like it, each as twice its
 	// place in the group, and one more if the pair is listed.
 	alike   []uint32
 	missing []uint32 // by document: its pairs that are not listed
@@ -30,7 +30,7 @@ type groupPairs struct {
 // nobody stands in place of a document that is alike, where there is none.
 const nobody = ^uint32(0)
 
-// reset begins a group of so many documents.
+// reset begins a group of the given number of documents.
 func (g *groupPairs) reset(documents int, all int64, noted int) {
 	g.skipped = 0
 	if g.isSmall = candidates.PairsOf(int64(documents), 0) <= all; g.isSmall {

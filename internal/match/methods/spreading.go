@@ -34,11 +34,11 @@ func CountTasks(shingles int64) int {
 	return (ranges-1)/rangesPerTask(ranges) + 1
 }
 
-// Stretches returns about how many records [Spread] writes of a split that has so many of all shingles.
+// Stretches returns about how many records [Spread] writes of a split, by its number of shingles and the number of all.
 func Stretches(ofSplit float64, shingles int64) float64 {
 	ranges := float64(lshbands.Ranges(shingles))
 	full := ofSplit * records.CountedSize / heldInRange
-	begun := ranges * (1 - math.Exp(-ofSplit/ranges)) // ranges of which the split has a shingle
+	begun := ranges * (1 - math.Exp(-ofSplit/ranges)) // ranges with a shingle of the split
 	return max(begun, full+begun/2)
 }
 

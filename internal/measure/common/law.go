@@ -15,7 +15,7 @@ const (
 	Auto = "auto"
 )
 
-// leastAuto is the least number of documents of [Auto]: so many versions of one text are no template.
+// leastAuto is the least number of documents of [Auto]: fewer versions of one text are no template.
 const leastAuto = 16
 
 // Law says which shingles are common. The zero Law says that none is.
@@ -62,7 +62,7 @@ func (l Law) Limit(documents int64) int64 {
 }
 
 // ownShare is the share of its shingles that a document must have besides the frequent ones to say that these are a
-// template: one in so many.
+// template: one in this number.
 const ownShare = 5
 
 // stands reports whether a document of that many shingles has enough of its own.

@@ -117,7 +117,7 @@ func listPath(catalog string) string { return catalog + "-common" }
 func foundPath(folder string) string { return storage.Join(folder, "common-shingles") }
 
 // Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending. Folder
-// is that of its run files.
+// is the folder of its run files.
 func Found(folder string) ([]byte, error) {
 	packed, err := storage.ReadFile(foundPath(folder))
 	if err != nil {

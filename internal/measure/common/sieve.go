@@ -20,13 +20,13 @@ type sieve struct {
 	limit uint16
 }
 
-// newSieve returns a sieve for about so many shingles, repeats included. It holds back those that at most limit documents have.
+// newSieve returns a sieve for about the given number of shingles, repeats included. It holds back a shingle that at most limit documents have.
 func newSieve(shingles, limit int64) *sieve {
 	cells := min(max(cellShare*shingles/max(limit, 1), leastCells), mostCells)
 	return &sieve{make([]uint16, 1<<bits.Len64(uint64(cells-1))), uint16(min(limit, math.MaxUint16-1))}
 }
 
-// cell returns the cell of a shingle. Shingles are hashes, and those of a range have the same upper bits.
+// cell returns the cell of a shingle. Shingles are hashes, and shingles of a range have the same upper bits.
 func (s *sieve) cell(shingle uint64) *uint16 { return &s.cells[shingle&uint64(len(s.cells)-1)] }
 
 // add counts a document that has a shingle.

@@ -30,7 +30,7 @@ type Stripping struct {
 	Law Law
 	// LeavesSets says that the blocks stay as they are: common shingles are only counted.
 	LeavesSets bool
-	// Counts says that the documents that have each common shingle are counted, in so many ranges of hashes.
+	// Counts says that the documents that have each common shingle are counted, in this number of ranges of hashes.
 	Counts bool
 	Shards int
 
@@ -46,8 +46,8 @@ func (s *Stripping) Setup() (err error) {
 	return err
 }
 
-// Task strips the documents of one split. A document of which fewer than [sketch.LeastOwn] shingles are left gets an empty
-// set. Digests stay those of the whole sets: so it is equal to documents of the same whole set, and like no other.
+// Task strips the documents of one split. A document with fewer than [sketch.LeastOwn] shingles left gets an empty
+// set. Digests stay digests of the whole sets: so it is equal to documents of the same whole set, and like no other.
 func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	list, err := readList(foundPath(string(w.Runs.Folder)))
 	if err != nil {

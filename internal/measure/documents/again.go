@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 )
 
-// EachAgain reads documents of a split that an earlier stage has read. It visits those of the given refs, which ascend. It is an
+// EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
 // input error if one of them is not there any more.
 func (l *Layout) EachAgain(ctx context.Context, r Reading, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
 	in := l.Inputs

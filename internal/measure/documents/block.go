@@ -59,7 +59,7 @@ func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchbl
 func (b *block) reject(file *corpus.File, position int64, fault string) {
 	b.counts.Rejected++
 	name, inFile := file.Place(position)
-	b.rejects = output.Reject{File: quoting.Text(name), Position: inFile, Error: quoting.Text(fault)}.AppendJSON(b.rejects)
+	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, Error: quoting.Text(fault)})
 }
 
 // countIgnored counts the shingles of a document that do not count.

@@ -43,7 +43,7 @@ func memoryOf(r *Record, format corpus.Format) int64 {
 	return record + featureBytes*int64(len(r.Content.Features))
 }
 
-// DocumentBytes returns how many bytes of memory one document may take while it becomes a fingerprint, in a process of so many bytes.
+// DocumentBytes returns how many bytes of memory one document may take while it becomes a fingerprint, in a process of the given bytes.
 // The rest is for what belongs to no document, and for garbage.
 func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 

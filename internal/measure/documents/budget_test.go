@@ -19,7 +19,7 @@ func expandingLines(n int) []byte {
 	for i := range n {
 		text := fmt.Sprintf("int document%d = %d;", i, i*i)
 		if i%4 == 0 {
-			text += strings.Repeat("(", 100_000+i)
+			text += strings.Repeat("(", 70_000+i)
 		}
 		fmt.Fprintf(&b, "{\"id\":%d,\"text\":%q}\n", i, text)
 	}
@@ -46,8 +46,11 @@ func TestExpandingDocuments(t *testing.T) {
 		if tight.counts.Documents != n*3/4 || tight.counts.Rejected != n/4 || len(tight.documents) != n*3/4 {
 			t.Errorf("%s: %d documents and %d rejects beyond the limit", name, tight.counts.Documents, tight.counts.Rejected)
 		}
-		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give --memory 90MiB or more, or leave") != n/4 {
+		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give --memory 70MiB or more, or leave") != n/4 {
 			t.Errorf("%s: rejects %.300s", name, rejects)
+		}
+		if enough := read(DocumentBytes(70 << 20)); enough.counts != free.counts {
+			t.Errorf("%s: %d rejects with the memory that they name", name, enough.counts.Rejected)
 		}
 	}
 }

@@ -78,7 +78,7 @@ type fingerprinter struct {
 }
 
 // newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
-// names, nil for none. The options already include their stop words, and the fields those of the marking.
+// names, nil for none. The options already include their stop words, and the fields the marking's.
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
 		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, files: inputs.Files,

@@ -135,7 +135,7 @@ type stored struct {
 	id           string
 	keys         []uint64
 	simHash      []uint64
-	size, length int // length is that of a document of the input only
+	size, length int // length is the length of a document of the input only
 	set          []byte
 }
 

@@ -104,7 +104,7 @@ func (in *Inputs) TextBytes() int64 {
 	return sum
 }
 
-// LeastTextBytes returns how many bytes of text the files hold at least, as far as their sizes tell.
+// LeastTextBytes returns how many bytes of text the files hold at least, by their sizes.
 func (in *Inputs) LeastTextBytes() int64 {
 	sum := int64(0)
 	for i := range in.Files {
@@ -139,7 +139,7 @@ func (in *Inputs) SplitStarts() ([]docref.Ref, error) {
 	return starts, nil
 }
 
-// SplitOf returns the split that holds the document. Starts are those of [Inputs.SplitStarts].
+// SplitOf returns the split that holds the document. Starts come from [Inputs.SplitStarts].
 func SplitOf(starts []docref.Ref, ref docref.Ref) int {
 	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
 }

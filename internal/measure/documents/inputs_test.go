@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// randomInputs returns inputs of some files, the first ones of the reference, of which some are empty, cut into splits.
+// randomInputs returns inputs of some files, the first ones of the reference, some empty, cut into splits.
 func randomInputs(random *rand.Rand) *Inputs {
 	in := &Inputs{}
 	files, references := 1+random.IntN(8), random.IntN(4)

@@ -18,7 +18,7 @@ type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
 	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the address of a
-	// page, or the name of its file, and for the table of sources that of a file or a folder.
+	// page, or the name of its file, and for the table of sources the name of a file or a folder.
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
@@ -48,7 +48,7 @@ type marker struct {
 	missing uint64
 }
 
-// newMarker returns a marker of records whose other fields are those of the marking. Ranks is the list of preferred
+// newMarker returns a marker of records whose other fields are the fields of the marking. Ranks is the list of preferred
 // sources. The seed is the key of all hashes.
 func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error) {
 	fields := m.fields()

@@ -22,7 +22,7 @@ import (
 type Paging struct {
 	// Rule says which site a page belongs to.
 	Rule site.Rule
-	// URL is the field of the address of a page, and Date that of its date. A file that is one document has its path as its
+	// URL is the field of the address of a page, and Date the field of its date. A file that is one document has its path as its
 	// address, and no date.
 	// All of them are given, or none.
 	URL, Date string

@@ -35,7 +35,7 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
-// Skipped describes a dense group of which some pairs were skipped.
+// Skipped describes a dense group with skipped pairs.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) work.Skipped {
 	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
 		Documents: s.Documents,

@@ -27,7 +27,7 @@ type Unit struct {
 	Shard int
 }
 
-// unitVersion is raised when units of this program differ from those of an earlier one, and neither the version of the
+// unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
 const unitVersion = 4
 
@@ -35,7 +35,7 @@ const unitVersion = 4
 // lists of words, sources and shingles that do not count.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
-	// of sites are those of the job that recalls a unit.
+	// of sites are as in the job that recalls a unit.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	if f.Kept.Smallest == UsualSmallest {
 		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use

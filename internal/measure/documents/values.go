@@ -46,7 +46,7 @@ func (c valueCounts) addAll(other valueCounts) {
 	}
 }
 
-// write writes the counts to shards, of which the shard of a hash is given, and forgets them.
+// write writes the counts to the shards of their hashes, and forgets them.
 func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) error {
 	for key, count := range c {
 		err := records.WriteSourceCount(run, records.SourceCounts, shardOf(key.hash), records.SourceCount{

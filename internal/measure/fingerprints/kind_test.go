@@ -96,7 +96,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestOptions: a set is kept as far as it shall be, and quotations count or not.
+// TestOptions: a set is kept in the part that is asked for, and quotations count or not.
 func TestOptions(t *testing.T) {
 	o := usual()
 	o.Keep = func(set []uint64) []uint64 { return set[:5] }

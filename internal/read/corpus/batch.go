@@ -54,7 +54,7 @@ func (b Batch) Records() iter.Seq2[int64, []byte] {
 	}
 }
 
-// End returns a position behind all records of the batch, and before those of any later batch.
+// End returns a position behind all records of the batch, and before the records of any later batch.
 func (b Batch) End() int64 {
 	if b.Format.IsLines() {
 		return b.Offset + int64(len(b.Data))

@@ -59,7 +59,7 @@ const (
 )
 
 // sniffed is how many bytes show the compression. An archive of tar needs 512.
-const sniffed = 6
+const sniffed = 10
 
 // sniff tells the compression from the first bytes of a file. A format that this package does not read is an
 // error, which says what to do.
@@ -97,7 +97,7 @@ func cutCompression(name string, head []byte) Compression {
 }
 
 // Decoded returns the decoded content of a stream, such as a pipe, which may be plain, gzip or zstd like a
-// file. Damage is an error: the rest of a stream, unlike that of a file, cannot be used. A format that is not
+// file. Damage is an error: the rest of a stream, unlike the rest of a file, cannot be used. A format that is not
 // read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any bytes. Close
 // must be called. It leaves the stream open.
 func Decoded(stream io.Reader) (io.ReadCloser, error) {

@@ -139,7 +139,7 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 // LimitFeatures sets how many features a document may have; 0: any number.
 func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
 
-// field is a wanted field as far as the line has been read.
+// field is a wanted field in the part of the line that has been read.
 type field struct {
 	kind    kind
 	content []byte

@@ -65,7 +65,7 @@ func TestDecodedDamage(t *testing.T) {
 			t.Errorf("a %v stream with a wrong end is read without an error", format)
 		}
 	}
-	for _, head := range []string{magicGzip, magicZstd, magicZstd[:2], magicZstd[:3], "BZh91AY", "\xfd7zXZ\x00", magicUTF16LE + "{\x00"} {
+	for _, head := range []string{magicGzip, magicZstd, magicZstd[:2], magicZstd[:3], "BZh91AY&SY", "\xfd7zXZ\x00", magicUTF16LE + "{\x00"} {
 		if _, err := readDecoded([]byte(head)); err == nil {
 			t.Errorf("%q is read without an error", head)
 		}

@@ -20,7 +20,7 @@ type Feature struct {
 // featureSize is the size of a Feature in memory.
 const featureSize = 24
 
-// ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with that of a number,
+// ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with the hash of a number,
 // takes some 2^64 tries, whoever knows the seed.
 func ofString(name []byte) [16]byte {
 	sum := sha256.Sum256(name)

@@ -54,7 +54,7 @@ func TestDecodeFeatures(t *testing.T) {
 	}
 }
 
-// TestDecodeTexts reads several fields, of which some may be missing.
+// TestDecodeTexts reads several fields. Some may be missing.
 func TestDecodeTexts(t *testing.T) {
 	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"title", "text"}})
 	for _, test := range []struct{ line, want string }{

@@ -41,7 +41,7 @@ type Definition struct {
 	Format Format
 	// Name is what a user calls it, in small letters. Help says in a few words what the name does not.
 	Name, Help string
-	// Endings are those of the names of its files, with the point and in small letters. Names lose .gz or .zst first.
+	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz or .zst first.
 	Endings []string
 	// Magics are first bytes that no other format has: they count more than the name.
 	Magics []string
@@ -96,7 +96,7 @@ type Copy interface {
 
 // RecordWriter writes records to a copy.
 type RecordWriter interface {
-	// Write writes a record as it stands in the input. Name is that of the file where it stands.
+	// Write writes a record as it stands in the input. Name is the name of the file where it stands.
 	Write(name string, record []byte) error
 	// Close ends the copy.
 	Close() error
@@ -119,7 +119,7 @@ type Annotation struct {
 
 // Annotator adds [AnnotationFields] to records. All else stays as it is. It is not for concurrent use.
 type Annotator interface {
-	// Clash returns one of AnnotationFields that a record has already, or "". The header is that of its batch.
+	// Clash returns one of AnnotationFields that a record has already, or "". The header is the header of its batch.
 	Clash(header, record []byte) string
 	// Header appends the header of a file, with the names of the fields, to b.
 	Header(b, header []byte) []byte

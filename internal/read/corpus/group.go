@@ -49,8 +49,8 @@ func Alone(files []File) []File {
 	return alone
 }
 
-// Joined returns files of two lists: those of the second, whose paths are absolute, unless the first has the same path.
-// Names become unique again, and the order is that of [List]. All or none of the files are of the reference.
+// Joined returns files of two lists: the files of the second, whose paths are absolute, unless the first has the same path.
+// Names become unique again, and the order is as in [List]. All or none of the files are of the reference.
 func Joined(files, others []File) ([]File, error) {
 	listed := make(map[string]bool, len(files))
 	for _, file := range files {

@@ -329,7 +329,7 @@ type KeyFinder struct {
 }
 
 // Find returns the first of the names that a field of the line has, or "". It looks at the fields of the object that the
-// line is, not at those of objects in it. In a line that is no object it finds none.
+// line is, not at fields of objects in it. In a line that is no object it finds none.
 func (k *KeyFinder) Find(line []byte) string {
 	s := &k.scanner
 	s.line = line

@@ -70,7 +70,7 @@ func resultsIn(folder string, names []string) (map[string]bool, error) {
 	return results, nil
 }
 
-// isLeftover reports whether a killed job has left a file or folder: its name is that of a job's working
+// isLeftover reports whether a killed job has left a file or folder: it has the name of a job's working
 // folder, "run-" and 26 random characters, or of the lock of such a folder.
 func isLeftover(name string) bool {
 	const randomLength, alphabet = 26, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

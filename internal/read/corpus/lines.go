@@ -16,7 +16,7 @@ const longestLine = 1 << 30
 // Lines yields the lines of one file without their line ends. The file may be plain, gzip or zstd, whatever
 // its name. A line is valid until the next. An error comes last, with a nil line. It may be a fault of the
 // file, a failure to read it, or the end of the context. A fault is an error because the rest of such a file,
-// unlike that of a corpus, cannot be used.
+// unlike a line of a corpus, cannot be used.
 func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		more := true

@@ -98,7 +98,7 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 type NoMatchError struct {
 	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
-	// Folders are those of Inputs that are folders of the disk.
+	// Folders are the Inputs that are folders of the disk.
 	Folders []string
 }
 
@@ -201,7 +201,7 @@ func distinct(candidates []candidate) []File {
 	return files
 }
 
-// WithReference puts the files of a reference corpus before those of the input, and marks them. Both lists
+// WithReference puts the files of a reference corpus before the files of the input, and marks them. Both lists
 // come from [List]. Names become unique among all files. It returns an error if a file is in both lists, by
 // whatever path.
 func WithReference(reference, input []File) ([]File, error) {

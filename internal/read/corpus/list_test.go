@@ -163,7 +163,7 @@ func TestListFollowsLinks(t *testing.T) {
 
 func TestListErrors(t *testing.T) {
 	plant(t, map[string]string{
-		"u.jsonl": "\xff\xfe{\x00", "b.jsonl": "BZh91AY", "x.jsonl": "\xfd7zXZ\x00", "l.jsonl": "\x04\x22\x4d\x18", "empty/z.bin": "",
+		"u.jsonl": "\xff\xfe{\x00", "b.jsonl": "BZh91AY&SY", "x.jsonl": "\xfd7zXZ\x00", "l.jsonl": "\x04\x22\x4d\x18", "empty/z.bin": "",
 	})
 	for _, test := range []struct {
 		inputs []string

@@ -46,7 +46,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestLongLineOfDamagedStream: the part of a long line before damage comes out, with a reject, like that of a
+// TestLongLineOfDamagedStream: the part of a long line before damage comes out, with a reject, like the one of a
 // short line.
 func TestLongLineOfDamagedStream(t *testing.T) {
 	content := join([]byte("short\n"), bytes.Repeat(sample(0, 1), 40_000))

@@ -32,7 +32,7 @@ package corpus
 // Source reads the records of one stretch at a time as batches. It is not for concurrent use.
 type Source interface {
 	// Reset goes on to another stretch, perhaps of another file of the same format. It keeps buffers and
-	// decoders, so many small files cost little.
+	// decoders: then small files cost little.
 	Reset(file File, s Stretch) error
 
 	// Next reads the next batch into the buffer, or into a larger one if the buffer is too small. Give it the

@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/read/sources"
 )
 
-// AssignSources gives files, and those of groups, the numbers of their sources, and returns the sources. The reference
+// AssignSources gives files, also in groups, the numbers of their sources, and returns the sources. The reference
 // and the input, which follow each other as in [WithReference], have different ones.
 func AssignSources(files []File) []sources.Source {
 	input := sort.Search(len(files), func(i int) bool { return !files[i].Reference })
@@ -39,7 +39,7 @@ func assign(all []sources.Source, files []File, most int) []sources.Source {
 	return all
 }
 
-// single yields the files that are no groups, and those of groups.
+// single yields the files that are no groups, and the files of groups.
 func single(files []File) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		for i := range files {

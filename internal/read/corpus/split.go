@@ -128,7 +128,7 @@ func (f *File) TextSize() (sum int64) {
 	return f.Size
 }
 
-// LeastTextSize returns how many bytes of decoded text the file holds if that of a compressed file is only twice as large
+// LeastTextSize returns how many bytes of decoded text the file holds if the text of a compressed file is only twice as large
 // as the file, which is less than usual.
 func (f *File) LeastTextSize() (sum int64) {
 	for _, file := range f.All() {

@@ -48,7 +48,7 @@ type (
 	}
 )
 
-// TestFeatures: CSV and Parquet hold features in several forms, and they are those of lines of JSON.
+// TestFeatures: CSV and Parquet hold features in several forms, and they are the same as in lines of JSON.
 func TestFeatures(t *testing.T) {
 	text := func(s string) *string { return &s }
 	const missing = "a document needs an array or an object of features there"

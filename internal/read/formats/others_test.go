@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// archived is an archive of two texts, of which one has an address.
+// archived is an archive of two texts. One has an address.
 const archived = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: https://Example.org:80/a?b\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none\r\n\r\n" +
 	"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Identified-Content-Language: eng,deu\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\ntwo\r\n\r\n"
 

@@ -30,7 +30,7 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	return p.texts
 }
 
-// The fields that web pages have besides those of their records.
+// The fields that web pages have besides the fields of their records.
 const (
 	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"

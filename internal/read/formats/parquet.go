@@ -99,7 +99,7 @@ func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 	var missing error
 	fields := &wanted.Fields
 	features := 0                 // the place of the features, behind the texts
-	needed, hasNeeded := 1, false // the first columns, of which one must be there
+	needed, hasNeeded := 1, false // the first columns; one of them must be there
 	if fields.HasTexts() {
 		features, needed = len(fields.Texts), len(fields.Texts)
 	}

@@ -174,7 +174,7 @@ type wholeDecoder struct {
 	mediaType string
 	text      pageText
 	fields    []string // other fields
-	others    [][]byte // stay nil, but for those of web pages: the file has no fields
+	others    [][]byte // stay nil, but for web pages: the file has no fields
 }
 
 // Decode returns the text of a file.

@@ -8,7 +8,7 @@ import (
 // mostlyRead is how much is allocated at a time to read ahead.
 const mostlyRead = 1 << 20
 
-// readAhead reads a stored file, of which some bytes were read before.
+// readAhead reads a stored file after some bytes were read.
 type readAhead struct {
 	file  io.Reader
 	bytes []byte // read from the file, but not used

@@ -164,7 +164,7 @@ func (r *Reader) longestChunk() int64 {
 	return share
 }
 
-// endChunk ends the first chunk, of which all bytes are delivered. If it failed, the decoder goes through it again.
+// endChunk ends the first chunk, whose bytes are all delivered. If it failed, the decoder goes through it again.
 func (r *Reader) endChunk() error {
 	first := r.lanes.running[0]
 	if first.isWhole {

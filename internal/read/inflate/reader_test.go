@@ -251,7 +251,7 @@ func TestFailure(t *testing.T) {
 }
 
 // TestDecoderForgets: what a damaged member gives does not depend on the members before it. The damaged ones have a block
-// without codes, where the decoder would use those of the block before.
+// without codes, where the decoder would use the codes of the block before.
 func TestDecoderForgets(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 12))

@@ -26,7 +26,7 @@ type column struct {
 	scratch []byte // for a value as text, or the values of a row
 }
 
-// openColumn opens a column of a row group. An error is that of the first fill.
+// openColumn opens a column of a row group. An error comes from the first fill.
 func openColumn(f *File, group, number int) *column {
 	leaf := &f.leaves[number]
 	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf)}

@@ -226,7 +226,7 @@ func (b *batch) settle() error {
 	return nil
 }
 
-// write writes so many of the values, which are whole rows.
+// write writes the given number of values, which are whole rows.
 func (b *batch) write(count int) error {
 	if count == 0 {
 		return nil

@@ -43,8 +43,8 @@ func some(all content, keep func(int64) bool) content {
 	return kept
 }
 
-// TestCopy copies parts of all files: the values are those of the rows that are kept, and the schema, the metadata and
-// the codecs those of the file.
+// TestCopy copies parts of all files: the values are the values of the rows that are kept, and the schema, the metadata and
+// the codecs are the same as in the file.
 func TestCopy(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -116,7 +116,7 @@ func TestCopyJoinsGroups(t *testing.T) {
 	}
 }
 
-// TestAnnotate adds columns behind those of the file, which stay as they are.
+// TestAnnotate adds columns behind the columns of the file, which stay as they are.
 func TestAnnotate(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -179,7 +179,7 @@ func annotationOf(row int64) corpus.Annotation {
 	return a
 }
 
-// failing is a destination that takes so many bytes.
+// failing is a destination that takes a number of bytes.
 type failing int
 
 var errFull = errors.New("the disk is full")

@@ -26,7 +26,7 @@ func (c Columns) Read(group int) *Cursor {
 	return cursor
 }
 
-// Append appends rows to a buffer, whole ones and at least one: until it has appended so many bytes, or to the end of
+// Append appends rows to a buffer, whole ones and at least one: until it has appended the given number of bytes, or to the end of
 // the row group. [Rows] takes them out. The error is io.EOF if there are no more rows.
 //
 // A *GroupError says that the rest of the row group is damaged. Rows before the damage have been appended by earlier

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/read/parquetfile"
 )
 
-// seen is a file that counts reads, and fails those of a range.
+// seen is a file that counts reads, and fails the reads of a range.
 type seen struct {
 	data   []byte
 	reads  int

@@ -83,7 +83,7 @@ type Group struct {
 	Bytes int64
 }
 
-// Open reads the footer of a file of so many bytes, in one or two reads. Reads are ranged and go to any place, so the
+// Open reads the footer of a file of the given size, in one or two reads. Reads are ranged and go to any place, so the
 // reader may well be an object of a bucket. A *FileError says that the content is at fault.
 func Open(reader io.ReaderAt, size int64) (*File, error) {
 	footer, err := readFooter(reader, size)

@@ -68,7 +68,7 @@ func mustOpen(t testing.TB, data []byte) *parquetfile.File {
 	return file
 }
 
-// contentOf reads all columns of a file, with buffers that hold so many bytes.
+// contentOf reads all columns of a file, with buffers of the given size.
 func contentOf(file *parquetfile.File, atLeast int, paths ...string) (content, error) {
 	if paths == nil {
 		for _, field := range file.Fields() {

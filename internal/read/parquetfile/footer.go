@@ -18,7 +18,7 @@ const (
 	magicEncrypted = "PARE"
 	// endBytes is the length of what follows the footer: its length in four bytes, and the magic bytes.
 	endBytes = 8
-	// signature is the length of the signature behind the footer of a file of which columns are encrypted.
+	// signature is the length of the signature behind the footer of a file with encrypted columns.
 	signature = 28
 )
 
@@ -121,7 +121,7 @@ func checkFooter(metadata *format.FileMetaData) error {
 	return nil
 }
 
-// openPlain opens a file for the library: one with this footer, of which no column is compressed. The pages of it
+// openPlain opens a file for the library: one with this footer, and no compressed column. The pages of it
 // come from elsewhere, see pages.
 func openPlain(footer []byte) (file *parquet.File, err error) {
 	defer recovered(&err)

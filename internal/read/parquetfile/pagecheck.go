@@ -113,7 +113,7 @@ func checkValues(content []byte, encoding format.Encoding, values int32) error {
 	return nil
 }
 
-// checkRuns checks runs of numbers that have so many bits.
+// checkRuns checks runs of numbers of the given number of bits.
 func checkRuns(b []byte, width int, values int32) error {
 	left := uint64(values) + runFill
 	for len(b) > 0 {
@@ -123,7 +123,7 @@ func checkRuns(b []byte, width int, values int32) error {
 		}
 		b = b[length:]
 		count, size := header>>1, uint64(width+7)/8
-		if header&1 == 1 { // eight times so many numbers, one after the other
+		if header&1 == 1 { // eight times as many numbers, one after the other
 			if count > left {
 				return errRuns
 			}

@@ -210,7 +210,7 @@ type chunk struct {
 	fault error
 }
 
-// peek returns the bytes at an offset: so many or more, fewer only at the end of the chunk. They are valid until the
+// peek returns the bytes at an offset: as many as asked or more, fewer only at the end of the chunk. They are valid until the
 // next call.
 func (c *chunk) peek(offset int64, length int) ([]byte, error) {
 	length = int(min(int64(length), c.end-offset))

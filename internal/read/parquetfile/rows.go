@@ -36,7 +36,7 @@ func (c Cell) All() iter.Seq[[]byte] {
 	}
 }
 
-// Rows returns the rows of a buffer that [Cursor.Append] has filled from so many columns: the number of the row,
+// Rows returns the rows of a buffer that [Cursor.Append] has filled from the given number of columns: the number of the row,
 // counted from the beginning of the file, and its cells in the order of the columns. The cells are parts of the
 // buffer. The slice of cells is used again for the next row.
 func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
@@ -53,7 +53,7 @@ func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
 // Stretch is where the cells of a row are in a buffer.
 type Stretch struct{ Start, End int }
 
-// Stretches returns where the rows of a buffer are that [Cursor.Append] has filled from so many columns: the number of
+// Stretches returns where the rows of a buffer are that [Cursor.Append] has filled from the given number of columns: the number of
 // each, and its cells for [CutRow].
 func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
 	return func(yield func(int64, Stretch) bool) {

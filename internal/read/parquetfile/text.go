@@ -161,7 +161,7 @@ func unitOf(unit format.TimeUnit) time.Duration {
 	return unit.Value.Duration()
 }
 
-// instant returns the time so many units after the beginning of 1970. A Duration would hold 292 years of them.
+// instant returns the time a number of units after the beginning of 1970. A Duration would hold 292 years of them.
 func instant(count int64, unit time.Duration) time.Time {
 	second := int64(time.Second / unit)
 	return time.Unix(count/second, count%second*int64(unit)).UTC()

@@ -17,7 +17,7 @@ type walker struct {
 	items int
 }
 
-// structLength returns the length of the structure at the start of b, whose lists have at most so many elements
+// structLength returns the length of the structure at the start of b, whose lists have at most the given number of elements
 // together. The error is errShort if b ends before the structure.
 func structLength(b []byte, items int) (int, error) {
 	w := walker{bytes: b, items: items}
@@ -126,7 +126,7 @@ func (w *walker) pairs(depth int) error {
 	return w.elements(size, depth, kinds>>4, kinds&0xf)
 }
 
-// elements passes over so many elements, each of which has a value of each kind.
+// elements passes over a number of elements. Each has a value of each kind.
 func (w *walker) elements(size uint64, depth int, kinds ...byte) error {
 	if size > uint64(w.items) {
 		return errors.New("its lists have too many elements")

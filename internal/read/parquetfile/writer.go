@@ -21,23 +21,31 @@ const (
 )
 
 // Writer writes rows of results as a Parquet file: zstd, row groups of at most 65,536 rows and some 64 MiB. T is a
-// struct with a tag for each column, such as [Cluster]. The same rows give the same bytes. It belongs to one goroutine.
+// struct with a tag for each column. The same rows give the same bytes. It belongs to one goroutine.
 type Writer[T any] struct {
 	inner   *parquet.GenericWriter[T]
 	one     [1]T
 	flushed int64 // bytes in row groups that are written
 }
 
-// NewWriter begins a file.
-func NewWriter[T any](w io.Writer) *Writer[T] {
-	return &Writer[T]{inner: parquet.NewGenericWriter[T](w,
+// NewWriter begins a file whose schema has a name. Fields of T without a column are named last.
+func NewWriter[T any](w io.Writer, name string, without ...string) *Writer[T] {
+	var options []parquet.WriterOption
+	var tags []parquet.SchemaOption
+	for _, field := range without {
+		tag := parquet.StructTag(`parquet:"-"`, field)
+		tags, options = append(tags, tag), append(options, tag.(parquet.WriterOption))
+	}
+	options = append(options,
+		parquet.NewSchema(name, parquet.SchemaOf(new(T), tags...)),
 		parquet.CreatedBy(creator, creatorVersion, ""),
 		parquet.Compression(&parquet.Zstd),
 		parquet.DataPageVersion(1), // which all readers know, as they know plain strings
 		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain),
 		parquet.DataPageStatistics(false),
 		parquet.DictionaryMaxBytes(copyDictionary),
-		parquet.MaxRowsPerRowGroup(writeRows))}
+		parquet.MaxRowsPerRowGroup(writeRows))
+	return &Writer[T]{inner: parquet.NewGenericWriter[T](w, options...)}
 }
 
 // Write writes a row.

@@ -14,7 +14,7 @@ import (
 type Address struct {
 	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the web.
 	Host string
-	// Path is empty or begins with a slash. It ends with one if the page is that of a folder. Behind it may stand a question
+	// Path is empty or begins with a slash. It ends with one if the page stands for a folder. Behind it may stand a question
 	// mark and a query.
 	Path string
 }
@@ -28,7 +28,7 @@ var opaque = []string{"about", "data", "dns", "file", "filedesc", "javascript", 
 // names makes host names canonical. It is lenient: what people register and what browsers open is not all valid.
 var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
-// mostHostBytes is the length of the longest host: that of a name in the domain name system, and a port.
+// mostHostBytes is the length of the longest host: a name in the domain name system, and a port.
 const mostHostBytes = 253 + len(":65535")
 
 // mostBytes is the length of the longest text that is looked at.

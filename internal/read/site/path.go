@@ -69,7 +69,7 @@ func withoutSession(element string) string {
 	return strings.Join(append(parts[:1], slices.DeleteFunc(parts[1:], isOfSession)...), ";")
 }
 
-// parametersOf returns the parameters of a query in their alphabetic order, without those of a session.
+// parametersOf returns the parameters of a query in their alphabetic order, without parameters of a session.
 func parametersOf(query string) string {
 	var all []string
 	for parameter := range strings.SplitSeq(query, "&") {

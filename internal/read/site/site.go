@@ -20,7 +20,7 @@ const (
 	// Domain makes each registered domain a site: the public suffix and one label more, such as example.co.uk.
 	Domain Rule = "domain"
 
-	prefix = "prefix:" // the host and so many elements of the path
+	prefix = "prefix:" // the host and a number of elements of the path
 )
 
 // mostElements is the largest number of path elements in the name of a site.

@@ -22,7 +22,7 @@ type Language struct {
 	keywords  map[string]bool
 	// bytes says what each byte of ASCII may be part of.
 	bytes [utf8.RuneSelf]byteUse
-	// signs are texts that stand in code of the language, and in that of few others.
+	// signs are texts that stand in code of the language, and in code of few others.
 	signs []string
 }
 

@@ -128,7 +128,7 @@ func (s *Scanner) nameLength(at int, first bool) int {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// longMarks are the operators of more than one byte, the longer ones first. They are those of most languages.
+// longMarks are the operators of more than one byte, the longer ones first. Most languages have these.
 var longMarks = [...]string{
 	">>>=", "===", "!==", "<<=", ">>=", ">>>", "...", "**=", "&&=", "||=", "&^=", "<=>",
 	"==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",

@@ -12,7 +12,7 @@ import (
 // Number is the number of a source, from 0, below Most.
 type Number uint8
 
-// Most is the largest number of sources of a job. Those of the input and those of the reference are bounded each.
+// Most is the largest number of sources of a job. The input and the reference are bounded each.
 const (
 	Most          = MostInput + MostReference
 	MostInput     = 100

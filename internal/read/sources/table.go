@@ -8,25 +8,32 @@ import (
 
 // Row says how much of a source is in the others, and how much of it is removed.
 type Row struct {
-	Source    string `json:"source"`
-	Reference bool   `json:"reference,omitempty"`
-	// Files is the number of its files, 0 if it is a value of a field.
-	Files     int   `json:"files,omitempty"`
+	// Source is its path or its value.
+	Source string `json:"source"`
+	// Reference says that it is of the reference.
+	Reference bool `json:"reference,omitempty"`
+	// Files is the number of its files, unless it is a value of a field.
+	Files int `json:"files,omitempty"`
+	// Documents counts its documents.
 	Documents int64 `json:"documents"`
-	Removed   int64 `json:"removed"`
-	// Elsewhere counts the documents that have a near-duplicate in another source.
+	// Removed counts those that are removed.
+	Removed int64 `json:"removed"`
+	// Elsewhere counts the documents that have a near-duplicate in at least one other source.
 	Elsewhere int64 `json:"elsewhere"`
-	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first.
+	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first. The table
+	// has the 1,000 largest of these numbers.
 	In []Share `json:"in"`
-	// MoreIn is the number of further such sources.
+	// MoreIn is the number of further such sources, which the table leaves out.
 	MoreIn int `json:"more_in,omitempty"`
 }
 
 // Share is the number of documents of a source that have a near-duplicate in another one.
 type Share struct {
+	// Source is the other source.
 	Source string `json:"source"`
 	// Reference says that the other source is of the reference. One of the input may have the same name.
-	Reference bool  `json:"reference,omitempty"`
+	Reference bool `json:"reference,omitempty"`
+	// Documents counts the documents that have a near-duplicate there.
 	Documents int64 `json:"documents"`
 }
 
@@ -78,7 +85,7 @@ func Table(all []Source, c Counts) []Row {
 	return rows
 }
 
-// bound keeps the largest shares of all rows. Of equally large ones those of the first rows stay.
+// bound keeps the largest shares of all rows. Of equally large ones the first rows' stay.
 func bound(rows []Row, sizes []int64) {
 	if len(sizes) <= mostShares {
 		return

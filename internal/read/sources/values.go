@@ -94,7 +94,7 @@ func (l *Leading) cut(most int) {
 
 // Choice says which values of a field are sources.
 type Choice struct {
-	// Sources are the sources of the reference and then those of the input, each ordered by name. The documents with all
+	// Sources are the sources of the reference and then the sources of the input, each ordered by name. The documents with all
 	// other values are the last source of their corpus.
 	Sources []Source
 	// Documents counts the documents of each source.

@@ -60,7 +60,7 @@ type Options struct {
 	Start int64
 	// End, if not 0, is where in a plain file the source ends, in bytes. It unmasks a length that reaches beyond.
 	End int64
-	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait, and its error is that of
+	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait, and its error is the error of
 	// [Reader.Next].
 	Hold func() error
 }
@@ -70,7 +70,7 @@ type Frame struct {
 	// Position tells the frames of a file apart, and ascends in it: see the package.
 	Position int64
 	// Raw is the record: its header, its block, and the line ends that follow. Of a fault it is what was read of the
-	// record, as far as that is held, and may be empty. It is valid until the next call.
+	// record, or the part of it that is held, and may be empty. It is valid until the next call.
 	Raw []byte
 	// Fault says why the frame is no record; empty for a record.
 	Fault string

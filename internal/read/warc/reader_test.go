@@ -29,7 +29,7 @@ const (
 	arcTwo   = "http://a.example/ 1.2.3.4 20080101000000 text/html 200 sum - 17 a.arc 5\nhello\n"
 )
 
-// options are those of most tests.
+// options are the options of most tests.
 var options = Options{Limit: 1 << 20}
 
 func TestReader(t *testing.T) {
@@ -131,7 +131,7 @@ func pack(t testing.TB, contents ...string) (file []byte, starts []int64) {
 	return packed.Bytes(), starts
 }
 
-// TestMembers: positions in a compressed file are those of its members, plus the number of the record in its member.
+// TestMembers: positions in a compressed file are the positions of its members, plus the number of the record in its member.
 func TestMembers(t *testing.T) {
 	a, b, c := record("response", "HTTP/1.1 200 OK\r\n\r\na"), record("request", "GET /"), record("metadata", "")
 	long := record("resource", strings.Repeat("long ", 1<<18))

@@ -58,7 +58,7 @@ type Record struct {
 	Status int
 	// Location is where a redirect leads, a response of a status of 3xx, as it stands there; nil for other records.
 	Location []byte
-	// MediaType is that of the payload, in lower case and without parameters; empty if unknown.
+	// MediaType is the media type of the payload, in lower case and without parameters; empty if unknown.
 	MediaType string
 	// Charset is the charset parameter of the media type, as it stands there.
 	Charset []byte
@@ -181,7 +181,7 @@ func (p *Parser) response(r Record, block []byte) (Record, error) {
 		if isHTTP {
 			return r, errors.New("the response does not begin with an HTTP status")
 		}
-		// An answer of another protocol, such as that of a name server.
+		// An answer of another protocol, as of a name server.
 		if kind != "" {
 			p.head.payloadType = p.head.contentType
 		}

@@ -31,7 +31,7 @@ func TestMarkup(t *testing.T) {
 }
 
 // TestMarkupEstimate compares the estimate with the similarity of the sets of shingles: the mean error is near 0, and the
-// mean squared error that of 32 samples.
+// mean squared error the error of 32 samples.
 func TestMarkupEstimate(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	sum, squares, expected := 0., 0., 0.

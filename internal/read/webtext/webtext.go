@@ -6,8 +6,8 @@
 // # Charsets
 //
 // A byte order mark decides. A page that is valid UTF-8 is UTF-8, whatever its label says: text in another charset is hardly
-// ever valid by chance, and labels are often those of a server that does not know. For the others the label of the server
-// counts, then that of the page itself, but not a label UTF-8. Without one the page is guessed: 16 KiB of it, from
+// ever valid by chance, and a label often comes from a server that does not know. For the others the label of the server
+// counts, then the label of the page itself, but not a label UTF-8. Without one the page is guessed: 16 KiB of it, from
 // the first byte on that is not ASCII, most look like some charset, which may be UTF-8 with bad bytes. In UTF-8 bad bytes stay
 // as they are. In another charset they become U+FFFD.
 //

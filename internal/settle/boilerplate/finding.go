@@ -80,7 +80,7 @@ func (f *Finding) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.Counts.Boilerplate = o.found
 	var rows []byte
 	for _, row := range o.rows.best() {
-		rows = row.AppendJSON(rows)
+		rows = output.AppendRow(rows, row)
 	}
 	if len(rows) == 0 {
 		return nil

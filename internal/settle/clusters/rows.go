@@ -11,7 +11,7 @@ import (
 )
 
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
-func (s *Shard) ClusterRows(row func(output.Cluster) error) error {
+func (s *Shard) ClusterRows(row func(output.Member) error) error {
 	// Documents stand by component; a component's stars may interleave.
 	order := s.numbers()
 	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
@@ -21,7 +21,7 @@ func (s *Shard) ClusterRows(row func(output.Cluster) error) error {
 		if s.size[first] < 2 {
 			continue
 		}
-		err := row(output.Cluster{
+		err := row(output.Member{
 			ID: s.id(i), Ref: s.ref(i), Cluster: clusters.name(first),
 			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int64(s.size[first]),
 			Least: cohesions[first].least, Mean: output.RoundMean(cohesions[first].sum / float64(cohesions[first].gone)), Reference: s.reference(i),
@@ -57,17 +57,28 @@ func (s *Shard) cohesions() []cohesion {
 	return all
 }
 
-// PairRows passes the rows of pairs in order, if sets were compared. A row is valid until the next.
-func (s *Shard) PairRows(row func(output.Pair) error) error {
+// PairRows passes the rows of pairs of a kind in order. A row is valid until the next.
+func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 	var spans []output.Span
 	rest, first := s.spans, namer{Shard: s}
 	for _, e := range s.pairs {
-		pair := output.NewPair(first.name(e.A), s.name(e.B), output.Overlap{
-			Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
-			Identical: e.Identical(), Estimate: e.Estimate(),
-		})
-		spans, pair.MoreSpans, rest = takeSpans(spans, rest, e)
-		pair.Spans = spans
+		var pair output.Pair
+		if a, b := first.name(e.A), s.name(e.B); kind == output.HammingPair {
+			distance, _ := e.Hamming()
+			pair = output.NewHammingPair(a, b, int(distance), int(e.Union()))
+		} else {
+			pair = output.NewPair(a, b, output.Overlap{
+				Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
+				Identical: e.Identical(), Estimate: e.Estimate(),
+			})
+			pair.Kind = kind
+			spans, rest = takeSpans(spans, rest, e, &pair)
+		}
+		if kind == output.PartialPair {
+			if pair.JaccardWhole = e.Whole(); e.Identical() {
+				pair.JaccardWhole = 1
+			}
+		}
 		if err := row(pair); err != nil {
 			return err
 		}
@@ -75,58 +86,23 @@ func (s *Shard) PairRows(row func(output.Pair) error) error {
 	return nil
 }
 
-// PartialPairRows passes the rows of pairs in order, if common shingles do not count.
-func (s *Shard) PartialPairRows(row func(output.PartialPair) error) error {
-	at := 0
-	return s.PairRows(func(pair output.Pair) error {
-		e := s.pairs[at]
-		at++
-		whole := e.Whole()
-		if e.Identical() {
-			whole = 1
-		}
-		return row(output.NewPartialPair(pair, whole))
-	})
-}
-
-// RarePairRows passes the rows of pairs in order, if they tell how rare their passages are.
-func (s *Shard) RarePairRows(row func(output.RarePair) error) error {
-	at, rest := 0, s.spans
-	return s.PairRows(func(pair output.Pair) error {
-		e, rarity := s.pairs[at], 0.
-		at++
-		for len(rest) > 0 && rest[0].A == e.A && rest[0].B == e.B {
-			rarity, rest = float64(rest[0].Rarity)/records.RarityUnit, rest[1:]
-		}
-		return row(output.RarePair{Pair: pair, Rarity: rarity})
-	})
-}
-
-// HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
-func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
-	first := namer{Shard: s}
-	for _, e := range s.pairs {
-		distance, _ := e.Hamming()
-		if err := row(output.NewHammingPair(first.name(e.A), s.name(e.B), int(distance), int(e.Union()))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeSpans takes the spans of an edge from the front of the spans of a shard.
+// takeSpans takes the spans of an edge from the front of the spans of a shard into its row.
 func takeSpans(
-	rows []output.Span, spans []records.Span[records.Number], e records.Edge[records.Number],
-) (of []output.Span, more int64, rest []records.Span[records.Number]) {
+	rows []output.Span, spans []records.Span[records.Number], e records.Edge[records.Number], pair *output.Pair,
+) (of []output.Span, rest []records.Span[records.Number]) {
 	rows = rows[:0]
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
 		s := spans[0]
 		rows = append(rows, output.Span{
 			ABegin: int64(s.StartA), AEnd: int64(s.EndA), BBegin: int64(s.StartB), BEnd: int64(s.EndB), Words: int64(s.Words),
 		})
-		more, spans = int64(s.More), spans[1:]
+		if pair.MoreSpans = int64(s.More); pair.Kind == output.RarePair {
+			pair.Rarity = float64(s.Rarity) / records.RarityUnit
+		}
+		spans = spans[1:]
 	}
-	return rows, more, spans
+	pair.Spans = rows
+	return rows, spans
 }
 
 // WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be

@@ -29,11 +29,11 @@ func BenchmarkPairRows(b *testing.B) {
 		b.Run(string(format), func(b *testing.B) {
 			folder := b.TempDir()
 			for b.Loop() {
-				w, err := output.NewRows[output.Pair](folder, output.File{Name: "pairs", Output: "pairs"}, format)
+				w, err := output.NewPairRows(folder, output.File{Name: "pairs", Output: "pairs"}, format, output.SetPair)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := s.PairRows(w.Write); err != nil {
+				if err := s.PairRows(output.SetPair, w.Write); err != nil {
 					b.Fatal(err)
 				}
 				file, err := w.Close()

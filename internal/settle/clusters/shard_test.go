@@ -51,10 +51,10 @@ func layoutOf(t testing.TB) *documents.Layout {
 }
 
 // rowsOf returns the rows that write passes.
-func rowsOf[T output.Row](t *testing.T, write func(row func(T) error) error) string {
+func rowsOf[T any](t *testing.T, write func(row func(T) error) error) string {
 	t.Helper()
 	var b []byte
-	if err := write(func(row T) error { b = row.AppendJSON(b); return nil }); err != nil {
+	if err := write(func(row T) error { b = output.AppendRow(b, row); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	// Row passes until it fails: the first failure ends everything.
@@ -64,6 +64,11 @@ func rowsOf[T output.Row](t *testing.T, write func(row func(T) error) error) str
 		t.Errorf("%d rows passed after an error, which gave %v", passed, err)
 	}
 	return string(b)
+}
+
+// pairsOf returns the rows of pairs of a kind.
+func pairsOf(t *testing.T, s *Shard, kind string) string {
+	return rowsOf(t, func(row func(output.Pair) error) error { return s.PairRows(kind, row) })
 }
 
 // checkRows compares rows, without their ends.
@@ -101,7 +106,7 @@ func TestRowsOfComponents(t *testing.T) {
 		`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
 		`{"id":"c","ref":"a:60","cluster":"b","kept_id":"b","similarity":0.8}`,
 		`{"id":"c","ref":"b:5","cluster":"b","kept_id":"b","similarity":0.8}`)
-	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+	checkRows(t, "pairs", pairsOf(t, s, output.SetPair),
 		`{"a":"ref","b":"a:10","jaccard":0.9,"containment_a":0.9,"containment_b":1,"exact":true}`,
 		`{"a":"b","b":"c","jaccard":0.8,"containment_a":0.8,"containment_b":1,"exact":true}`,
 		`{"a":"c","b":"b:5","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
@@ -150,10 +155,10 @@ func TestPairsOfOtherScores(t *testing.T) {
 		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
 		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
 	})
-	checkRows(t, "pairs by distance", rowsOf(t, near.HammingPairRows),
+	checkRows(t, "pairs by distance", pairsOf(t, near, output.HammingPair),
 		`{"a":"a","b":"b","hamming":3,"cosine":0.9892,"exact":true}`,
 		`{"a":"a","b":"c","hamming":0,"cosine":1,"exact":true,"identical":true}`)
-	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+	checkRows(t, "pairs", pairsOf(t, s, output.SetPair),
 		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
 		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
 			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)

@@ -10,11 +10,14 @@ import (
 
 // Difference counts how the files of a corpus differ from the last generation's.
 type Difference struct {
-	// Unchanged files are not read. New and Changed ones are. Removed ones are not of the corpus any more.
+	// Unchanged counts the files that are as they were. They are not read.
 	Unchanged int `json:"unchanged"`
-	New       int `json:"new"`
-	Changed   int `json:"changed"`
-	Removed   int `json:"removed"`
+	// New counts the files that the last generation lacks.
+	New int `json:"new"`
+	// Changed counts the files that are read again.
+	Changed int `json:"changed"`
+	// Removed counts the files that are not of the corpus any more.
+	Removed int `json:"removed"`
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil

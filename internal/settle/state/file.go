@@ -83,7 +83,7 @@ func WriteAlerts(path string, alerts []Alert) error {
 func WriteOutbox(path string, o Outbox) error {
 	b := []byte(outboxMagic)
 	for _, change := range o {
-		b = change.AppendJSON(b)
+		b = output.AppendRow(b, change)
 	}
 	return writeChecked(path, b)
 }

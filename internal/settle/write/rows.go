@@ -26,12 +26,8 @@ type Rows struct {
 	Inputs work.Path
 	// Emit names the outputs that the job writes. Rejects are always written.
 	Emit []string
-	// ByDistance says that pairs are scored by the distance of their SimHash fingerprints.
-	ByDistance bool
-	// IsPartial says that common shingles do not count for the similarity of pairs.
-	IsPartial bool
-	// TellsRarity says that pairs tell how rare their passages are.
-	TellsRarity bool
+	// Pairs is the kind of the pairs, such as [output.SetPair].
+	Pairs string
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
 	// Split says what makes a cluster.
@@ -103,19 +99,14 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 
 // writeShard writes the rows of the output that the file is of.
 func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File, error) {
-	switch {
-	case file.Output == output.Clusters:
+	switch file.Output {
+	case output.Clusters:
 		return writeRows(r.Files, file, shard.ClusterRows)
-	case file.Output == output.Removed:
+	case output.Removed:
 		return writeRows(r.Files, file, shard.RemovedRows)
-	case r.ByDistance:
-		return writeRows(r.Files, file, shard.HammingPairRows)
-	case r.IsPartial:
-		return writeRows(r.Files, file, shard.PartialPairRows)
-	case r.TellsRarity:
-		return writeRows(r.Files, file, shard.RarePairRows)
 	}
-	return writeRows(r.Files, file, shard.PairRows)
+	rows, err := output.NewPairRows(string(r.Partial), file, r.Format, r.Pairs)
+	return finish(rows, err, func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) })
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.

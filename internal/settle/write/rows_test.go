@@ -49,8 +49,8 @@ func shardOfThree(t *testing.T) string {
 	paths := []string{shard}
 	for _, name := range []string{"a", "b"} {
 		paths = append(paths, worktest.Write(t, runs, func(run *runfile.Writer) error {
-			rows := output.Reject{File: name, Position: 3, Error: "one"}.AppendJSON(nil)
-			return run.Section(records.Rejects, 0, output.Reject{File: name, Position: 5, Error: "two"}.AppendJSON(rows))
+			rows := output.AppendRow(nil, output.Reject{File: name, Position: 3, Error: "one"})
+			return run.Section(records.Rejects, 0, output.AppendRow(rows, output.Reject{File: name, Position: 5, Error: "two"}))
 		}))
 	}
 	return worktest.Catalog(t, paths...)

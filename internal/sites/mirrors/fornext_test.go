@@ -27,7 +27,7 @@ func readForNext(t testing.TB, outcomes []work.Outcome) *write.ForNext {
 	return next
 }
 
-// checkForNext checks that the next run is to know the groups of the rows, but for those of parked sites.
+// checkForNext checks that the next run is to know the groups of the rows, but for groups of parked sites.
 func checkForNext(t *testing.T, of results) {
 	t.Helper()
 	want, got := map[string]map[state.Member]bool{}, map[string]map[state.Member]bool{}

@@ -149,7 +149,7 @@ func (g *groups) ofPair(p *pair) *group {
 	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
 }
 
-// ofSite returns the group of a site by its number: the one of mirrors, or else that of parked sites.
+// ofSite returns the group of a site by its number: the one of mirrors, or else the one of parked sites.
 func (g *groups) ofSite(node int) *group {
 	if in := g.of[0][node]; in != nil {
 		return in

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/internal/read/webtext"
 )
 
-// halves returns the halves of two sites with so many distinct pages each, and so many in common.
+// halves returns the halves of two sites with a number of distinct pages each, and a number in common.
 func halves(a, b string, pagesA, pagesB, common int64) (*records.Half, *records.Half) {
 	half := func(name string, pages int64) *records.Half {
 		h := &records.Half{Link: records.Link{Pages: common, Text: common, Rarity: common, Weight: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}

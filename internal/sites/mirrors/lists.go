@@ -182,7 +182,7 @@ func readAllowed(list string) (map[[2]string]bool, error) {
 	return allowed, err
 }
 
-// entries yields the names under which a site may be in a list: its own, that of its host, and those of the domains above
+// entries yields the names under which a site may be in a list: its own, its host's, and the names of the domains above
 // that, up to the registered one.
 func entries(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {

@@ -37,7 +37,7 @@ type placed struct {
 	date  int64
 }
 
-// newWorld draws documents in clusters and outside of them. Names of sites are those of letters.
+// newWorld draws documents in clusters and outside of them. Sites have the names of letters.
 func newWorld(random *rand.Rand, sites, clustered int) *world {
 	w := &world{}
 	hash := func(name string) uint64 { return uint64(name[4])*0x9e3779b97f4a7c15 + uint64(len(name)) }

@@ -88,7 +88,7 @@ func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []s
 	slices.SortFunc(w.Changed, func(a, b ChangedSite) int { return cmp.Compare(a.Last.Site, b.Last.Site) })
 }
 
-// leastAgain returns the least similarity of a page to what it was in the last run, given that of copies. It is halfway to the same page:
+// leastAgain returns the least similarity of a page to what it was in the last run, given the least similarity of copies. It is halfway to the same page:
 // one less the similarity is a metric, so a copy that was as near to the page as that is still found.
 func leastAgain(threshold float64) float64 { return (1 + threshold) / 2 }
 

@@ -10,12 +10,12 @@ import (
 // The reasons of an alert.
 const (
 	isMirrorReason   = "mirror"      // the two are mirrors, or nearly all of one is on the other
-	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
+	looksAlikeReason = "look_alike"  // the host looks like the host of the protected site
 	loginReason      = "login_form"  // a copied page asks for a password
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
 	pageReason       = "page"        // a page passes for a page of the protected site
-	commonReason     = "common_page" // the copied pages that ask for a password are those of a program that many use, it seems
+	commonReason     = "common_page" // the copied pages that ask for a password seem to belong to a program that many use
 	laterReason      = "seen_later"  // the copy was first seen after the protected site
 	leastLookalike   = 0.8           // the least score of a host that looks like another one
 	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
@@ -36,7 +36,7 @@ type suspicion struct {
 // are protected or have one registered domain, or if the user allows it.
 //
 // A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common, however few pages that
-// are. It is suspect as well if its host looks like that of the protected one and it has a copy of one of its pages,
+// are. It is suspect as well if its host looks like the host of the protected one and it has a copy of one of its pages,
 // if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one. How many other
 // sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/settle/write"
@@ -66,7 +67,7 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			if !hasID(texts[i-1], texts[i]) {
 				continue
 			}
-			if err := row(Rejected{string(texts[i].ID), "another document has the same id"}); err != nil {
+			if err := row(Rejected{quoting.Text(texts[i].ID), "another document has the same id"}); err != nil {
 				return err
 			}
 		}

@@ -60,7 +60,7 @@ func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome, firsts ...st
 	arranging := Arranging{Folder: runs.Folder}
 	written := worktest.Do(t, runs, worktest.Tasks(t, runs, arranging.Delivery(), work.RunsOf(divided)...), arranging.Task)
 	for _, o := range written {
-		if err := EachRejected(runs.Folder, o, func(r Rejected) { rejected = append(rejected, r.ID) }); err != nil {
+		if err := EachRejected(t.Context(), runs.Folder, o, func(r Rejected) { rejected = append(rejected, r.ID) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestRowsThatAreCut(t *testing.T) {
 		if err := storage.WriteFile(path, whole[:cut]); err != nil {
 			t.Fatal(err)
 		}
-		if err := EachRejected(runs.Folder, o, func(Rejected) {}); err == nil {
+		if err := EachRejected(t.Context(), runs.Folder, o, func(Rejected) {}); err == nil {
 			t.Errorf("%d of %d bytes are not missed", cut, len(whole))
 		}
 	}

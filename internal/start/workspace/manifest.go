@@ -20,15 +20,16 @@ const (
 	SuccessName  = "_SUCCESS"
 )
 
-// manifest lists what a job has published.
-type manifest struct {
-	// Token is the token of the run. Jobs of earlier versions wrote none.
-	Token string        `json:"token,omitempty"`
+// Manifest lists what a job has published.
+type Manifest struct {
+	// Token is the random name of the run. Jobs of earlier versions wrote none.
+	Token string `json:"token,omitempty"`
+	// Files are the files of the results.
 	Files []output.File `json:"files"`
 }
 
 // parseManifest reads the manifest of a job. It refuses any other file.
-func parseManifest(content []byte) (m manifest, err error) {
+func parseManifest(content []byte) (m Manifest, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err = decoder.Decode(&m); err != nil {
@@ -50,7 +51,7 @@ func parseManifest(content []byte) (m manifest, err error) {
 
 // names returns all files of the results, the manifest last. So the manifest still identifies results that
 // are only half removed.
-func (m manifest) names() []string {
+func (m Manifest) names() []string {
 	var names []string
 	for _, file := range m.Files {
 		names = append(names, file.Name)
@@ -59,13 +60,13 @@ func (m manifest) names() []string {
 }
 
 // readManifest returns the manifest in a folder. It is empty if there is none.
-func (d disk) readManifest(folder string) (manifest, error) {
+func (d disk) readManifest(folder string) (Manifest, error) {
 	content, err := d.readFile(filepath.Join(folder, ManifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return manifest{}, nil
+		return Manifest{}, nil
 	}
 	if err != nil {
-		return manifest{}, err
+		return Manifest{}, err
 	}
 	m, err := parseManifest(content)
 	if err != nil {
@@ -108,7 +109,7 @@ func (t target) earlier() (earlier, error) {
 }
 
 // results returns the names of the results in a folder and of the pages about them, the manifest last.
-func (t target) results(m manifest) []string { return append(pages(t.path), m.names()...) }
+func (t target) results(m Manifest) []string { return append(pages(t.path), m.names()...) }
 
 // checkNothing refuses files that have names of results although there is no manifest.
 func (t target) checkNothing(names ...string) error {
@@ -122,7 +123,7 @@ func (t target) checkNothing(names ...string) error {
 
 // checkOld checks results of a version that wrote no token. Each file must be as the manifest says, and the
 // summary must come from a job.
-func (t target) checkOld(m manifest) error {
+func (t target) checkOld(m Manifest) error {
 	for _, file := range m.Files {
 		info, err := t.disk.lstat(t.at(file.Name))
 		if err != nil {

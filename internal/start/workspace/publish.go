@@ -139,7 +139,7 @@ func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	for _, made := range []struct {
 		name  string
 		value any
-	}{{ManifestName, manifest{w.token, files}}, {SummaryName, summary}, {SuccessName, nil}} {
+	}{{ManifestName, Manifest{w.token, files}}, {SummaryName, summary}, {SuccessName, nil}} {
 		var content []byte
 		if made.value != nil {
 			content, err = json.MarshalIndent(made.value, "", "  ")

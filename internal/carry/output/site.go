@@ -1,0 +1,156 @@
+package output
+
+// Mirror is a row of mirrors: two sites that have much in common. Dates are those of ISO 8601.
+type Mirror struct {
+	// A is the first of the two sites, by name.
+	A string `json:"a" parquet:"a,dict"`
+	// B is the second site.
+	B string `json:"b" parquet:"b,dict"`
+	// Kind is version, exact, partial or parked.
+	Kind string `json:"kind" parquet:"kind,dict"`
+	// Score is from 0 to 1.
+	Score float64 `json:"score" parquet:"score"`
+	// Group is the primary site of their group.
+	Group string `json:"group" parquet:"group,dict"`
+	// PagesA counts the pages of A, identical ones included.
+	PagesA int64 `json:"pages_a" parquet:"pages_a"`
+	// PagesB counts the pages of B, identical ones included.
+	PagesB int64 `json:"pages_b" parquet:"pages_b"`
+	// CommonA counts the pages of A that B has, too, identical ones once.
+	CommonA int64 `json:"common_a" parquet:"common_a"`
+	// CommonB counts the pages of B that A has, too, identical ones once.
+	CommonB int64 `json:"common_b" parquet:"common_b"`
+	// ContainmentA is the share of the pages of A that B has.
+	ContainmentA float64 `json:"containment_a" parquet:"containment_a"`
+	// ContainmentB is the share of the pages of B that A has.
+	ContainmentB float64 `json:"containment_b" parquet:"containment_b"`
+	// WeightedA is how much of what the pages of A weigh is on B.
+	WeightedA float64 `json:"weighted_a" parquet:"weighted_a"`
+	// WeightedB is how much of what the pages of B weigh is on A.
+	WeightedB float64 `json:"weighted_b" parquet:"weighted_b"`
+	// SamePath is the share of the pages in common that are at the same path on both sites.
+	SamePath float64 `json:"same_path" parquet:"same_path"`
+	// Similarity is their mean similarity to their most similar copies.
+	Similarity float64 `json:"similarity" parquet:"similarity"`
+	// Sites is the mean number of sites that have them.
+	Sites float64 `json:"sites" parquet:"sites"`
+	// Markup is the mean similarity of their markup to the markup of their copies, where it is known.
+	Markup float64 `json:"markup,omitempty" parquet:"markup"`
+	// SameLanguage is the share of them that are in the language of their copies.
+	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
+	// LanguagePages counts the pages, on both sites, whose language and that of their copies is known.
+	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
+	// FirstA is the earliest date of a page of A, where there is one.
+	FirstA string `json:"first_a,omitempty" parquet:"first_a"`
+	// FirstB is the earliest date of a page of B, where there is one.
+	FirstB string `json:"first_b,omitempty" parquet:"first_b"`
+	// Examples are up to three pages of A and their copies on B, those that weigh most.
+	Examples []PagePair `json:"examples" parquet:"examples,list"`
+}
+
+// PagePair is two pages that are alike.
+type PagePair struct {
+	// A is the address of the page.
+	A string `json:"a" parquet:"a"`
+	// B is the address of its copy.
+	B string `json:"b" parquet:"b"`
+	// Similarity is how similar they are.
+	Similarity float64 `json:"similarity" parquet:"similarity"`
+}
+
+// Site is a row of sites: a site, and the group of mirrors that it is in.
+type Site struct {
+	// Site is its name.
+	Site string `json:"site" parquet:"site"`
+	// Pages counts its pages.
+	Pages int64 `json:"pages" parquet:"pages"`
+	// Duplicates counts the pages that are identical to an earlier page of the site.
+	Duplicates int64 `json:"duplicates" parquet:"duplicates"`
+	// First is the earliest date of a page, where there is one.
+	First string `json:"first,omitempty" parquet:"first"`
+	// Rank is its rank in the list, where it has one.
+	Rank int64 `json:"rank,omitempty" parquet:"rank"`
+	// Protected says that it is protected.
+	Protected bool `json:"protected" parquet:"protected"`
+	// Group is the primary site of its group of mirrors, where it is in one.
+	Group string `json:"group,omitempty" parquet:"group,dict"`
+	// Primary says that it is this site.
+	Primary bool `json:"primary" with:"Group" parquet:"primary"`
+	// GroupSites is the number of sites in the group.
+	GroupSites int64 `json:"group_sites" with:"Group" parquet:"group_sites"`
+	// Cohesion is the share of their pairs that are mirrors.
+	Cohesion float64 `json:"cohesion" with:"Group" parquet:"cohesion"`
+}
+
+// The severities of a [Suspect].
+const (
+	HighSeverity   = "high"   // its host looks alike, or a copied page asks for a password
+	MediumSeverity = "medium" // any other
+)
+
+// Suspect is a row of suspects, an alert: a site that has copies of pages of a protected one.
+type Suspect struct {
+	// ID is the same in all runs for the same two sites.
+	ID string `json:"id" parquet:"id"`
+	// Severity is high or medium.
+	Severity string `json:"severity" parquet:"severity,dict"`
+	// Reasons are mirror (much of one of the two is on the other), look_alike, login_form, page (a page passes for one of the
+	// protected site), common_page, same_paths (half of the copies or more are at the paths of the originals), same_markup (markup
+	// of .8 or more) and seen_later.
+	Reasons []string `json:"reasons" parquet:"reasons,list"`
+	// Site is the suspect.
+	Site string `json:"site" parquet:"site"`
+	// Protected is the site that it copies.
+	Protected string `json:"protected" parquet:"protected,dict"`
+	// Score is the score of the pair.
+	Score float64 `json:"score" parquet:"score"`
+	// Pages counts the pages of the suspect.
+	Pages int64 `json:"pages" parquet:"pages"`
+	// Common counts the pages of it that are copies.
+	Common int64 `json:"common" parquet:"common"`
+	// LoginPages counts the copies that ask for a password.
+	LoginPages int64 `json:"login_pages" parquet:"login_pages"`
+	// Page is the address of a page that passes for one of the protected site; of several the first by its letters.
+	Page string `json:"page,omitempty" parquet:"page"`
+	// Share is how much of the suspect are copies: the smaller of containment and its weighted form.
+	Share float64 `json:"share" parquet:"share"`
+	// ProtectedShare is how much of the protected site is copied, in the same way.
+	ProtectedShare float64 `json:"protected_share" parquet:"protected_share"`
+	// Similarity is the mean similarity of the copies to the originals.
+	Similarity float64 `json:"similarity" parquet:"similarity"`
+	// SamePath is the share of the copies that are at the paths of the originals.
+	SamePath float64 `json:"same_path" parquet:"same_path"`
+	// Markup is the mean similarity of the markup of the copies to the markup of the originals, where it is known.
+	Markup float64 `json:"markup,omitempty" parquet:"markup"`
+	// SameLanguage is the share of the copies that are in the language of the originals.
+	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
+	// LanguagePages counts the pages, on both sites, whose language and that of their copies is known.
+	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
+	// Lookalike is how much the host looks like the protected one, from 0 to 1.
+	Lookalike float64 `json:"lookalike" parquet:"lookalike"`
+	// LookalikeReason says in which way it does.
+	LookalikeReason string `json:"lookalike_reason,omitempty" parquet:"lookalike_reason,dict"`
+	// FirstSeen is the earliest date of a page of the suspect, where there is one.
+	FirstSeen string `json:"first_seen,omitempty" parquet:"first_seen"`
+	// ProtectedFirstSeen is the earliest date of a page of the protected site, where there is one.
+	ProtectedFirstSeen string `json:"protected_first_seen,omitempty" parquet:"protected_first_seen"`
+	// Examples are pages of the suspect, and the originals.
+	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
+	// Campaign is the id of the campaign whose row stands for this one, where there is one.
+	Campaign string `json:"campaign,omitempty" parquet:"campaign,dict"`
+	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the highest and
+	// its reasons are those of any; site is the page that they copy, or their registered domain; the rest is that of the first.
+	Sites int64 `json:"sites,omitempty" parquet:"sites"`
+	// Names are the first 100 of them.
+	Names []string `json:"names,omitempty" parquet:"names,list"`
+}
+
+// CopiedPage is a page of a suspect and the page of a protected site that it is like.
+type CopiedPage struct {
+	// Page is the address of the copy.
+	Page string `json:"page" parquet:"page"`
+	// Original is the address of the original.
+	Original string `json:"original" parquet:"original"`
+	// Similarity is how similar they are.
+	Similarity float64 `json:"similarity" parquet:"similarity"`
+}

@@ -1,0 +1,36 @@
+// Package schemas publishes the JSON Schema of what a job writes. The schemas, and the tables of docs/outputs.md, are made by the
+// tests of this package from the declarations of the rows: from their tags and from the comments of their fields.
+package schemas
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/ground/setting"
+)
+
+//go:embed schema.json
+var content []byte
+
+// Documents are the names of what has a schema: outputs, the two other files of results, and what commands print.
+var Documents = []string{
+	"clusters", "pairs", "removed", "sketches", "boilerplate", "changes", "mirrors", "sites", "suspects", "rejects", "summary", "manifest", "plan", "query",
+}
+
+// Of returns the JSON Schema of one of [Documents], or an object that has all of them if the name is empty.
+func Of(name string) (json.RawMessage, error) {
+	if name == "" {
+		return content, nil
+	}
+	if !slices.Contains(Documents, name) {
+		return nil, setting.Errorf("there is no schema of %q: name one of %s", name, strings.Join(Documents, ", "))
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(content, &all); err != nil {
+		return nil, fmt.Errorf("read the schemas: %w", err)
+	}
+	return all[name], nil
+}
