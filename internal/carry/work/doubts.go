@@ -74,7 +74,6 @@ func (b Bridge) Compare(other Bridge) int {
 	return cmp.Or(cmp.Compare(other.Part, b.Part), strings.Compare(b.Cluster, other.Cluster))
 }
 
-// mostWorst is how many clusters of a kind are named.
 const mostWorst = 10
 
 // Worst counts clusters of a kind and names the first ten in their order. It is the same whatever the order in which
@@ -99,4 +98,28 @@ func (w *Worst[T]) AddAll(other Worst[T]) {
 			w.Named = w.Named[:min(len(w.Named), mostWorst)]
 		}
 	}
+}
+
+// RepeatedIDs says how many documents of the input share their id with another one. [Counts] says how many ids these are.
+type RepeatedIDs struct {
+	// Documents is the number of documents.
+	Documents int64
+	// Example is two of them, if there are any: the first in document order, and the next one with its id.
+	Example IDExample
+}
+
+// IDExample is two documents with one id.
+type IDExample struct {
+	// At orders examples: it is the place of the first document among all.
+	At uint64
+	// First and Second are the documents, as path:position.
+	First, Second string
+}
+
+// Add adds other to r. It keeps the first example, so that the order does not matter.
+func (r *RepeatedIDs) Add(other RepeatedIDs) {
+	if r.Documents == 0 || other.Documents > 0 && other.Example.At < r.Example.At {
+		r.Example = other.Example
+	}
+	r.Documents += other.Documents
 }

@@ -42,7 +42,6 @@ type MirrorFinding struct {
 	Sites int64 `json:"sites,omitempty"`
 }
 
-// mostNamed is how many mirrors and suspects are named.
 const mostNamed = 5
 
 // AddMirror adds two mirrors.
@@ -84,7 +83,6 @@ func (f MirrorFinding) compare(other MirrorFinding) int {
 	return cmp.Or(cmp.Compare(other.Pages, f.Pages), cmp.Compare(other.Score, f.Score), strings.Compare(f.Of, other.Of), strings.Compare(f.Site, other.Site))
 }
 
-// addFinding adds a finding if it is among the first.
 func addFinding(all []MirrorFinding, one MirrorFinding) []MirrorFinding {
 	at, _ := slices.BinarySearchFunc(all, one, MirrorFinding.compare)
 	all = slices.Insert(all, at, one)
