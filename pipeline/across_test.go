@@ -1,16 +1,13 @@
 package pipeline
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -24,46 +21,6 @@ func sided(lines []line, values []string, seed uint64) []line {
 		l.side = pick(random, values)
 		return map[string]string{"source": l.side}
 	})
-}
-
-// TestAcross compares with brute force over the pairs of documents that differ in a field.
-func TestAcross(t *testing.T) {
-	t.Parallel()
-	for _, values := range [][]string{sides, {`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}} {
-		lines := sided(slices.Concat(oddities(51), equalTexts(52), spread(54)), values, 53)
-		lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
-		files := cut(lines, 4)
-		tr, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
-		for _, c := range []struct {
-			keys  methods.Name
-			lanes int
-		}{
-			{methods.Exact, 1},
-			{methods.Exact, 3},
-			{methods.MinHash, 1},
-			{methods.MinHash, 2},
-			{methods.All, 1},
-			{methods.All, 4},
-		} {
-			t.Run(fmt.Sprintf("%d/%+v", len(values), c), func(t *testing.T) {
-				config := byKeys(testConfig(t, input), c.keys)
-				config.Threshold, config.Across, config.Lanes = 0.5, "source", c.lanes
-				if c.keys == methods.MinHash {
-					config.Recall, config.Audit = certain, "100000"
-				}
-				if c.lanes > 1 {
-					config.Keep, config.Split = preference.Longest, keep.Star
-				}
-				summary := runJob(t, config)
-				checkAgainstTruth(t, config, summary, tr)
-				checkUnique(t, config, files)
-				checkUnscoped(t, summary, tr, func(d truthDocument) string { return d.side })
-				if c.keys == methods.MinHash && config.Split != keep.Star {
-					checkAudit(t, config, summary, tr)
-				}
-			})
-		}
-	}
 }
 
 // spread returns documents of many texts, each of which has copies and near-copies.
@@ -82,44 +39,6 @@ func spread(seed uint64) []line {
 	return w.lines
 }
 
-// TestAcrossHeaps compares jobs with heaps with brute force, as TestHeaps does.
-func TestAcrossHeaps(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("heaps need many documents; TestAcross runs the same code on few")
-	}
-	many := make([]string, 40)
-	for i := range many {
-		many[i] = fmt.Sprint(i)
-	}
-	for n, values := range [][]string{{`"a"`, `"b"`, `"c"`}, {`"a"`, `"a"`, `"a"`, `"b"`}, many} {
-		files := cut(sided(heapCorpus(57+uint64(n), 600, 3), values, 58), 3)
-		input := putCorpus(t, plain, files...)
-		tr := naiveTruth(3, true, files...)
-		for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
-			for _, keeping := range []preference.Preference{preference.First, preference.Longest} {
-				t.Run(fmt.Sprintf("%d/%s/%s", n, keys, keeping), func(t *testing.T) {
-					config := heapConfig(t, keys, input, "")
-					config.Threshold, config.Across, config.Keep = 0.7, "source", keeping
-					whole := wholeJob
-					whole.bounds = denseBounds
-					text, result := runInner(t, config, whole)
-					if result.Skipped.Groups == 0 {
-						t.Fatalf("a corpus without heaps: %+v", result.Counts)
-					}
-					h := heapCheck{tr: tr, rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
-					h.check(t, result.Skipped)
-					if clustered, most := len(h.rows.clusters), len(tr.clusterRows(config.Threshold, keeping == preference.Longest, false)); clustered > most || clustered < most*9/10 {
-						t.Errorf("%d documents are in clusters, of %d", clustered, most)
-					}
-					other, _ := runInner(t, config, heapsInCuts)
-					sameText(t, string(keys), other, text)
-				})
-			}
-		}
-	}
-}
-
 // TestAcrossFollows: the rows of a job follow from those of a job that compares all documents, whatever the method.
 func TestAcrossFollows(t *testing.T) {
 	t.Parallel()
@@ -134,16 +53,11 @@ func TestAcrossFollows(t *testing.T) {
 		name   string
 		change func(*job.Config)
 	}{
-		{"minhash", func(c *job.Config) { c.Keys, c.Audit = methods.MinHash, "off" }},
 		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
 		{"no verification", func(c *job.Config) { c.Keys, c.Verify, c.Audit = methods.MinHash, methods.VerifyNone, "off" }},
-		{"exact, in scopes", func(c *job.Config) { c.Keys, c.Within = methods.Exact, "lang" }},
-		{"all, in scopes", func(c *job.Config) { c.Keys, c.Within = methods.All, "lang" }},
-		{"simhash", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 9, 0.8 }},
 		{"simhash in scopes", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold, c.Within = methods.SimHash, 9, 0.8, "lang" }},
 		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
 		{"same words", func(c *job.Config) { c.Keys, c.Threshold = methods.SameWords, 0.8 }},
-		{"same bytes", func(c *job.Config) { c.Keys, c.Threshold = methods.SameBytes, 0.8 }},
 		{"passages", func(c *job.Config) {
 			c.Keys, c.Similarity, c.Emit = methods.Auto, methods.Containment, []string{output.Pairs}
 		}},

@@ -110,71 +110,6 @@ func TestAuditOfAllDocuments(t *testing.T) {
 	}
 }
 
-// TestAuditDependsOnDocumentsOnly: the sample and its partners do not depend on how the job is cut or run, nor on a
-// reference.
-func TestAuditDependsOnDocumentsOnly(t *testing.T) {
-	files := cut(synthetic(92), 2)
-	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Audit, config.Emit = "60", []string{output.Clusters}
-	want := runJob(t, config).Audit
-	if want == nil || want.Sampled < 20 || want.Sampled > 120 || want.Pairs == 0 {
-		t.Fatalf("audit %+v of about 60", want)
-	}
-	for name, change := range map[string]func(*job.Config){
-		"lanes":  func(c *job.Config) { c.Lanes = 5 },
-		"memory": func(c *job.Config) { c.Memory = job.LeastMemory },
-		"zstd":   func(c *job.Config) { c.Input = []string{putCorpus(t, zstded, files...)} },
-	} {
-		other := config
-		other.Output = t.TempDir()
-		change(&other)
-		if got := runJob(t, other).Audit; got == nil || *got != *want {
-			t.Errorf("%s: audit %+v, want %+v", name, got, want)
-		}
-	}
-	config.Audit, config.Output = "off", t.TempDir()
-	if got := runJob(t, config).Audit; got != nil {
-		t.Errorf("audit %+v, though it is off", got)
-	}
-}
-
-// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
-// the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
-// depends on the number of their file, and empty files come before it.
-func TestAuditFindsThinBandsInCorpora(t *testing.T) {
-	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
-	pairs := readTruePairs(t, corporatest.Path(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst"))
-	folder, misses, sum, samples := t.TempDir(), 0, 0.0, 5
-	if testing.Short() {
-		samples = 2
-	}
-	seen := map[string]bool{}
-	for i := range samples {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".jsonl")), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config := testConfig(t, input)
-		config = byKeys(config, methods.MinHash)
-		config.Input = append(config.Input, folder)
-		config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
-		config.Emit, config.Tokens = []string{output.Clusters}, sketch.SingleTokens
-		audit := runJob(t, config).Audit
-		exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, config.Threshold)
-		sum += audit.Recall - exact
-		if exact < audit.Low || exact > audit.High {
-			misses++
-			t.Logf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
-		}
-		if exact > 0.95 || audit.High-audit.Low > 0.07 || audit.Sampled > 1000 {
-			t.Errorf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
-		}
-		seen[fmt.Sprint(*audit)] = true
-	}
-	if mean := sum / float64(samples); misses > 1 || math.Abs(mean) > 0.02 || len(seen) < samples {
-		t.Errorf("%d of %d intervals do not hold the truth, the estimates are %+.4f off on average, %d samples are different", misses, samples, mean, len(seen))
-	}
-}
-
 // TestAuditOfMuchAlike: thousands of equal lines, or of pages of one template, form hundreds of millions of pairs. An
 // audit counts them in few records and little memory.
 func TestAuditOfMuchAlike(t *testing.T) {
@@ -220,36 +155,6 @@ func TestAuditOfMuchAlike(t *testing.T) {
 	}
 }
 
-// TestAuditTellsListedFromTogether: in chains A, B, C with thin bands a pair A, C is often missed though both are
-// joined to B. The two figures differ, and both are the true ones.
-func TestAuditTellsListedFromTogether(t *testing.T) {
-	random := rand.New(rand.NewPCG(17, 18))
-	var file corpusFile
-	for range 300 {
-		words := make([]string, 60)
-		for i := range words {
-			words[i] = fmt.Sprintf("w%d", random.IntN(1_000_000))
-		}
-		for range 5 {
-			words[random.IntN(60)] = fmt.Sprintf("w%d", random.IntN(1_000_000))
-			file.texts = append(file.texts, strings.Join(words, " "))
-		}
-	}
-	path := filepath.Join(t.TempDir(), "chains.jsonl")
-	file.write(t, path)
-	config := byKeys(testConfig(t, path), methods.MinHash)
-	config.Threshold, config.Bands, config.Rows, config.Audit = 0.6, 5, 4, "100000"
-	config.Emit = []string{output.Clusters, output.Pairs}
-	a := runJob(t, config).Audit
-	rows := readRows[pairRow](t, config.Output, output.Pairs)
-	if a.Listed >= a.Recall-0.01 || a.Low != a.Recall || a.Recall < 0.9 {
-		t.Errorf("audit %+v, want fewer pairs listed than together", a)
-	}
-	if listed := float64(2*len(rows)) / float64(a.Pairs); math.Abs(listed-a.Listed) > 1e-12 {
-		t.Errorf("audit %+v, though %d of %d pairs are listed", a, len(rows), a.Pairs/2)
-	}
-}
-
 // corpusFile is a file of documents without ids.
 type corpusFile struct{ texts []string }
 
@@ -292,5 +197,72 @@ func TestAuditCountsReference(t *testing.T) {
 	a := runJob(t, config).Audit
 	if rows := readRows[pairRow](t, config.Output, output.Pairs); a.Listed > 0.9 || a.Pairs != 600 || len(rows) == 0 {
 		t.Errorf("thin bands: audit %+v, %d rows", a, len(rows))
+	}
+}
+
+// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
+// the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
+// depends on the number of their file, and empty files come before it.
+func TestAuditFindsThinBandsInCorpora(t *testing.T) {
+	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
+	pairs := readTruePairs(t, corporatest.Path(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst"))
+	folder, misses, sum, samples := t.TempDir(), 0, 0.0, 5
+	if testing.Short() {
+		samples = 2
+	}
+	seen := map[string]bool{}
+	for i := range samples {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".jsonl")), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config := testConfig(t, input)
+		config = byKeys(config, methods.MinHash)
+		config.Input = append(config.Input, folder)
+		config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
+		config.Emit, config.Tokens = []string{output.Clusters}, sketch.SingleTokens
+		audit := runJob(t, config).Audit
+		exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, config.Threshold)
+		sum += audit.Recall - exact
+		if exact < audit.Low || exact > audit.High {
+			misses++
+			t.Logf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
+		}
+		if exact > 0.95 || audit.High-audit.Low > 0.07 || audit.Sampled > 1000 {
+			t.Errorf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
+		}
+		seen[fmt.Sprint(*audit)] = true
+	}
+	if mean := sum / float64(samples); misses > 1 || math.Abs(mean) > 0.02 || len(seen) < samples {
+		t.Errorf("%d of %d intervals do not hold the truth, the estimates are %+.4f off on average, %d samples are different", misses, samples, mean, len(seen))
+	}
+}
+
+// TestAuditTellsListedFromTogether: in chains A, B, C with thin bands a pair A, C is often missed though both are
+// joined to B. The two figures differ, and both are the true ones.
+func TestAuditTellsListedFromTogether(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	var file corpusFile
+	for range 300 {
+		words := make([]string, 60)
+		for i := range words {
+			words[i] = fmt.Sprintf("w%d", random.IntN(1_000_000))
+		}
+		for range 5 {
+			words[random.IntN(60)] = fmt.Sprintf("w%d", random.IntN(1_000_000))
+			file.texts = append(file.texts, strings.Join(words, " "))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "chains.jsonl")
+	file.write(t, path)
+	config := byKeys(testConfig(t, path), methods.MinHash)
+	config.Threshold, config.Bands, config.Rows, config.Audit = 0.6, 5, 4, "100000"
+	config.Emit = []string{output.Clusters, output.Pairs}
+	a := runJob(t, config).Audit
+	rows := readRows[pairRow](t, config.Output, output.Pairs)
+	if a.Listed >= a.Recall-0.01 || a.Low != a.Recall || a.Recall < 0.9 {
+		t.Errorf("audit %+v, want fewer pairs listed than together", a)
+	}
+	if listed := float64(2*len(rows)) / float64(a.Pairs); math.Abs(listed-a.Listed) > 1e-12 {
+		t.Errorf("audit %+v, though %d of %d pairs are listed", a, len(rows), a.Pairs/2)
 	}
 }

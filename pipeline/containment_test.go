@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
@@ -175,75 +173,6 @@ func compareSpans(x, y spanRow) int {
 		return x.A[0] - y.A[0]
 	}
 	return x.B[0] - y.B[0]
-}
-
-func TestContainment(t *testing.T) {
-	files := cut(excerpts(71), 3)
-	input := putCorpus(t, plain, files...)
-	tr := naiveTruth(3, true, files...)
-	for _, c := range []struct {
-		threshold float64
-		excerpt   int
-	}{{0.4, 20}, {1, 50}, {0.2, 0}} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			config := containmentConfig(t, input)
-			config.Threshold, config.Excerpt = c.threshold, c.excerpt
-			summary := runJob(t, config)
-			rows := checkPassages(t, config, tr)
-			counts := summary.Counts
-			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
-				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
-			}
-			if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
-				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
-			}
-		})
-	}
-}
-
-// TestContainmentReference: a document of the input is compared with the reference and with the input; two documents of
-// the reference are not compared.
-func TestContainmentReference(t *testing.T) {
-	parts := cut(excerpts(73), 4)
-	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
-	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
-	tr := naiveTruth(3, true, append(slices.Clone(reference), input...)...)
-	tr.references = countDocuments(reference)
-	config := containmentConfig(t, putCorpus(t, plain, input...))
-	config.Reference = []string{putCorpus(t, plain, reference...)}
-	runJob(t, config)
-	checkPassages(t, config, tr)
-}
-
-// TestContainmentChangesNothing: the bytes are the same however the job is run and cut.
-func TestContainmentChangesNothing(t *testing.T) {
-	input := putCorpus(t, plain, cut(excerpts(lawSeed), 3)...)
-	config := containmentConfig(t, input)
-	output := func(t *testing.T, change func(c *job.Config)) string {
-		config := config
-		config.Output = filepath.Join(t.TempDir(), "out")
-		change(&config)
-		runJob(t, config)
-		return string(readOutput(t, config.Output, output.Pairs))
-	}
-	want := output(t, func(*job.Config) {})
-	for name, change := range map[string]func(c *job.Config){
-		"one lane":    func(c *job.Config) { c.Lanes = 1 },
-		"seven lanes": func(c *job.Config) { c.Lanes = 7 },
-		"memory":      func(c *job.Config) { c.Memory = job.LeastMemory },
-		"compression": func(c *job.Config) { c.OutputFormat = "jsonl.zst" },
-	} {
-		t.Run(name, func(t *testing.T) { sameText(t, "pairs", output(t, change), want) })
-	}
-	t.Run("portable runner", func(t *testing.T) {
-		startPrism(t)
-		sameText(t, "pairs", output(t, func(c *job.Config) { c.Runner = portable }), want)
-	})
-	rows, whole := runInner(t, config, wholeJob)
-	sameInCuts(t, config, rows, whole,
-		innerJob{splitBytes: 20 << 10, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		innerJob{splitBytes: 8 << 10, shards: 20, placeBytes: 1 << 10, lanes: 3},
-	)
 }
 
 // TestContainmentDense: documents that share a passage with very many others are not all compared with each other,

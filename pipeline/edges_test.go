@@ -82,32 +82,6 @@ func TestUniqueOfEveryFile(t *testing.T) {
 	}
 }
 
-// TestTooLong rejects texts and lines beyond the limit, with their size, and none at the limit. Lines at the limit of
-// the reader are longer than its buffer.
-func TestTooLong(t *testing.T) {
-	const limit = 1000
-	w := newWriter(53)
-	w.add(strings.Repeat("é", limit/2))
-	w.add(strings.Repeat("é", limit/2) + ".")
-	w.lines[1].kind = rejectLine
-	w.add("a text of no length")
-	for range 2 {
-		w.addRaw(`{"id":"long`+fmt.Sprint(len(w.lines))+`","padding":"`+strings.Repeat("x", 2<<20)+`","text":"short"}`, "", "")
-		w.lines[len(w.lines)-1].kind = rejectLine
-		w.add("another text of no length")
-	}
-	for _, how := range []compression{plain, zstded} {
-		config := testConfig(t, putCorpus(t, how, file{"x.jsonl", w.lines}))
-		config.MaxDocument = limit
-		summary := runJob(t, config)
-		tr := naiveTruth(3, true, file{"x.jsonl", w.lines})
-		checkAgainstTruth(t, config, summary, tr)
-		if rows := readRows[rejectedRow](t, config.Output, output.Rejects); len(rows) == 0 || !strings.Contains(rows[0].Error, "1001 bytes") {
-			t.Errorf("rejects %+v", rows)
-		}
-	}
-}
-
 // TestBrokenStreams cuts compressed files short. The readable part is read, the rest is reported, and rejects are in
 // the order of files and positions.
 func TestBrokenStreams(t *testing.T) {
@@ -142,21 +116,6 @@ func TestBrokenStreams(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestNames uses names of files and documents that JSON must escape.
-func TestNames(t *testing.T) {
-	const name = "dir with \"quotes\"/ø 中 \\ \u2028 & <tag>.jsonl"
-	w := newWriter(55)
-	words := w.text(30)
-	for _, id := range []string{"\"", "\\", "\x01", "\u2028", "<&>", "a\nb", "", "\ufffd", " "} {
-		w.addAs(id, w.set(w.change(words, 0.01)))
-	}
-	files := []file{{name, w.lines}}
-	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Threshold = 0.5
-	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
-	checkUnique(t, config, files)
 }
 
 // TestFields reads id and text from other fields.

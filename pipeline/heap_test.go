@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +11,6 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
 )
 
 // heapCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
@@ -53,15 +50,6 @@ func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 	return w.lines
 }
 
-// heapConfig is a job over a corpus with heaps.
-func heapConfig(t *testing.T, keys methods.Name, input, reference string) job.Config {
-	config := byKeys(testConfig(t, input), keys)
-	if reference != "" {
-		config.Reference = []string{reference}
-	}
-	return config
-}
-
 // heapRows are the rows that an inner job wrote.
 type heapRows struct {
 	clusters []clusterRow
@@ -87,62 +75,92 @@ func rowsOf(t *testing.T, text string) (rows heapRows) {
 	return rows
 }
 
+// heapScene is a corpus with heaps. Some of its documents are in a reference, if isReferred is true.
+func heapScene(seed uint64, documents, partsOf10 int, isReferred bool) *scene {
+	lines := heapCorpus(seed, documents, partsOf10)
+	s := &scene{files: cut(lines, 3)}
+	if isReferred {
+		s.known = []file{{"y.jsonl", heapCorpus(seed, 60, 2)}, {"z.jsonl", lines[:25]}}
+		s.files = named(s.files, "b.jsonl", "c.jsonl", "d/e.jsonl")
+	}
+	return s
+}
+
+// marked adds a field to the documents of the scene.
+func (s *scene) marked(mark func(i int, l *line) map[string]string) *scene {
+	for i := range s.files {
+		s.files[i].lines = marked(s.files[i].lines, mark)
+	}
+	return s
+}
+
 // TestHeaps compares jobs over corpora with heaps with brute force. No listed pair is wrong. A document is only removed
 // for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
-// cuts of the job change no byte.
+// cuts of the job, and tasks that break off, change no byte.
 func TestHeaps(t *testing.T) {
-	t.Parallel()
-	seeds := uint64(3)
-	if testing.Short() {
-		seeds = 1 // brute force takes minutes with the race detector
+	inScopes := func(i int, l *line) map[string]string {
+		l.scope = []string{`"a"`, `"b"`}[i%2]
+		return map[string]string{"lang": l.scope}
 	}
-	for seed := range seeds {
-		lines := heapCorpus(700+seed, 700, int(2+2*seed))
-		files := cut(lines, 3)
-		known := []file{{"y.jsonl", heapCorpus(700+seed, 60, 2)}, {"z.jsonl", lines[:25]}}
-		input, reference := putCorpus(t, plain, files...), putCorpus(t, plain, known...)
-		alone := naiveTruth(3, true, files...)
-		both := naiveTruth(3, true, append(slices.Clone(known), files...)...)
-		both.references = countDocuments(known)
-		for n, c := range []struct {
-			keys      methods.Name
-			keep      preference.Preference
-			split     keep.Split
-			reference bool
-		}{
-			{methods.Exact, preference.First, keep.Component, false},
-			{methods.Exact, preference.Longest, keep.Star, false},
-			{methods.Exact, preference.First, keep.Star, true},
-			{methods.Exact, preference.Longest, keep.Component, true},
-			{methods.MinHash, preference.Longest, keep.Component, false},
-			{methods.MinHash, preference.First, keep.Component, true},
-		} {
-			t.Run(fmt.Sprintf("%d/%+v", seed, c), func(t *testing.T) {
-				config, tr := heapConfig(t, c.keys, input, ""), alone
-				if c.reference {
-					config, tr = heapConfig(t, c.keys, input, reference), both
-				}
-				config.Keep, config.Split = c.keep, c.split
-				config.Threshold = 0.7 + 0.05*float64(seed)
-				whole := wholeJob
-				whole.bounds = denseBounds
-				text, result := runInner(t, config, whole)
-				if result.Skipped.Groups == 0 {
-					t.Fatalf("a corpus without heaps: %+v", result.Counts)
-				}
-				h := heapCheck{tr: tr, rows: rowsOf(t, text), threshold: config.Threshold, isExact: c.keys == methods.Exact}
-				h.check(t, result.Skipped)
-				inner := heapsInCuts
-				if (int(seed)+n)%2 == 0 {
-					inner = innerJob{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2}
-				}
-				got, other := runInner(t, config, inner)
-				sameText(t, fmt.Sprintf("%+v", inner), got, text)
-				if !reflect.DeepEqual(other.Counts, result.Counts) || !reflect.DeepEqual(other.Skipped, result.Skipped) {
-					t.Errorf("%+v: counts %+v, skipped %+v, want %+v, %+v", inner, other.Counts, other.Skipped, result.Counts, result.Skipped)
-				}
-			})
+	onSides := func(values ...string) func(i int, l *line) map[string]string {
+		random := newWriter(58)
+		return func(_ int, l *line) map[string]string {
+			l.side = pick(random, values)
+			return map[string]string{"source": l.side}
 		}
+	}
+	var many []string
+	for i := range 40 {
+		many = append(many, fmt.Sprint(i))
+	}
+	scored := func(i int, _ *line) map[string]string { return map[string]string{"score": fmt.Sprint(i * 7919 % 41)} }
+	for n, c := range []struct {
+		name   string
+		scene  *scene
+		change string
+	}{
+		{"exact", heapScene(700, 700, 2, false), `{"keys":"exact","threshold":0.7}`},
+		{"longest stars", heapScene(701, 700, 4, false), `{"keys":"exact","threshold":0.75,"keep":"longest","split":"star"}`},
+		{"minhash", heapScene(702, 700, 6, false), `{"keys":"minhash","threshold":0.8,"keep":"longest"}`},
+		{"reference", heapScene(700, 700, 2, true), `{"keys":"exact","threshold":0.7,"split":"star"}`},
+		{"reference, longest", heapScene(701, 700, 4, true), `{"keys":"exact","threshold":0.75,"keep":"longest"}`},
+		{"reference, minhash", heapScene(702, 700, 6, true), `{"keys":"minhash","threshold":0.8}`},
+		{"within", heapScene(47, 600, 3, false).marked(inScopes), `{"keys":"exact","threshold":0.7,"within":"lang"}`},
+		{"within, minhash", heapScene(47, 600, 3, false).marked(inScopes), `{"keys":"minhash","threshold":0.7,"within":"lang"}`},
+		{"across", heapScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
+		{"across, minhash", heapScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"across few", heapScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"exact","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"across few, minhash", heapScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"minhash","threshold":0.7,"across":"source"}`},
+		{"across many", heapScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
+		{"across many, minhash", heapScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"greatest score", heapScene(34, 500, 3, false).marked(scored), `{"keys":"exact","threshold":0.8,"keep":"max:score"}`},
+		{"last", heapScene(34, 500, 3, false), `{"keys":"exact","threshold":0.8,"keep":"last"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && n%3 > 0 {
+				t.Skip("brute force takes minutes with the race detector; the rows of TestLaws run the same code")
+			}
+			config := c.scene.config(t, c.change)
+			whole := wholeJob
+			whole.bounds = denseBounds
+			text, result := runInner(t, config, whole)
+			if result.Skipped.Groups == 0 {
+				t.Fatalf("a corpus without heaps: %+v", result.Counts)
+			}
+			h := heapCheck{tr: c.scene.truth(config), rows: rowsOf(t, text), threshold: config.Threshold, isExact: config.Keys == methods.Exact}
+			h.check(t, result.Skipped)
+			if most := len(h.tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*len(h.rows.clusters) < 9*most {
+				t.Errorf("%d documents are in clusters, of %d", len(h.rows.clusters), most)
+			}
+			inner := innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
+			if n%2 == 0 {
+				inner = innerJob{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2, unreliable: uint64(n + 1)}
+			}
+			got, other := runInner(t, config, inner)
+			sameText(t, fmt.Sprintf("%+v", inner), got, text)
+			checkSame(t, "counts", other.Counts, result.Counts)
+			checkSame(t, "skipped", other.Skipped, result.Skipped)
+		})
 	}
 }
 

@@ -149,13 +149,19 @@ func readOutput(t testing.TB, dir, name string) []byte {
 // readFile returns the decoded content of a file.
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
+	return decoded(t, path, path)
+}
+
+// decoded returns the content of a file that is compressed as a name says.
+func decoded(t testing.TB, path, name string) []byte {
+	t.Helper()
 	b, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
+	if err == nil && strings.HasSuffix(name, ".gz") {
 		var r *gzip.Reader
 		if r, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
 			b, err = io.ReadAll(r)
 		}
-	} else if err == nil && strings.HasSuffix(path, ".zst") {
+	} else if err == nil && strings.HasSuffix(name, ".zst") {
 		var r *zstd.Decoder
 		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxWindow(1<<31)); err == nil {
 			b, err = r.DecodeAll(b, nil)

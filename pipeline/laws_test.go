@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -11,231 +10,346 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/job"
 )
 
-// The law of these tests: clusters and pairs are the same bytes however a job is
-// run and however its input is stored.
+// Two laws hold for every configuration. The results are what brute force finds. And they are the same bytes however a
+// job is run and however its input is stored.
 
 // lawSeed is the seed of the corpus. It is fixed, so that runs of different tests can be compared.
 const lawSeed = 11
 
-// lawConfig is a job at a low threshold, so that there is much to compare.
-func lawConfig(t testing.TB, input ...string) job.Config {
-	config := testConfig(t, input...)
-	config.Threshold = 0.6
-	return config
+// law is a configuration whose results are held to the laws.
+type law struct {
+	name, scene string // the scene is one of lawScenes
+	// change is what the configuration has besides the usual settings, in the JSON of summary.json.
+	change string
+	// check holds the results against brute force; nil: checkScene.
+	check func(t *testing.T, s *scene, config job.Config, summary Summary)
+	// everyWay runs the job in all ways. The others are run in one other way each.
+	everyWay bool
 }
 
-// lawfulOutput runs the job and returns the bytes that must not change.
-func lawfulOutput(t testing.TB, config job.Config) string {
+// laws are the configurations: each kind of keys, of what is compared, and of what is kept.
+var laws = []law{
+	{name: "exact", scene: "oddities", change: `{"keys":"exact","threshold":0.6,"emit":["clusters","pairs","unique","removed","annotated","sketches"]}`, everyWay: true},
+	{name: "minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.6,"audit":"100000"}`, everyWay: true},
+	{name: "all", scene: "oddities", change: `{"keys":"all"}`},
+	{name: "compressed", scene: "compressed", change: `{"keys":"exact","audit":"60","output_format":"jsonl.zst"}`},
+	{name: "longest stars", scene: "oddities", change: `{"tokens":"single","keep":"longest","split":"star"}`},
+	{name: "longest by minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.7,"keep":"longest"}`},
+	{name: "stars of all pairs", scene: "oddities", change: `{"keys":"all","threshold":0.8,"split":"star","seed":9223372036854775813}`},
+	{name: "longest stars by minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.95,"keep":"longest","split":"star"}`},
+	{name: "words", scene: "oddities", change: `{"threshold":0.8,"tokens":"words"}`},
+	{name: "single tokens", scene: "oddities", change: `{"threshold":0.8,"shingle":1}`},
+	{name: "five tokens", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.7,"shingle":5}`},
+	{name: "equal only", scene: "oddities", change: `{"threshold":1}`},
+	{name: "equal only by minhash", scene: "oddities", change: `{"threshold":1,"keys":"minhash","recall":0.99}`},
+	{name: "dense", scene: "dense", change: `{"threshold":0.6}`},
+	{name: "names", scene: "names", change: `{}`},
+	{name: "too long", scene: "too long", change: `{"threshold":0.8,"max_document":1000}`},
+	{name: "warned", scene: "warned", change: `{"threshold":0.8}`},
+	{name: "a method of the test", scene: "oddities", change: `{"keys":"size"}`, check: checkBySize},
+
+	{name: "reference/exact", scene: "reference", change: `{"keys":"exact"}`},
+	{name: "reference/longest stars", scene: "reference", change: `{"keys":"exact","keep":"longest","split":"star","lanes":4}`},
+	{name: "reference/minhash", scene: "reference", change: `{"keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`},
+	{name: "reference/all", scene: "reference", change: `{"keys":"all","keep":"longest"}`},
+	{name: "reference/stars of all pairs", scene: "reference", change: `{"keys":"all","split":"star"}`},
+	{name: "reference/keep", scene: "scored reference", change: `{"keep":"max:of.score"}`},
+
+	{name: "equal/exact", scene: "equal", change: `{"keys":"exact","threshold":0.8,"keep":"longest"}`, check: checkEqual},
+	{name: "equal/stars", scene: "equal too", change: `{"keys":"exact","split":"star"}`, check: checkEqual},
+	{name: "equal/all", scene: "equal too", change: `{"keys":"all","keep":"longest"}`, check: checkEqual},
+	{name: "equal/minhash", scene: "equal", change: `{"keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`, check: checkEqual},
+	{name: "equal/simhash", scene: "equal", change: `{"keys":"simhash","hamming":10,"threshold":0.8}`, check: checkEqualFingerprints},
+	{name: "equal/simhash, then sets", scene: "equal too", change: `{"keys":"simhash","score":"jaccard","hamming":10,"keep":"longest"}`, check: checkEqualFingerprints},
+	{name: "equal/passages", scene: "equal", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages},
+
+	{name: "within/exact", scene: "scopes", change: `{"keys":"exact","within":"lang"}`},
+	{name: "within/minhash", scene: "scopes", change: `{"keys":"minhash","recall":0.999999,"audit":"100000","within":"lang"}`},
+	{name: "within/all", scene: "scopes", change: `{"keys":"all","within":"lang","keep":"longest","split":"star"}`},
+	{name: "within/auto", scene: "scopes", change: `{"keys":"auto","within":"lang","lanes":2}`},
+	{name: "within/reference", scene: "scopes, reference", change: `{"keys":"exact","within":"lang","keep":"longest","split":"star"}`},
+	{name: "within/reference by minhash", scene: "scopes, reference", change: `{"keys":"minhash","recall":0.999999,"within":"lang"}`},
+	{name: "within/reference by all pairs", scene: "scopes, reference", change: `{"keys":"all","within":"lang"}`},
+
+	{name: "across/exact", scene: "sides", change: `{"keys":"exact","across":"source"}`},
+	{name: "across/minhash", scene: "sides", change: `{"keys":"minhash","recall":0.999999,"across":"source","keep":"longest","split":"star"}`},
+	{name: "across/all", scene: "sides", change: `{"keys":"all","across":"source"}`},
+	{name: "across/few, exact", scene: "few of a side", change: `{"keys":"exact","across":"source","keep":"longest","split":"star"}`},
+	{name: "across/few, minhash", scene: "few of a side", change: `{"keys":"minhash","recall":0.999999,"audit":"100000","across":"source"}`},
+	{name: "across/few, all", scene: "few of a side", change: `{"keys":"all","across":"source","keep":"longest","split":"star"}`},
+
+	{name: "sources/some", scene: "sources", change: `{"source_field":"site"}`},
+	{name: "sources/many", scene: "many sources", change: `{"source_field":"site","keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`, everyWay: true},
+	{name: "sources/reference", scene: "many sources, reference", change: `{"source_field":"site"}`},
+	{name: "sources/across", scene: "sources and sides", change: `{"source_field":"site","across":"source","keys":"all"}`},
+
+	{name: "keep/greatest", scene: "scored", change: `{"keys":"exact","keep":"max:of.score"}`},
+	{name: "keep/least", scene: "scored, least", change: `{"keys":"minhash","recall":0.999999,"keep":"min:of.score","split":"star"}`},
+	{name: "keep/last", scene: "last", change: `{"keys":"all","keep":"last"}`},
+	{name: "keep/shortest", scene: "shortest", change: `{"keys":"exact","keep":"shortest"}`},
+	{name: "keep/ranked sources", scene: "ranked", change: `{"source_field":"source"}`},
+	{name: "keep/ranked files", scene: "ranked files", change: `{}`},
+
+	{name: "simhash/32 bits", scene: "oddities", change: `{"keys":"simhash","bits":32,"hamming":3,"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/blocks of 32 bits", scene: "oddities", change: `{"keys":"simhash","bits":32,"hamming":8,"blocks":[10],"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/64 bits", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":8,"threshold":0.8}`, check: checkFingerprints, everyWay: true},
+	{name: "simhash/pairs of blocks", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":3,"blocks":[4,4],"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/equal", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":0,"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/128 bits", scene: "oddities", change: `{"keys":"simhash","bits":128,"hamming":10,"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/256 bits", scene: "oddities", change: `{"keys":"simhash","bits":256,"hamming":40,"threshold":0.8}`, check: checkFingerprints},
+	{name: "simhash/then sets", scene: "oddities", change: `{"keys":"simhash","score":"jaccard","hamming":6,"threshold":0.7,"audit":"100000"}`, check: checkCandidates},
+
+	{name: "same bytes", scene: "oddities", change: `{"keys":"same-bytes","threshold":0.8}`, check: checkIdentical},
+	{name: "same words", scene: "oddities", change: `{"keys":"same-words","threshold":0.8}`, check: checkIdentical},
+	{name: "same bytes as a reference", scene: "reference", change: `{"keys":"same-bytes","threshold":0.8}`, check: checkIdentical},
+	{name: "same words as a reference", scene: "reference", change: `{"keys":"same-words","threshold":0.8}`, check: checkIdentical},
+
+	{name: "sketches", scene: "long", change: `{"keys":"minhash","verify":"sketch","threshold":0.6}`, check: checkEstimates},
+	{name: "long sketches", scene: "long", change: `{"keys":"minhash","verify":"sketch","sketch_size":300,"threshold":0.6}`, check: checkEstimates},
+	{name: "no verification", scene: "long", change: `{"keys":"minhash","verify":"none","threshold":0.6}`, check: checkEstimates},
+
+	{name: "passages", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages, everyWay: true},
+	{name: "passages/long", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":1,"excerpt":50,"emit":["auto"]}`, check: checkAllPassages},
+	{name: "passages/no excerpts", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.2,"excerpt":0,"emit":["auto"]}`, check: checkAllPassages},
+	{name: "passages/short", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":8,"passage":4,"emit":["auto"]}`, check: checkAllPassages},
+	{name: "passages/reference", scene: "excerpts, reference", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages},
+	{name: "passages/rarity", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.6,"excerpt":8,"rarity":30,"emit":["auto"]}`, check: checkSome},
+
+	{name: "sites/exact", scene: "sites", change: `{"keys":"exact","threshold":0.6,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites, everyWay: true},
+	{name: "sites/simhash", scene: "sites", change: `{"keys":"simhash","hamming":8,"threshold":0.8,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites},
+}
+
+// TestLaws holds the results of each configuration against brute force, and against the same job run in other ways.
+func TestLaws(t *testing.T) {
+	scenes := map[string]*scene{}
+	for n, l := range laws {
+		t.Run(l.name, func(t *testing.T) {
+			if scenes[l.scene] == nil {
+				scenes[l.scene] = lawScenes[l.scene]()
+			}
+			s := scenes[l.scene]
+			config := s.config(t, l.change)
+			summary := runJob(t, config)
+			check := l.check
+			if check == nil {
+				check = checkScene
+			}
+			check(t, s, config, summary)
+			want := published(t, config)
+			if !l.everyWay {
+				got, result := runInner(t, config, someCuts[n%len(someCuts)])
+				sameText(t, "cut", got, want)
+				checkSame(t, "counts", result.Counts, summary.Counts)
+				checkSame(t, "skipped", result.Skipped, summary.Skipped)
+				return
+			}
+			text, whole := runInner(t, config, wholeJob)
+			sameText(t, "whole", text, want)
+			sameInCuts(t, config, want, whole, someCuts...)
+			checkEveryWay(t, config, want, summary)
+		})
+	}
+}
+
+// someCuts cut a job inside: into splits within lines, shards of a few keys, and places for less than one component, which
+// is then cut into blocks. In the last ones tasks break off, lose their outcomes, or run twice at a time, as they do on a
+// cluster that loses workers.
+var someCuts = []innerJob{
+	{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
+	{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7},
+	{splitBytes: 10 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
+	{splitBytes: 1 << 30, shards: 20, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
+	{splitBytes: 20 << 10, shards: 3, placeBytes: 4 << 10, graphBytes: 32 << 10, lanes: 3, unreliable: 1},
+	{splitBytes: 3 << 10, shards: 7, placeBytes: 200, graphBytes: 100 << 10, lanes: 2, unreliable: 2},
+}
+
+// checkEveryWay runs a job with other lanes and less memory, with notes for a later run, and on a portable runner.
+func checkEveryWay(t *testing.T, config job.Config, want string, summary Summary) {
 	t.Helper()
-	if summary := runJob(t, config); summary.Counts.Pairs < 50 || summary.Counts.Clusters < 20 {
-		t.Fatalf("a corpus with too little to compare: %+v", summary.Counts)
-	}
-	return lawful(t, config.Output)
-}
-
-func TestLanesChangeNothing(t *testing.T) {
-	files := cut(oddities(lawSeed), 4)
-	input := putCorpus(t, plain, files...)
-	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
-		var want string
-		for _, lanes := range []int{1, 2, 7} {
-			t.Run(fmt.Sprintf("%s/%d", keys, lanes), func(t *testing.T) {
-				config := byKeys(lawConfig(t, input), keys)
-				config.Lanes = lanes
-				got := lawfulOutput(t, config)
-				if want == "" {
-					want = got
-				}
-				sameText(t, "output", got, want)
-			})
-		}
-	}
-}
-
-func TestMemoryChangesNothing(t *testing.T) {
-	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
-	want := lawfulOutput(t, lawConfig(t, input))
-	config := lawConfig(t, input)
-	config.Memory = job.LeastMemory
-	sameText(t, "output", lawfulOutput(t, config), want)
-	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
-		t.Errorf("the collector's limit is still %d after the job", limit)
-	}
-}
-
-// TestRunners runs the same job on a portable runner, whose worker is this process.
-func TestRunners(t *testing.T) {
-	files := cut(oddities(lawSeed), 4)
-	config := lawConfig(t, putCorpus(t, plain, files...))
-	want := lawfulOutput(t, config)
-	startPrism(t)
-	config.Runner = portable
-	config.Output = filepath.Join(t.TempDir(), "out")
-	sameText(t, "output", lawfulOutput(t, config), want)
-	checkUnique(t, config, files)
-}
-
-// setFlag sets a flag of Beam for one test.
-func setFlag(t testing.TB, flag *string, value string) {
-	before := *flag
-	*flag = value
-	t.Cleanup(func() { *flag = before })
-}
-
-// TestInputForms names the same files in every possible way.
-func TestInputForms(t *testing.T) {
-	var files []file // all in one folder, so that their names are the same in each way
-	for i, f := range cut(oddities(lawSeed), 4) {
-		files = append(files, file{fmt.Sprintf("part-%d.jsonl", i), f.lines})
-	}
-	input := putCorpus(t, plain, files...)
-	var paths []string
-	for _, f := range files {
-		paths = append(paths, filepath.Join(input, f.name))
-	}
-	want := lawfulOutput(t, lawConfig(t, input))
-	reversed := slices.Clone(paths)
-	slices.Reverse(reversed)
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(input, link); err != nil {
-		t.Fatal(err)
-	}
-	for name, form := range map[string][]string{
-		"files":       paths,
-		"reversed":    reversed,
-		"shuffled":    {paths[2], paths[0], paths[3], paths[1]},
-		"glob":        {filepath.Join(input, "*.jsonl")},
-		"globs":       {filepath.Join(input, "part-[23]*"), filepath.Join(input, "part-[01].jsonl")},
-		"any depth":   {filepath.Join(filepath.Dir(input), "corpus", "**", "part-*.jsonl")},
-		"twice":       {input, paths[1], input},
-		"slash":       {input + "/"},
-		"linked":      {link},
-		"from inside": {"."},
+	for name, change := range map[string]func(*job.Config){
+		"one lane":        func(c *job.Config) { c.Lanes = 1 },
+		"seven lanes":     func(c *job.Config) { c.Lanes = 7 },
+		"little memory":   func(c *job.Config) { c.Memory = job.LeastMemory },
+		"resumable":       func(c *job.Config) { c.Resume = true },
+		"portable runner": func(c *job.Config) { c.Runner = portable },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if form[0] == "." {
-				t.Chdir(input)
+			other := config
+			other.Output = filepath.Join(t.TempDir(), "out")
+			if change(&other); other.Runner != "" {
+				startPrism(t)
 			}
-			sameText(t, "output", lawfulOutput(t, lawConfig(t, form...)), want)
+			got := runJob(t, other)
+			sameText(t, name, published(t, other), want)
+			checkSame(t, "sources", got.Sources, summary.Sources)
+			checkSame(t, "audit", got.Audit, summary.Audit)
+			checkSame(t, "warnings", got.Warnings, summary.Warnings)
+			if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+				t.Errorf("the collector's limit is still %d after the job", limit)
+			}
 		})
 	}
 }
 
-// TestCompressionChangesNothing stores the input in every possible way: refs are positions in the decoded stream and
-// names lack the endings.
-func TestCompressionChangesNothing(t *testing.T) {
-	files := cut(oddities(lawSeed), 3)
-	want := lawfulOutput(t, lawConfig(t, putCorpus(t, plain, files...)))
-	for _, how := range []compression{gzipped, zstded} {
-		t.Run(string(how), func(t *testing.T) {
-			config := lawConfig(t, putCorpus(t, how, files...))
-			sameText(t, "output", lawfulOutput(t, config), want)
-			checkUnique(t, config, files)
-			name := output.ShardName(output.Unique, 0, len(files), output.Format("jsonl."+string(how[1:])))
-			if _, err := os.Stat(filepath.Join(config.Output, name)); err != nil {
-				t.Errorf("unique is not compressed as the input is: %v", err)
-			}
-		})
-	}
-	t.Run("mixed", func(t *testing.T) {
-		input := putCorpus(t, plain, files[0])
-		put(t, filepath.Join(input, files[1].name), files[1].content(), gzipped)
-		put(t, filepath.Join(input, files[2].name), files[2].content(), zstded)
-		sameText(t, "output", lawfulOutput(t, lawConfig(t, input)), want)
-	})
-	t.Run("members", func(t *testing.T) {
-		// A gzip file may consist of several, one after the other, cut anywhere.
-		input := putCorpus(t, plain, files[1:]...)
-		path := filepath.Join(input, files[0].name)
-		content := files[0].content()
-		half := len(content)/2 + 3
-		first := readRaw(t, put(t, path, content[:half], gzipped))
-		second := readRaw(t, put(t, path, content[half:], gzipped))
-		if err := os.WriteFile(path+".gz", append(first, second...), 0o666); err != nil {
+// lawOutputs are the outputs of rows that are held to the laws.
+var lawOutputs = []string{
+	output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique, output.Annotated, output.Sketches, output.Mirrors, output.Sites, output.Suspects,
+}
+
+// published returns the names and contents of the files of a job, in the order of lawOutputs.
+func published(t *testing.T, config job.Config) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range lawOutputs {
+		paths, err := filepath.Glob(filepath.Join(config.Output, name+"-[0-9]*"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		sameText(t, "output", lawfulOutput(t, lawConfig(t, input)), want)
-	})
-	t.Run("output", func(t *testing.T) {
-		for _, format := range []string{"jsonl.gz", "jsonl.zst"} {
-			config := lawConfig(t, putCorpus(t, plain, files...))
-			if err := setText(&config.OutputFormat, format); err != nil {
-				t.Fatal(err)
-			}
-			sameText(t, format, lawfulOutput(t, config), want)
-			checkUnique(t, config, files)
+		slices.Sort(paths)
+		for _, path := range paths {
+			fmt.Fprintf(&all, "%s\n%s", filepath.Base(path), readFile(t, path))
 		}
-	})
-}
-
-func setText[S ~string](to *S, text string) error { *to = S(text); return nil }
-
-func readRaw(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
 	}
-	return b
+	return all.String()
 }
 
-// TestCutsChangeNothing cuts one stream of documents with ids into files. Pairs stay as they are, and so do clusters,
-// except for their refs.
-func TestCutsChangeNothing(t *testing.T) {
-	lines := synthetic(lawSeed)
-	config := lawConfig(t, putCorpus(t, plain, cut(lines, 1)...))
-	runJob(t, config)
-	wantPairs := string(readOutput(t, config.Output, output.Pairs))
-	wantClusters := clustersWithoutRefs(t, config)
-	for _, parts := range []int{2, 3, 4} {
-		t.Run(fmt.Sprint(parts), func(t *testing.T) {
-			config := lawConfig(t, putCorpus(t, plain, cut(lines, parts)...))
-			runJob(t, config)
-			sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), wantPairs)
-			sameRows(t, "clusters", clustersWithoutRefs(t, config), wantClusters)
+// sameInCuts compares the results of a whole job with those of the same job in cuts.
+func sameInCuts(t *testing.T, config job.Config, want string, whole write.Result, cuts ...innerJob) {
+	t.Helper()
+	for _, inner := range cuts {
+		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
+			got, result := runInner(t, config, inner)
+			sameText(t, "output", got, want)
+			checkSame(t, "counts", result.Counts, whole.Counts)
+			checkSame(t, "names of sources", result.Named, whole.Named)
+			checkSame(t, "sources", result.Sources, whole.Sources)
+			checkSame(t, "texts", result.Texts, whole.Texts)
+			checkSame(t, "mirrors", result.Mirrors, whole.Mirrors)
+			checkSame(t, "templates", result.Templates, whole.Templates)
+			checkSame(t, "bridges", result.Bridges, whole.Bridges)
 		})
 	}
 }
 
-func clustersWithoutRefs(t testing.TB, config job.Config) []clusterRow {
+// checkScene compares all outputs with brute force.
+func checkScene(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
-	rows := readRows[clusterRow](t, config.Output, output.Clusters)
-	for i := range rows {
-		rows[i].Ref = ""
+	tr := s.truth(config)
+	checkAgainstTruth(t, config, summary, tr)
+	checkUnique(t, config, s.files)
+	unscoped, unranked := int64(0), int64(0)
+	for i, d := range tr.documents {
+		if config.Within != "" && d.scope == "null" || config.Across != "" && d.side == "null" {
+			unscoped++
+		}
+		if i >= tr.references && math.IsInf(d.turn, 0) {
+			unranked++
+		}
 	}
-	return rows
+	if n := summary.Counts; n.Unscoped != unscoped || n.Unranked != unranked {
+		t.Errorf("%d documents without a scope and %d without a rank, want %d and %d", n.Unscoped, n.Unranked, unscoped, unranked)
+	}
+	if config.Audit == "100000" {
+		checkAudit(t, config, summary, tr)
+	}
+	if s.sources > 0 && len(summary.Sources) != s.sources {
+		t.Errorf("%d sources, want %d", len(summary.Sources), s.sources)
+	}
+	if plan := summary.Plan; config.Keys == methods.Exact && (plan.ExpectedRecall != 1 || plan.Keys != methods.Exact) || plan.ExpectedRecall < min(config.Recall, 1) {
+		t.Errorf("plan %+v", plan)
+	}
 }
 
-// TestLineEnds reads lines that end as on other systems, and a last line without an end. Unique gives that line one.
-func TestLineEnds(t *testing.T) {
-	lines := synthetic(lawSeed)
-	var raw []string
-	for _, l := range lines {
-		raw = append(raw, l.raw)
+// checkEqual checks besides that all that is true follows from the rows.
+func checkEqual(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	checkScene(t, s, config, summary)
+	tr := s.truth(config)
+	checkFollows(t, tr, readRows[pairRow](t, config.Output, output.Pairs), func(i, j int) bool { return tr.similarity(i, j) >= config.Threshold })
+}
+
+// checkBySize: the pairs are those of documents of equally many shingles.
+func checkBySize(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	tr := s.truth(config)
+	want := tr.rowsOf(tr.classes().edges(func(i, j int) bool {
+		return len(tr.documents[i].set) == len(tr.documents[j].set) && tr.similarity(i, j) >= config.Threshold
+	}))
+	sameRows(t, "pairs", readRows[pairRow](t, config.Output, output.Pairs), want)
+	if all := tr.pairRows(config.Threshold); len(want) < 20 || len(want) >= len(all) {
+		t.Errorf("%d pairs have equal sizes, of %d: that tells little", len(want), len(all))
 	}
-	dir := t.TempDir()
-	config := lawConfig(t, put(t, filepath.Join(dir, "unix.jsonl"), []byte(strings.Join(raw, "\n")+"\n"), plain))
-	runJob(t, config)
-	want, unique := string(readOutput(t, config.Output, output.Pairs)), string(readOutput(t, config.Output, output.Unique))
-	for name, content := range map[string]string{
-		"no last end": strings.Join(raw, "\n"),
-		"carriage":    strings.Join(raw, "\r\n") + "\r\n",
-		"mark":        "\ufeff" + strings.Join(raw, "\n") + "\n\n\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			config := lawConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(content), plain))
-			runJob(t, config)
-			sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), want)
-			got := string(readOutput(t, config.Output, output.Unique))
-			if name == "carriage" {
-				sameText(t, "unique", got, strings.ReplaceAll(unique, "\n", "\r\n"))
-			} else {
-				sameText(t, "unique", got, unique)
-			}
-		})
+	if p := summary.Plan; p.Keys != bySize || p.ExpectedRecall != 0 || summary.Audit == nil {
+		t.Errorf("plan %+v, audit %+v", p, summary.Audit)
+	}
+}
+
+// checkIdentical: the pairs are those of documents of the same bytes, or of the same words in the same order.
+func checkIdentical(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	tr := s.truth(config)
+	all := classes{references: tr.references}
+	first := map[string]int{}
+	for i, d := range tr.documents {
+		key := "bytes: " + d.text
+		if tokens := naiveTokens(d.text, true); config.Keys == methods.SameWords && len(tokens) > 0 {
+			key = "words: " + strings.Join(tokens, " ")
+		}
+		if _, known := first[key]; !known {
+			first[key] = i
+		}
+		all.first = append(all.first, first[key])
+	}
+	want := tr.rowsOf(all.edges(func(int, int) bool { return false }))
+	sameRows(t, "pairs", readRows[pairRow](t, config.Output, output.Pairs), want)
+	if n := int64(len(want)); n < 3 || summary.Counts.Identical != n || summary.Counts.Candidates != 0 || summary.Audit != nil || summary.Plan.ExpectedRecall != 1 {
+		t.Errorf("%d rows, counts %+v, plan %+v", n, summary.Counts, summary.Plan)
+	}
+}
+
+// checkEstimates checks what does not depend on estimates of similarities.
+func checkEstimates(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	rows := readRows[pairRow](t, config.Output, output.Pairs)
+	checkKeepLaw(t, s.truth(config), rows, readRows[clusterRow](t, config.Output, output.Clusters), readRows[removedRow](t, config.Output, output.Removed))
+	checkUnique(t, config, s.files)
+	estimates := len(slices.DeleteFunc(slices.Clone(rows), func(row pairRow) bool { return row.Exact }))
+	if summary.Counts.Pairs != int64(len(rows)) || estimates < 100 || estimates == len(rows) {
+		t.Errorf("%d rows, %d of them estimates; counts %+v", len(rows), estimates, summary.Counts)
+	}
+}
+
+// checkAllPassages compares the rows of pairs with brute force. No document is removed for a passage.
+func checkAllPassages(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	rows := checkPassages(t, config, s.truth(config))
+	n := summary.Counts
+	if len(rows) < 10 || n.Pairs != int64(len(rows)) || n.Clusters != 0 || n.Removed != 0 || n.Kept != n.Documents || summary.Skipped.Pairs != 0 {
+		t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), n, summary.Skipped)
+	}
+	if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: foundWords(config)}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
+		t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
+	}
+}
+
+// checkSome checks that there is something to compare.
+func checkSome(t *testing.T, _ *scene, _ job.Config, summary Summary) {
+	t.Helper()
+	if summary.Counts.Pairs < 10 {
+		t.Errorf("a corpus with too little to compare: %+v", summary.Counts)
+	}
+}
+
+// checkSites checks that sites have something in common.
+func checkSites(t *testing.T, _ *scene, _ job.Config, summary Summary) {
+	t.Helper()
+	if m := summary.Mirrors; m == nil || m.Pairs < 10 || m.Sites != 12 || m.Suspects < 2 || len(m.TopMirrors) != 5 || summary.Counts.Unsited == 0 {
+		t.Errorf("a corpus with too little to compare: %+v", m)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
@@ -61,27 +60,6 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 		fmt.Fprintf(&all, "%s\n%s", file.Name, b)
 	}
 	return all.String(), nil
-}
-
-// TestJobInMemory: a storage with only the required operations gives the same results as the local disk. It holds all
-// files of the job, the input included.
-func TestJobInMemory(t *testing.T) {
-	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
-	config.Emit = append(config.Emit, output.Rejects, output.Sketches, output.Index)
-	want, err := runIn(t, config, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows := strings.Count(want, "\n"); rows < 500 {
-		t.Fatalf("a job with only %d rows", rows)
-	}
-	_, folder := storagetest.NewMemory(t)
-	config.Input = []string{copyFiles(t, config.Input[0], storage.Join(folder, "input"))}
-	got, err := runIn(t, config, storage.Join(folder, "temp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameText(t, "output", got, want)
 }
 
 // TestJobWithoutRoom: when its storage is full, a job fails for that reason, at any point of its work.

@@ -5,7 +5,6 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/match/methods"
 )
@@ -25,26 +24,6 @@ func init() {
 			}, nil
 		},
 	})
-}
-
-// TestRegisteredMethod: a method that is registered joins a whole job.
-func TestRegisteredMethod(t *testing.T) {
-	t.Parallel()
-	files := cut(oddities(91), 3)
-	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), bySize)
-	summary := runJob(t, config)
-	tr := naiveTruth(3, true, files...)
-	want := tr.rowsOf(tr.classes().edges(func(i, j int) bool {
-		return len(tr.documents[i].set) == len(tr.documents[j].set) && tr.similarity(i, j) >= config.Threshold
-	}))
-	sameRows(t, "pairs", readRows[pairRow](t, config.Output, output.Pairs), want)
-	if all := tr.pairRows(config.Threshold); len(want) < 20 || len(want) >= len(all) {
-		t.Errorf("%d pairs have equal sizes, of %d: that tells little", len(want), len(all))
-	}
-	if p := summary.Plan; p.Keys != bySize || p.ExpectedRecall != 0 || summary.Audit == nil {
-		t.Errorf("plan %+v, audit %+v", p, summary.Audit)
-	}
-	checkInnerCuts(t, config)
 }
 
 // TestRegisteredMethodIsPlanned: a plan measures a method of which it knows only the registration.

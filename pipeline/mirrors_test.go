@@ -9,16 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/site"
-	"mirrorbeam/job"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // mirrorRow and siteRow are rows of mirrors and sites, as far as tests look at them.
@@ -60,72 +54,6 @@ func ofSites(lines []line, many int, seed uint64) []line {
 	})
 }
 
-// mirrorConfig is a job about sites of which many have something in common.
-func mirrorConfig(t testing.TB, input ...string) job.Config {
-	config := lawConfig(t, input...)
-	config.Emit = []string{output.Mirrors, output.Sites, output.Suspects}
-	config.MirrorThreshold, config.MirrorPages, config.MirrorSites = 0.02, 1, 9
-	folder := t.TempDir()
-	config.Protected = put(t, filepath.Join(folder, "protected.txt"), []byte("sitec.example\n"), plain)
-	config.Rank = put(t, filepath.Join(folder, "rank.csv"), []byte("4,sitee.example\n9,sitea.example\n"), plain)
-	return config
-}
-
-// TestMirrorsInCuts: rows about sites do not depend on how a job is cut, nor on tasks that run twice or get lost.
-func TestMirrorsInCuts(t *testing.T) {
-	t.Parallel()
-	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
-		files := cut(ofSites(slices.Concat(oddities(81), synthetic(82)), 12, 83), 3)
-		config := mirrorConfig(t, putCorpus(t, plain, files...))
-		if config.Keys = keys; keys == methods.SimHash {
-			config.Hamming, config.Threshold = 8, job.Default().Threshold
-		}
-		want, whole := runInner(t, config, wholeJob)
-		if whole.Mirrors.Pairs < 10 || whole.Mirrors.Sites != 12 || whole.Mirrors.Suspects < 2 || whole.Counts.Unsited == 0 {
-			t.Fatalf("a corpus with too little to compare: %+v", whole.Mirrors)
-		}
-		sameInCuts(t, config, want, whole,
-			innerJob{splitBytes: 10 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-			innerJob{splitBytes: 6 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
-	}
-}
-
-// TestMirrorsLaws: lanes, memory and the order of the input change no row.
-func TestMirrorsLaws(t *testing.T) {
-	input := putCorpus(t, plain, cut(ofSites(oddities(84), 9, 85), 4)...)
-	rows := func(change func(*job.Config)) string {
-		config := mirrorConfig(t, input)
-		change(&config)
-		summary := runJob(t, config)
-		if summary.Mirrors == nil || summary.Mirrors.Pairs < 10 || len(summary.Mirrors.TopMirrors) != 5 {
-			t.Fatalf("a corpus with too little to compare: %+v", summary.Mirrors)
-		}
-		all := ""
-		for _, name := range config.Emit {
-			all += string(readOutput(t, config.Output, name))
-		}
-		return all
-	}
-	want := rows(func(c *job.Config) { c.Lanes = 1 })
-	sameText(t, "lanes", rows(func(c *job.Config) { c.Lanes = 5 }), want)
-	sameText(t, "memory", rows(func(c *job.Config) { c.Memory = job.LeastMemory }), want)
-	sameText(t, "resumed", rows(func(c *job.Config) { c.Resume = true }), want)
-	sameText(t, "other outputs", rows(func(c *job.Config) { c.Emit = append(c.Emit, output.Clusters) })[:len(want)], want)
-}
-
-// TestMirrorsOnRunners runs a job about sites on a portable runner, which sends the parameters of all stages.
-func TestMirrorsOnRunners(t *testing.T) {
-	config := mirrorConfig(t, putCorpus(t, plain, cut(ofSites(oddities(84), 9, 85), 4)...))
-	runJob(t, config)
-	want := config.Output
-	startPrism(t)
-	config.Runner, config.Output = portable, filepath.Join(t.TempDir(), "out")
-	runJob(t, config)
-	for _, name := range config.Emit {
-		sameText(t, name, string(readOutput(t, config.Output, name)), string(readOutput(t, want, name)))
-	}
-}
-
 // TestMirrorsKeep: the pages that are kept of two mirrors are those of the primary site.
 func TestMirrorsKeep(t *testing.T) {
 	w := newWriter(86)
@@ -153,21 +81,6 @@ func TestMirrorsKeep(t *testing.T) {
 {"site":"original.example","pages":40,"duplicates":0,"rank":3,"protected":false,"group":"original.example","primary":true,"group_sites":2,"cohesion":1}
 `
 	sameText(t, "sites", rows, want)
-}
-
-// TestMirrorsGraph lays out the graph of a job about sites, and looks for what portable runners refuse.
-func TestMirrorsGraph(t *testing.T) {
-	for _, keys := range []methods.Name{methods.SimHash, methods.MinHash} {
-		config := byKeys(testConfig(t, "-"), keys)
-		config.Emit = []string{output.Mirrors}
-		p, s := beam.NewPipelineWithRoot()
-		transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
-		edges, _, err := p.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkShape(t, edges)
-	}
 }
 
 // TestMirrorCorpora compares the mirrors among versions and translations of real sites with what is known from the names of

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
@@ -20,72 +19,6 @@ import (
 
 // certain is a recall at which no pair of a small corpus is missed.
 const certain = 0.999999
-
-// TestTruth compares all outputs with a naive implementation of the same contract, on a corpus with everything unusual
-// in it.
-func TestTruth(t *testing.T) {
-	files := cut(oddities(1), 3)
-	input := putCorpus(t, plain, files...)
-	cases := []struct {
-		threshold float64
-		width     int
-		cjk       bool
-		longest   bool
-		star      bool
-	}{
-		{0.5, 3, true, false, false},
-		{0.5, 3, true, true, true},
-		{0.7, 3, true, true, false},
-		{0.8, 3, true, false, true},
-		{0.95, 3, true, true, true},
-		{0.8, 3, false, false, false},
-		{0.8, 1, true, false, false},
-		{0.7, 5, true, false, false},
-		{1, 3, true, false, false},
-	}
-	truths := map[string]*truth{}
-	for i, c := range cases {
-		name := fmt.Sprintf("threshold=%g/shingle=%d/cjk=%v/longest=%v/star=%v", c.threshold, c.width, c.cjk, c.longest, c.star)
-		t.Run(name, func(t *testing.T) {
-			measure := fmt.Sprint(c.width, c.cjk)
-			if truths[measure] == nil {
-				truths[measure] = naiveTruth(c.width, c.cjk, files...)
-			}
-			config := testConfig(t, input)
-			config.Threshold, config.Shingle, config.Tokens = c.threshold, c.width, measureOf(c.cjk)
-			if c.longest {
-				config.Keep = preference.Longest
-			}
-			if c.star {
-				config.Split = keep.Star
-			}
-			summary := runJob(t, config)
-			if plan := summary.Plan; plan.ExpectedRecall != 1 || plan.Keys != methods.Exact {
-				t.Errorf("plan %+v", plan)
-			}
-			checkAgainstTruth(t, config, summary, truths[measure])
-			checkUnique(t, config, files)
-			// Other keys give the same bytes: all pairs, and enough bands to miss none of these.
-			want := lawful(t, config.Output)
-			config.Keys, config.Output = methods.MinHash, filepath.Join(t.TempDir(), "minhash")
-			if config.Recall = certain; c.threshold == 1 {
-				config.Recall = 0.99
-			}
-			if plan := runJob(t, config).Plan; plan.ExpectedRecall < config.Recall || plan.Bands == 0 {
-				t.Errorf("plan %+v", plan)
-			}
-			sameText(t, "MinHash", lawful(t, config.Output), want)
-			if i%2 == 0 {
-				return
-			}
-			config.Keys, config.Recall, config.Output = methods.All, 1, filepath.Join(t.TempDir(), "all")
-			if plan := runJob(t, config).Plan; plan.ExpectedRecall != 1 || plan.Bands != 0 {
-				t.Errorf("plan %+v", plan)
-			}
-			sameText(t, "all pairs", lawful(t, config.Output), want)
-		})
-	}
-}
 
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
 func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *truth) {

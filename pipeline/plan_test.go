@@ -62,48 +62,6 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 	}
 }
 
-// TestNextChoices: the next cheaper choice finds less at a lower cost, the next safer one finds more.
-func TestNextChoices(t *testing.T) {
-	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
-	for _, change := range []func(c *job.Config){
-		func(c *job.Config) { c.Recall = 1 },
-		func(c *job.Config) { c.Keys = methods.Auto },
-		func(c *job.Config) { c.Keys, c.Recall = methods.Auto, 0.99 },
-		func(c *job.Config) { c.Keys, c.Recall, c.Threshold = methods.Auto, 0.9, 0.3 },
-		func(c *job.Config) { c.Keys, c.Recall, c.Bands, c.Rows = methods.Auto, 0.99, 4, 4 },
-		func(c *job.Config) { c.Keys = methods.SimHash },
-		func(c *job.Config) { c.Keys, c.Hamming, c.Bits = methods.SimHash, 0, 128 },
-	} {
-		config := testConfig(t, input)
-		change(&config)
-		advice, err := plan.Make(context.Background(), planConfig(config))
-		if err != nil {
-			t.Fatal(err)
-		}
-		chosen := advice.Choices[advice.Chosen]
-		if chosen.Flags != "" {
-			t.Errorf("%+v: the choice of the configuration has the flags %s", chosen, chosen.Flags)
-		}
-		if i := advice.Cheaper; i >= 0 {
-			if c := advice.Choices[i]; c.Flags == "" || c.CPUSeconds >= chosen.CPUSeconds || c.Missed < chosen.Missed {
-				t.Errorf("%+v\nis cheaper than\n%+v", c, chosen)
-			}
-		}
-		if i := advice.Safer; i >= 0 {
-			if c := advice.Choices[i]; c.Flags == "" || c.Missed > chosen.Missed || c.Probability < chosen.Probability || c.Distance < chosen.Distance {
-				t.Errorf("%+v\nis safer than\n%+v", c, chosen)
-			}
-		} else if chosen.Probability < 1 {
-			t.Errorf("nothing is safer than %+v", chosen)
-		}
-		for i, c := range advice.Choices {
-			if i > 0 && c.CPUSeconds < advice.Choices[i-1].CPUSeconds {
-				t.Error("the ranking is not by CPU time")
-			}
-		}
-	}
-}
-
 // TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and the size of temporary
 // files. CPU time depends on the machine.
 func TestPlannedWork(t *testing.T) {
@@ -180,42 +138,6 @@ func comparePlan(t *testing.T, config job.Config) {
 	}
 	if facts := advice.Corpus; facts.Documents != summary.Counts.Documents || facts.Bytes != summary.Counts.Bytes {
 		t.Errorf("the corpus is %+v, in the run %+v", *facts, summary.Counts)
-	}
-}
-
-// TestPlanReadsASample: at most a sixth of a corpus that is not small is fingerprinted.
-func TestPlanReadsASample(t *testing.T) {
-	w := newWriter(25)
-	for range 12000 {
-		w.add(w.set(w.text(150)))
-	}
-	config := testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...))
-	advice, err := plan.Make(context.Background(), planConfig(config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts := advice.Corpus
-	if facts.Documents != 12000 || facts.SampledBytes < facts.Bytes/16 || facts.SampledBytes > max(facts.Bytes/5, 2<<20) {
-		t.Errorf("%+v: want a sixth fingerprinted at most", *facts)
-	}
-	if facts.DocumentShare > 0.5 || advice.Choices[advice.Chosen].Keys != methods.Exact {
-		t.Errorf("%+v, %+v", *facts, advice.Choices[advice.Chosen])
-	}
-}
-
-// TestFewLongDocumentsArePlanned: if no document of a corpus of few long ones is in the sample, the corpus is read once
-// more.
-func TestFewLongDocumentsArePlanned(t *testing.T) {
-	w := newWriter(26)
-	for range 2 {
-		w.add(w.set(w.text(500000)))
-	}
-	advice, err := plan.Make(context.Background(), planConfig(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
-		t.Errorf("%+v: want both documents", *facts)
 	}
 }
 
@@ -329,5 +251,21 @@ func TestPlannedRequests(t *testing.T) {
 			sameFigure(t, "requests to read", planned.Reads, int64(real["read"]+real["stat"]), 0.2, 80)
 			sameFigure(t, "requests to write", planned.Writes, int64(real["write"]), 0.2, 30)
 		})
+	}
+}
+
+// TestFewLongDocumentsArePlanned: if no document of a corpus of few long ones is in the sample, the corpus is read once
+// more.
+func TestFewLongDocumentsArePlanned(t *testing.T) {
+	w := newWriter(26)
+	for range 2 {
+		w.add(w.set(w.text(500000)))
+	}
+	advice, err := plan.Make(context.Background(), planConfig(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
+		t.Errorf("%+v: want both documents", *facts)
 	}
 }

@@ -3,25 +3,16 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/settle/index"
-	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
-	"mirrorbeam/sketch"
 )
 
 type matchRow struct {
@@ -53,16 +44,6 @@ func runIndex(t testing.TB, config job.Config) *query.Index {
 		}
 	})
 	return x
-}
-
-// indexPath returns the one file of the index in the output folder.
-func indexPath(t testing.TB, config job.Config) string {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(config.Output, output.Index+"-*"))
-	if err != nil || len(paths) != 1 {
-		t.Fatalf("files of an index: %q (%v), want one", paths, err)
-	}
-	return paths[0]
 }
 
 // runQuery returns the matches of a query that must succeed.
@@ -138,71 +119,6 @@ func TestQueryFindsAllDocuments(t *testing.T) {
 	}
 }
 
-// TestQueryOfStream asks the standard input, line by line, for the best match.
-func TestQueryOfStream(t *testing.T) {
-	files := cut(synthetic(83), 2)
-	x := runIndex(t, testConfig(t, putCorpus(t, plain, files...)))
-	in, lines := io.Pipe()
-	answers, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := x.Answer(context.Background(), query.Request{Input: []string{"-"}, Stdin: in, Top: 1}, out)
-		done <- errors.Join(err, out.Close())
-	}()
-	position := 0
-	for _, l := range files[0].lines[:20] {
-		if _, err := io.WriteString(lines, l.raw+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		answer := make([]byte, 4096)
-		n, err := answers.Read(answer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := decodeRows[matchRow](t, "matches", answer[:n])
-		if want := fmt.Sprintf("-:%d", position); len(rows) != 1 || rows[0].Jaccard != 1 || rows[0].Ref != want {
-			t.Errorf("%s: %+v, want one match with itself, of %s", l.id, rows, want)
-		}
-		position += len(l.raw) + 1
-	}
-	lines.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestQueryOfStreamIsThatOfFile: a file and the standard input are read alike, with everything unusual: a byte order
-// mark, lines that are too long, no line feed at the end.
-func TestQueryOfStreamIsThatOfFile(t *testing.T) {
-	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "known.jsonl"), []byte(`{"id":"known","text":"one two three four"}`), plain))
-	config.MaxDocument = 1000
-	x := runIndex(t, config)
-	known := `{"id":"asked","text":"One two, three four!"}`
-	for _, content := range []string{
-		"",
-		"\n",
-		"\xef\xbb\xbf",
-		"\xef\xbb\xbf" + known + "\n",
-		known + "\n" + strings.Repeat("x", 3<<20) + "\n" + known,
-		strings.Repeat("x", 3<<20) + "\r\n" + strings.Repeat("y", 2<<20) + "\n" + known + "\n\n",
-		known + "\n" + strings.Repeat("x", 3<<20),
-	} {
-		of := func(q query.Request) (string, query.Counts, error) {
-			var out strings.Builder
-			counts, err := x.Answer(context.Background(), q, &out)
-			return strings.ReplaceAll(out.String(), "asked.jsonl:", "-:"), counts, err
-		}
-		fromFile, inFile, err := of(query.Request{Input: []string{put(t, filepath.Join(t.TempDir(), "asked.jsonl"), []byte(content), plain)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		inFile.FirstReject = strings.ReplaceAll(inFile.FirstReject, "asked.jsonl:", "-:")
-		if got, counts, err := of(query.Request{Input: []string{"-"}, Stdin: strings.NewReader(content)}); err != nil || got != fromFile || counts != inFile {
-			t.Errorf("%.60q: %+v %v\n%s\nin a file %+v\n%s", content, counts, err, got, inFile, fromFile)
-		}
-	}
-}
-
 // TestQueryOfCorpora compares the answers for all documents of real corpora with all pairs that an independent program
 // found.
 func TestQueryOfCorpora(t *testing.T) {
@@ -247,144 +163,5 @@ func TestQueryOfCorpora(t *testing.T) {
 			}
 			t.Logf("%d pairs, each found from both sides", len(want))
 		})
-	}
-}
-
-// TestOpenIndexSaysWhatIsWrong opens folders with no index, or with a bad one.
-func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(84), 2)...))
-	runIndex(t, config)
-	path := indexPath(t, config)
-	good := readFile(t, path)
-	refused := func(want string) {
-		t.Helper()
-		x, err := query.Open(config.Output)
-		if err == nil {
-			x.Close()
-		}
-		if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error of the input about %q", err, want)
-		}
-	}
-	rewrite := func(content []byte) {
-		t.Helper()
-		os.Remove(path) // a mapped file stays as it is
-		put(t, path, content, plain)
-	}
-	for _, at := range []int{len(good) - 1, len(good) - 20, len(good) / 2, len(good) * 3 / 4} {
-		bad := bytes.Clone(good)
-		bad[at] ^= 4
-		rewrite(bad)
-		x, err := query.Open(config.Output)
-		if err == nil {
-			// The damage is in a set, so it is found when the set is read.
-			_, err = x.Answer(context.Background(), query.Request{Input: config.Input}, io.Discard)
-			x.Close()
-		}
-		if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "run the job again") {
-			t.Errorf("with another byte %d of %d: %v", at, len(good), err)
-		}
-	}
-	for _, version := range [][2]string{{fmt.Sprintf(`"sketch":%d`, sketch.Version), `"sketch":1`}, {`"unicode":"1`, `"unicode":"2`}} {
-		rewrite(reseal(t, good, version[0], version[1]))
-		refused("made with version")
-	}
-	rewrite(good[:len(good)-100])
-	refused("not whole")
-	rewrite(good)
-	summary := filepath.Join(config.Output, workspace.SummaryName)
-	told := readFile(t, summary)
-	for _, other := range []string{`"seed": 7`, `"shingle": 2`, `"threshold": 0.1`} {
-		name, _, _ := strings.Cut(other, ":")
-		changed := regexp.MustCompile(name+`: [0-9.]+`).ReplaceAll(told, []byte(other))
-		if bytes.Equal(changed, told) {
-			t.Fatalf("%s is not in the summary", name)
-		}
-		os.Remove(summary)
-		put(t, summary, changed, plain)
-		refused("other choices")
-	}
-	os.Remove(summary)
-	put(t, summary, told, plain)
-	os.Remove(filepath.Join(config.Output, workspace.SuccessName))
-	refused("_SUCCESS")
-
-	config = testConfig(t, config.Input...)
-	runJob(t, config)
-	refused("emit index")
-	config.Output = filepath.Join(t.TempDir(), "nowhere")
-	refused("there is no folder")
-}
-
-// reseal changes the header of an index and corrects its checksum.
-func reseal(t *testing.T, file []byte, before, after string) []byte {
-	t.Helper()
-	footer := len(file) - 20
-	start := footer - int(binary.LittleEndian.Uint64(file[footer:]))
-	header := bytes.Replace(file[start:footer], []byte(before), []byte(after), 1)
-	if bytes.Equal(header, file[start:footer]) || len(before) != len(after) {
-		t.Fatalf("the header has no %s: %s", before, header)
-	}
-	changed := append(bytes.Clone(file[:start]), header...)
-	changed = append(changed, file[footer:footer+8]...)
-	changed = binary.LittleEndian.AppendUint32(changed, checksum.Of(header))
-	return append(changed, file[footer+12:]...)
-}
-
-// TestQueryOfDamagedSet looks for a copy of a document whose set in the index is
-// damaged.
-func TestQueryOfDamagedSet(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(85), 2)...))
-	runIndex(t, config)
-	path := indexPath(t, config)
-	bad := readFile(t, path)
-	header, _, err := index.Open(bad)
-	if err != nil {
-		t.Fatal(err)
-	}
-	elements := header.Segments[0].Columns[0]
-	for at := elements.Offset + 4; at < elements.Offset+elements.Length; at += 12 {
-		bad[at] ^= 1
-	}
-	os.Remove(path)
-	put(t, path, bad, plain)
-	x, err := query.Open(config.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	_, err = x.Answer(context.Background(), query.Request{Input: config.Input}, io.Discard)
-	if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "are damaged: run the job again") {
-		t.Errorf("a query that reads damaged sets: %v", err)
-	}
-}
-
-func TestQuerySaysWhatIsWrong(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(86), 2)...))
-	x := runIndex(t, config)
-	rejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{\n[]\n"), plain)
-	for _, c := range []struct {
-		query query.Request
-		kind  error
-		want  string
-	}{
-		{query.Request{Input: config.Input, Threshold: 0.7}, ErrUsage, "threshold 0.7: the index was made for 0.8"},
-		{query.Request{Input: []string{"/nowhere/at/all"}}, ErrInput, "no file matches"},
-		{query.Request{Input: []string{rejects}}, ErrInput, "2 records could not be read: bad.jsonl:0: "},
-	} {
-		_, err := x.Answer(context.Background(), c.query, io.Discard)
-		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.query, err, c.want)
-		}
-	}
-	full, out := io.Pipe()
-	full.CloseWithError(errors.New("disk full"))
-	if _, err := x.Answer(context.Background(), query.Request{Input: config.Input}, out); !errors.Is(err, ErrStorage) {
-		t.Errorf("an output that takes nothing: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := x.Answer(ctx, query.Request{Input: config.Input}, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("a query that is cancelled: %v", err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 
@@ -84,33 +82,5 @@ func TestRarity(t *testing.T) {
 	}
 	if left != 0 || len(kept) == passages {
 		t.Errorf("%d rows too many with a least rarity, of %d with %d passages", left, len(kept), passages)
-	}
-}
-
-// TestRarityChangesNothing: the bytes are the same however the job is run and cut.
-func TestRarityChangesNothing(t *testing.T) {
-	config := rarityConfig(t, putCorpus(t, plain, cut(excerpts(lawSeed), 3)...))
-	rows, whole := runInner(t, config, wholeJob)
-	sameInCuts(t, config, rows, whole,
-		innerJob{splitBytes: 20 << 10, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		innerJob{splitBytes: 8 << 10, shards: 20, placeBytes: 1 << 10, lanes: 3},
-	)
-	runJob(t, config)
-	want := string(readOutput(t, config.Output, output.Pairs))
-	startPrism(t)
-	config.Runner, config.Output = portable, filepath.Join(t.TempDir(), "out")
-	runJob(t, config)
-	sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), want)
-}
-
-// TestShortPassages: with shorter passages all pairs are found that have a shorter run of words in common.
-func TestShortPassages(t *testing.T) {
-	files := cut(excerpts(81), 3)
-	config := containmentConfig(t, putCorpus(t, plain, files...))
-	config.Passage, config.Excerpt = 4, 8
-	summary := runJob(t, config)
-	checkPassages(t, config, naiveTruth(3, true, files...))
-	if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: 7}) {
-		t.Errorf("plan %+v", summary.Plan)
 	}
 }

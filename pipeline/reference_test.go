@@ -11,51 +11,10 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/sketch"
 )
-
-// TestReference compares an input with a reference corpus by exact keys, by bands and by all pairs, and checks against
-// the naive implementation. The names of the reference sort after those of the input.
-func TestReference(t *testing.T) {
-	parts := cut(oddities(61), 4)
-	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
-	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
-	tr := naiveTruth(3, true, append(slices.Clone(reference), input...)...)
-	tr.references = countDocuments(reference)
-	referenceFolder, inputFolder := putCorpus(t, plain, reference...), putCorpus(t, plain, input...)
-	for _, c := range []struct {
-		keys  methods.Name
-		keep  preference.Preference
-		split keep.Split
-		lanes int
-	}{
-		{methods.Exact, preference.First, keep.Component, 1},
-		{methods.Exact, preference.Longest, keep.Star, 4},
-		{methods.MinHash, preference.Longest, keep.Star, 2},
-		{methods.All, preference.Longest, keep.Component, 3},
-		{methods.All, preference.First, keep.Star, 1},
-	} {
-		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config := testConfig(t, inputFolder)
-			config.Reference = []string{referenceFolder}
-			config.Threshold = 0.5
-			if c.keys == methods.MinHash {
-				config.Recall = certain
-			}
-			config.Keys, config.Keep, config.Split, config.Lanes = c.keys, c.keep, c.split, c.lanes
-			summary := runJob(t, config)
-			checkAgainstTruth(t, config, summary, tr)
-			checkUnique(t, config, input)
-			if n := summary.Counts; n.RemovedForReference == 0 || n.RemovedForReference == n.Removed {
-				t.Errorf("%d documents removed for the reference of %d", n.RemovedForReference, n.Removed)
-			}
-		})
-	}
-}
 
 // countDocuments returns how many documents files hold.
 func countDocuments(files []file) (n int) {

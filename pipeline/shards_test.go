@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,9 +15,7 @@ import (
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // innerJob says how a job is cut inside; Config does not show this.
@@ -33,59 +29,43 @@ type innerJob struct {
 	unreliable uint64 // 0: every task runs once
 }
 
-// runInner does what Run does, up to the results, with other cuts. It returns the clusters and pairs, and the result of
-// the pipeline.
+// runInner does what Run does, up to the results, with other cuts. It returns the rows, and the result of the pipeline.
 func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Result) {
 	t.Helper()
-	scheme, err := config.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs, size, err := listing.Inputs(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
-	if inputs.Sites, err = config.ReadSiteLists(); err != nil {
-		t.Fatal(err)
-	}
 	config.Output = filepath.Join(t.TempDir(), "out")
-	work, err := openWorkspace(&config, "")
+	r, err := prepare(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer work.Close()
-	path := filepath.Join(work.Temp, "inputs.gob")
-	if err := documents.WriteInputs(path, inputs); err != nil {
+	defer r.close()
+	r.inputs.Splits = corpus.Splits(r.inputs.Files, inner.splitBytes)
+	if err := documents.WriteInputs(string(r.job.Inputs), *r.inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(work.Temp, work.Partial)
-	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
+	j := r.newJob().In(r.results.Temp, r.results.Partial)
+	j.Parameters.Shards, j.PlaceBytes, j.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
-		job.GraphBytes = inner.graphBytes
+		j.GraphBytes = inner.graphBytes
 	}
 	if inner.unreliable != 0 {
-		job.Runs.Unreliable, job.Runs.Release = inner.unreliable, false
+		j.Runs.Unreliable, j.Runs.Release = inner.unreliable, false
 	}
 	if inner.bounds != (groups.Bounds{}) {
-		job.Parameters.Bounds = inner.bounds
+		j.Parameters.Bounds = inner.bounds
 	}
-	if _, err := execute(context.Background(), job, &config); err != nil {
+	if _, err := execute(t.Context(), j, &r.Config); err != nil {
 		t.Fatal(err)
 	}
-	result, err := write.ReadResult(work.Temp)
+	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder
-	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique, output.Mirrors, output.Sites, output.Suspects} {
+	for _, name := range lawOutputs {
 		for _, f := range result.Files {
 			if f.Output == name {
-				b, err := os.ReadFile(filepath.Join(work.Partial, f.Temporary))
-				if err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(&all, "%s\n%s", f.Name, b)
+				path := filepath.Join(r.results.Partial, f.Temporary)
+				fmt.Fprintf(&all, "%s\n%s", f.Name, decoded(t, path, f.Name))
 			}
 		}
 	}
@@ -95,114 +75,12 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 // wholeJob is a job that is not cut.
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
-// heapsInCuts is a job over a corpus with heaps that is cut into many pieces.
-var heapsInCuts = innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
-
-// sameInCuts compares the results of a whole job with those of the same job in cuts.
-func sameInCuts(t *testing.T, config job.Config, want string, whole write.Result, cuts ...innerJob) {
-	t.Helper()
-	for _, inner := range cuts {
-		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
-			got, result := runInner(t, config, inner)
-			sameText(t, "output", got, want)
-			if !reflect.DeepEqual(result.Counts, whole.Counts) {
-				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
-			}
-			checkSame(t, "sources", result.Sources, whole.Sources)
-			checkSame(t, "texts", result.Texts, whole.Texts)
-			checkSame(t, "mirrors", result.Mirrors, whole.Mirrors)
-			checkSame(t, "templates", result.Templates, whole.Templates)
-			checkSame(t, "bridges", result.Bridges, whole.Bridges)
-		})
-	}
-}
-
 // checkSame compares what two runs of one job have found.
 func checkSame(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s %+v, want %+v", what, got, want)
 	}
-}
-
-// TestInnerCutsChangeNothing runs one corpus in one piece, and in many: splits
-// within lines, shards of a few keys, places for less than one component, which
-// is then cut into blocks.
-func TestInnerCutsChangeNothing(t *testing.T) {
-	t.Parallel()
-	files := cut(oddities(lawSeed), 3)
-	input := putCorpus(t, plain, files...)
-	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
-		checkInnerCuts(t, byKeys(lawConfig(t, input), keys))
-	}
-}
-
-// checkInnerCuts compares a job in one piece with the same one in many.
-func checkInnerCuts(t *testing.T, config job.Config) {
-	want, whole := runInner(t, config, wholeJob)
-	if whole.Counts.Pairs < 50 {
-		t.Fatalf("a corpus with too little to compare: %+v", whole.Counts)
-	}
-	sameInCuts(t, config, want, whole,
-		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
-		innerJob{splitBytes: 1 << 30, shards: 20, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
-		innerJob{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
-		innerJob{splitBytes: 10 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
-		innerJob{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7},
-		innerJob{splitBytes: 3 << 10, shards: 7, placeBytes: 200, graphBytes: 100 << 10, lanes: 2},
-	)
-}
-
-// TestInnerCutsOfCompressed does the same to files that are read whole.
-func TestInnerCutsOfCompressed(t *testing.T) {
-	files := cut(oddities(lawSeed), 4)
-	config := lawConfig(t, putCorpus(t, zstded, files...))
-	want, _ := runInner(t, config, wholeJob)
-	for _, inner := range []innerJob{
-		{splitBytes: 1, shards: 20, placeBytes: 1 << 12, lanes: 2},
-		{splitBytes: 100 << 10, shards: 3, placeBytes: 1 << 10, lanes: 1},
-	} {
-		got, _ := runInner(t, config, inner)
-		sameText(t, fmt.Sprintf("%+v", inner), got, want)
-	}
-}
-
-// TestAllPairsInBlocks compares all pairs in one block, and block by block, down to one document a block.
-func TestAllPairsInBlocks(t *testing.T) {
-	t.Parallel()
-	files := cut(oddities(lawSeed), 3)
-	config := lawConfig(t, putCorpus(t, plain, files...))
-	config.Keys = methods.All
-	want, whole := runInner(t, config, wholeJob)
-	tr := naiveTruth(3, true, files...)
-	if rows := tr.pairRows(config.Threshold); whole.Counts.Pairs != int64(len(rows)) || len(rows) < 50 {
-		t.Errorf("%d pairs, want %d, and more than 50", whole.Counts.Pairs, len(rows))
-	}
-	sameInCuts(t, config, want, whole,
-		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		innerJob{splitBytes: 8 << 10, shards: 20, placeBytes: 8 << 10, lanes: 3},
-		innerJob{splitBytes: 20 << 10, shards: 2, placeBytes: 16, lanes: 2},
-	)
-}
-
-// TestDensePlaces cuts a component whose pairs take many times the room of its
-// sets: the pairs of a place come in parts, or the component is cut into blocks.
-func TestDensePlaces(t *testing.T) {
-	w := newWriter(6)
-	base := w.text(9)
-	for i := range 150 {
-		w.add(w.set(append(base[:9:9], fmt.Sprint("last", i))))
-	}
-	config := lawConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
-	want, whole := runInner(t, config, wholeJob)
-	if all := int64(150 * 149 / 2); whole.Counts.Pairs != all {
-		t.Fatalf("%d pairs, want %d", whole.Counts.Pairs, all)
-	}
-	sameInCuts(t, config, want, whole,
-		// 1,500 hashes or pairs: one place, eight parts.
-		innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 12_000, lanes: 1},
-		innerJob{splitBytes: 2 << 10, shards: 7, placeBytes: 2_000, lanes: 2},
-	)
 }
 
 // denseBounds makes a group of more than 64 documents dense. Stars of more than 8 documents are not compared.

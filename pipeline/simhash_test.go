@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/job"
 )
 
 // fingerprintOf reads the SimHash of a row of sketches.
@@ -70,107 +71,6 @@ func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) m
 		want[fmt.Sprint(tr.documents[e[0]].name, "|", tr.documents[e[1]].name, "|", d)] = true
 	}
 	return want
-}
-
-// TestSimHash compares the pairs of a job by SimHash with brute force over the
-// fingerprints that it writes.
-func TestSimHash(t *testing.T) {
-	files := cut(oddities(31), 3)
-	tr := naiveTruth(3, true, files...)
-	input := putCorpus(t, plain, files...)
-	for _, c := range []struct {
-		bits, distance, near int
-		blocks               []int
-	}{
-		{32, 3, 5, nil},
-		{32, 8, 20, []int{10}},
-		{64, 3, 1, nil},
-		{64, 3, 1, []int{4, 4}},
-		{64, 0, 0, nil},
-		{64, 12, 20, nil},
-		{64, 12, 20, []int{15}},
-		{128, 10, 5, nil},
-		{256, 40, 20, nil},
-	} {
-		t.Run(fmt.Sprintf("%d bits within %d, blocks %v", c.bits, c.distance, c.blocks), func(t *testing.T) {
-			config := testConfig(t, input)
-			config.Keys, config.Bits, config.Hamming, config.Blocks = methods.SimHash, c.bits, c.distance, c.blocks
-			config.Emit = append(config.Emit, output.Sketches)
-			summary := runJob(t, config)
-			want := simhashPairs(t, tr, readRows[sketchRow](t, config.Output, output.Sketches), c.distance)
-			near := 0
-			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
-				key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
-				if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact || row.Cosine != output.Cosine(row.Hamming, c.bits) {
-					t.Errorf("%+v is not a pair", row)
-				}
-				delete(want, key)
-				if row.Hamming > 0 {
-					near++
-				}
-			}
-			for key := range want {
-				t.Errorf("%s is missing", key)
-			}
-			if near < c.near {
-				t.Errorf("only %d pairs with a distance", near)
-			}
-			if summary.Plan.ExpectedRecall != 1 || summary.Plan.Tables == 0 || summary.Audit != nil {
-				t.Errorf("plan %+v, audit %+v", summary.Plan, summary.Audit)
-			}
-			checkUnique(t, config, files)
-		})
-	}
-}
-
-// TestSimHashCandidates: with the Jaccard score the pairs are those of exact keys whose fingerprints are within the
-// distance. The audit counts the others.
-func TestSimHashCandidates(t *testing.T) {
-	files := cut(oddities(32), 3)
-	tr := naiveTruth(3, true, files...)
-	config := testConfig(t, putCorpus(t, plain, files...))
-	config = byKeys(config, methods.SimHash)
-	config.Score, config.Hamming, config.Threshold, config.Audit = methods.Jaccard, 6, 0.7, "100000"
-	config.Emit = []string{output.Clusters, output.Pairs, output.Sketches}
-	summary := runJob(t, config)
-	sketches := readRows[sketchRow](t, config.Output, output.Sketches)
-	fingerprints := map[string][]uint64{}
-	for i, row := range sketches {
-		fingerprints[tr.documents[i].name] = fingerprintOf(t, row.SimHash)
-	}
-	all := tr.pairRows(config.Threshold)
-	within := slices.DeleteFunc(slices.Clone(all), func(row pairRow) bool {
-		return !row.Identical && hammingDistance(fingerprints[row.A], fingerprints[row.B]) > config.Hamming
-	})
-	got := map[pairRow]bool{}
-	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
-		got[row] = true
-	}
-	for _, row := range within {
-		if !got[row] {
-			t.Errorf("%+v is missing", row)
-		}
-	}
-	if len(got) != len(within) || len(within) == len(all) {
-		t.Errorf("%d pairs, want %d of %d", len(got), len(within), len(all))
-	}
-	want, _ := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
-	if summary.Audit == nil || summary.Audit.Recall != want || want == 1 || summary.Plan.ExpectedRecall != 0 {
-		t.Errorf("audit %+v, the recall is %g; plan %+v", summary.Audit, want, summary.Plan)
-	}
-}
-
-// TestSimHashCutsChangeNothing: lanes, memory and shards change no byte.
-func TestSimHashCutsChangeNothing(t *testing.T) {
-	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
-	for _, score := range []methods.Scoring{methods.Hamming, methods.Jaccard} {
-		config := lawConfig(t, input)
-		config = byKeys(config, methods.SimHash)
-		config.Score, config.Hamming = score, 8
-		want, _ := runInner(t, config, wholeJob)
-		got, _ := runInner(t, config, innerJob{splitBytes: 5 << 10, shards: 20, placeBytes: 1 << 12, lanes: 3})
-		sameText(t, string(score), got, want)
-	}
 }
 
 // TestSimHashHeaps: if a group has more pairs than are listed, its clusters are still whole.
@@ -233,5 +133,114 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 	}
 	for name := range want {
 		t.Errorf("the pair of %s is missing", name)
+	}
+}
+
+// fingerprints returns the rows of sketches of all documents of a scene, those of the reference first.
+func (s *scene) fingerprints(t testing.TB, config job.Config) []sketchRow {
+	t.Helper()
+	if len(s.known) > 0 {
+		config.Input, config.Reference = []string{putCorpus(t, plain, slices.Concat(s.known, s.files)...)}, nil
+		config.Output, config.Emit = filepath.Join(t.TempDir(), "out"), []string{output.Sketches}
+		runJob(t, config)
+	}
+	return readRows[sketchRow](t, config.Output, output.Sketches)
+}
+
+// checkFingerprints compares the pairs of a job by SimHash with brute force over the fingerprints that it writes.
+func checkFingerprints(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	want := simhashPairs(t, s.truth(config), s.fingerprints(t, config), config.Hamming)
+	near := 0
+	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
+		key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
+		if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact || row.Cosine != output.Cosine(row.Hamming, config.Bits) {
+			t.Errorf("%+v is not a pair", row)
+		}
+		delete(want, key)
+		if row.Hamming > 0 {
+			near++
+		}
+	}
+	for key := range want {
+		t.Errorf("%s is missing", key)
+	}
+	if (near == 0) != (config.Hamming == 0) {
+		t.Errorf("%d pairs with a distance", near)
+	}
+	if summary.Plan.ExpectedRecall != 1 || summary.Plan.Tables == 0 || summary.Audit != nil {
+		t.Errorf("plan %+v, audit %+v", summary.Plan, summary.Audit)
+	}
+	checkUnique(t, config, s.files)
+}
+
+// checkCandidates: with the Jaccard score the pairs are those of exact keys whose fingerprints are within the distance. The
+// audit counts the others.
+func checkCandidates(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	tr := s.truth(config)
+	fingerprints := map[string][]uint64{}
+	for i, row := range s.fingerprints(t, config) {
+		fingerprints[tr.documents[i].name] = fingerprintOf(t, row.SimHash)
+	}
+	all := tr.pairRows(config.Threshold)
+	within := slices.DeleteFunc(slices.Clone(all), func(row pairRow) bool {
+		return !row.Identical && hammingDistance(fingerprints[row.A], fingerprints[row.B]) > config.Hamming
+	})
+	got := map[pairRow]bool{}
+	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
+		got[row] = true
+	}
+	for _, row := range within {
+		if !got[row] {
+			t.Errorf("%+v is missing", row)
+		}
+	}
+	if len(got) != len(within) || len(within) == len(all) {
+		t.Errorf("%d pairs, want %d of %d", len(got), len(within), len(all))
+	}
+	want, _ := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
+	if summary.Audit == nil || summary.Audit.Recall != want || want == 1 || summary.Plan.ExpectedRecall != 0 {
+		t.Errorf("audit %+v, the recall is %g; plan %+v", summary.Audit, want, summary.Plan)
+	}
+}
+
+// checkEqualFingerprints: all that is true by fingerprints follows from the rows, and no document of the input stays that is like
+// one of the reference.
+func checkEqualFingerprints(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	tr, sketches := s.truth(config), s.fingerprints(t, config)
+	rows := readRows[pairRow](t, config.Output, output.Pairs)
+	isTrue := func(i, j int) bool {
+		switch {
+		case sketches[i].Shingles == 0 || sketches[j].Shingles == 0:
+			return tr.similarity(i, j) == 1
+		case config.Score == methods.Jaccard && tr.similarity(i, j) < config.Threshold:
+			return false
+		}
+		return hammingDistance(fingerprintOf(t, sketches[i].SimHash), fingerprintOf(t, sketches[j].SimHash)) <= config.Hamming
+	}
+	checkFollows(t, tr, rows, isTrue)
+	checkUnique(t, config, s.files)
+	gone, forReference := int64(0), int64(0)
+	removed := map[string]bool{}
+	for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
+		removed[row.Ref] = true
+		gone++
+	}
+	for i := range tr.documents {
+		likeReference := false
+		for j := range tr.references {
+			likeReference = likeReference || i >= tr.references && isTrue(j, i)
+		}
+		if likeReference {
+			forReference++
+		}
+		if ref := tr.documents[i].ref; removed[ref] && i < tr.references || likeReference && !removed[ref] {
+			t.Errorf("%s goes: %v, like the reference: %v", ref, removed[ref], likeReference)
+		}
+	}
+	if n := summary.Counts; n.Removed != gone || n.RemovedForReference != forReference || n.Kept+gone != n.Documents || n.Pairs != int64(len(rows)) {
+		t.Errorf("counts %+v; %d go, %d of them for the reference, %d rows", n, gone, forReference, len(rows))
 	}
 }

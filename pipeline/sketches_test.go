@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -136,52 +134,5 @@ func TestMeasures(t *testing.T) {
 				t.Errorf("pairs %q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-// TestWeights: the weights of fields and features are in the SimHash.
-func TestWeights(t *testing.T) {
-	records := []measured{{ID: "a", Title: "a title", Text: "some text of a page", Features: map[string]any{"x": 5}}}
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens}, Weights: []float64{1, 3}, SimHashBits: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := testConfig(t, putMeasured(t, records))
-	config.Emit, config.Weight = []string{output.Sketches}, map[string]float64{"title": 3, "text": 1}
-	runJob(t, config)
-	want := wantSketch("a", "x.jsonl:0", fingerprinter.Texts([][]byte{[]byte(records[0].Text), []byte(records[0].Title)}), 128)
-	sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), []sketchRow{want})
-}
-
-// TestSeed: a seed changes all hashes and no pair.
-func TestSeed(t *testing.T) {
-	files := cut(oddities(74), 2)
-	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Seed.Number = 1<<63 | 5
-	config.Emit = append(config.Emit, output.Sketches)
-	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
-	keyed := readRows[sketchRow](t, config.Output, output.Sketches)
-	config.Seed, config.Output = job.Seed{}, filepath.Join(t.TempDir(), "out")
-	runJob(t, config)
-	for i, row := range readRows[sketchRow](t, config.Output, output.Sketches) {
-		if row.Shingles > 0 && slices.Equal(row.Fingerprint, keyed[i].Fingerprint) {
-			t.Fatalf("%+v with a seed and without", row)
-		}
-	}
-}
-
-// TestStopWordsRefused: the error names the fault of the list.
-func TestStopWordsRefused(t *testing.T) {
-	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})
-	for _, c := range []struct{ name, Inputs, says string }{
-		{"missing", filepath.Join(t.TempDir(), "none"), "stopwords: open"},
-		{"empty", put(t, filepath.Join(t.TempDir(), "empty"), []byte("# nothing\n"), plain), "it holds no word"},
-		{"no word", put(t, filepath.Join(t.TempDir(), "signs"), []byte("the\n...\n"), plain), "line 2"},
-	} {
-		config := testConfig(t, input)
-		config.StopWords = c.Inputs
-		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: error %v, want one of usage that says %q", c.name, err, c.says)
-		}
 	}
 }

@@ -11,11 +11,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
 )
 
 // shownSource returns a value in JSON as a table of sources shows it.
@@ -54,85 +51,6 @@ func fromSources(lines []line, many int, seed uint64) []line {
 		l.source = shownSource(value)
 		return map[string]string{"site": value}
 	})
-}
-
-// TestSourceField compares with brute force over the pairs of a corpus: the values of a field are the sources.
-func TestSourceField(t *testing.T) {
-	t.Parallel()
-	for _, many := range []int{6, 40, 2000} {
-		lines := fromSources(sided(slices.Concat(oddities(71), equalTexts(72), spread(73)), sides, 74), many, 75)
-		files := cut(lines, 4)
-		apart, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
-		for i := range files {
-			files[i].lines = slices.Clone(files[i].lines)
-			for k := range files[i].lines {
-				files[i].lines[k].side = ""
-			}
-		}
-		alone, both := naiveTruth(3, true, files...), naiveTruth(3, true, files...)
-		both.references = countDocuments(files[:2])
-		reference, later := putCorpus(t, plain, files[:2]...), putCorpus(t, plain, files[2:]...)
-		for _, c := range []struct {
-			name   string
-			tr     *truth
-			change func(*job.Config)
-		}{
-			{"alone", alone, func(c *job.Config) { c.Lanes = 1 }},
-			{"alone, MinHash", alone, func(c *job.Config) {
-				c.Keys, c.Recall, c.Lanes, c.Keep, c.Split = methods.MinHash, certain, 3, preference.Longest, keep.Star
-			}},
-			{"alone, all pairs", alone, func(c *job.Config) { c.Keys = methods.All }},
-			{"reference", both, func(c *job.Config) {
-				c.Input, c.Reference = []string{later}, []string{reference}
-			}},
-			{"across", apart, func(c *job.Config) { c.Across, c.Lanes = "source", 2 }},
-		} {
-			t.Run(fmt.Sprintf("%d/%s", many, c.name), func(t *testing.T) {
-				config := testConfig(t, input)
-				config.Threshold, config.SourceField = 0.5, "site"
-				c.change(&config)
-				summary := runJob(t, config)
-				checkAgainstTruth(t, config, summary, c.tr)
-				found := len(summary.Sources)
-				if most := map[bool]int{false: 100, true: 128}[len(config.Reference) > 0]; many == 2000 && found != most || found < 4 {
-					t.Errorf("%d sources", found)
-				}
-			})
-		}
-	}
-}
-
-// TestSourceFieldInCuts: the sources do not depend on how the job is cut.
-func TestSourceFieldInCuts(t *testing.T) {
-	t.Parallel()
-	files := cut(fromSources(oddities(76), 2000, 77), 3)
-	config := lawConfig(t, putCorpus(t, plain, files...))
-	config.SourceField = "site"
-	want, whole := runInner(t, config, wholeJob)
-	if len(whole.Named) != 100 {
-		t.Fatalf("sources %+v", whole.Named)
-	}
-	cuts := []innerJob{
-		{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-		{splitBytes: 3 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7},
-	}
-	sameInCuts(t, config, want, whole, cuts...)
-	for _, cut := range cuts {
-		_, result := runInner(t, config, cut)
-		checkSame(t, "names of sources", result.Named, whole.Named)
-	}
-}
-
-// TestSourceFieldOnRunners: the sources are the same on a portable runner.
-func TestSourceFieldOnRunners(t *testing.T) {
-	config := lawConfig(t, putCorpus(t, plain, cut(fromSources(oddities(81), 2000, 82), 4)...))
-	config.SourceField = "site"
-	want := runJob(t, config)
-	startPrism(t)
-	config.Runner, config.Output = portable, filepath.Join(t.TempDir(), "portable")
-	got := runJob(t, config)
-	checkSame(t, "sources", got.Sources, want.Sources)
-	checkSame(t, "warnings", got.Warnings, want.Warnings)
 }
 
 // TestSourceFieldChangesNothingElse: the rows of a job are the same with and without the field, and so is the hash of its

@@ -262,13 +262,3 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
-
-// TestWarningsInCuts: what is counted for warnings and of sources does not depend on how the job is cut.
-func TestWarningsInCuts(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, warned()...))
-	want, whole := runInner(t, config, wholeJob)
-	if whole.Templates.Count != 1 || whole.Bridges.Count != 1 {
-		t.Fatalf("doubtful clusters: %+v, %+v", whole.Templates, whole.Bridges)
-	}
-	sameInCuts(t, config, want, whole, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3})
-}

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -36,64 +35,6 @@ func only(scope string, files []file) []file {
 		files[i].lines = slices.DeleteFunc(slices.Clone(files[i].lines), func(l line) bool { return l.scope != scope })
 	}
 	return files
-}
-
-// TestWithin compares with brute force over the pairs of a scope.
-func TestWithin(t *testing.T) {
-	lines := scoped(slices.Concat(oddities(41), equalTexts(42)), 43)
-	lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
-	files := cut(lines, 4)
-	alone, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
-	both, later := naiveTruth(3, true, files...), putCorpus(t, plain, files[2:]...)
-	both.references = countDocuments(files[:2])
-	reference := putCorpus(t, plain, files[:2]...)
-	for _, c := range []struct {
-		keys      methods.Name
-		reference bool
-		lanes     int
-	}{
-		{methods.Exact, false, 1},
-		{methods.Exact, true, 3},
-		{methods.MinHash, false, 1},
-		{methods.MinHash, true, 2},
-		{methods.All, false, 4},
-		{methods.All, true, 2},
-		{methods.Auto, false, 2},
-	} {
-		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config, tr := byKeys(testConfig(t, input), c.keys), alone
-			if c.reference {
-				config.Input, config.Reference, tr = []string{later}, []string{reference}, both
-			}
-			config.Threshold, config.Within, config.Lanes = 0.5, "lang", c.lanes
-			if c.keys == methods.MinHash {
-				config.Recall, config.Audit = certain, "100000"
-			}
-			if c.lanes > 1 {
-				config.Keep, config.Split = preference.Longest, keep.Star
-			}
-			summary := runJob(t, config)
-			checkAgainstTruth(t, config, summary, tr)
-			checkUnscoped(t, summary, tr, func(d truthDocument) string { return d.scope })
-			if c.keys == methods.MinHash && !c.reference {
-				checkAudit(t, config, summary, tr)
-			}
-		})
-	}
-}
-
-// checkUnscoped checks how many documents have no value in the field that scopes them.
-func checkUnscoped(t *testing.T, summary Summary, tr *truth, value func(truthDocument) string) {
-	t.Helper()
-	want := int64(0)
-	for _, d := range tr.documents {
-		if value(d) == `null` {
-			want++
-		}
-	}
-	if summary.Counts.Unscoped != want {
-		t.Errorf("%d documents without a value, want %d", summary.Counts.Unscoped, want)
-	}
 }
 
 // checkAudit checks the recall that an audit of all documents has found.
@@ -144,19 +85,17 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 	return p
 }
 
-// TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method.
+// TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method. TestLaws has
+// the methods that brute force can follow.
 func TestWithinIsTheUnion(t *testing.T) {
 	t.Parallel()
 	lines := scoped(slices.Concat(synthetic(44), equalTexts(45)), 46)
 	files := cut(lines, 4)
 	known, files := files[:1], files[1:]
-	for _, c := range []struct {
+	for n, c := range []struct {
 		name   string
 		change func(*job.Config)
 	}{
-		{"exact", func(c *job.Config) { c.Keys = methods.Exact }},
-		{"all", func(c *job.Config) { c.Keys = methods.All }},
-		{"minhash", func(c *job.Config) { c.Keys, c.Audit = methods.MinHash, "off" }},
 		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
 		{"simhash", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 9, 0.8 }},
 		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
@@ -165,63 +104,36 @@ func TestWithinIsTheUnion(t *testing.T) {
 			c.Keep = preference.First
 		}},
 	} {
-		for _, hasReference := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/%v", c.name, hasReference), func(t *testing.T) {
-				config := testConfig(t, putCorpus(t, plain, files...))
-				config.Threshold, config.Within = 0.5, "lang"
-				config.Emit = []string{output.Clusters, output.Pairs, output.Removed, output.Unique}
-				config.Keep = preference.Longest
-				c.change(&config)
+		hasReference := n%2 == 0
+		t.Run(fmt.Sprintf("%s/%v", c.name, hasReference), func(t *testing.T) {
+			config := testConfig(t, putCorpus(t, plain, files...))
+			config.Threshold, config.Within = 0.5, "lang"
+			config.Emit = []string{output.Clusters, output.Pairs, output.Removed, output.Unique}
+			config.Keep = preference.Longest
+			c.change(&config)
+			if hasReference {
+				config.Reference = []string{putCorpus(t, plain, known...)}
+			}
+			got := withinPartsOf(t, config)
+			var want withinParts
+			for _, scope := range scopes {
+				config := config
+				config.Within, config.Input = "", []string{putCorpus(t, plain, only(scope, files)...)}
 				if hasReference {
-					config.Reference = []string{putCorpus(t, plain, known...)}
+					config.Reference = []string{putCorpus(t, plain, only(scope, known)...)}
 				}
-				got := withinPartsOf(t, config)
-				var want withinParts
-				for _, scope := range scopes {
-					config := config
-					config.Within, config.Input = "", []string{putCorpus(t, plain, only(scope, files)...)}
-					if hasReference {
-						config.Reference = []string{putCorpus(t, plain, only(scope, known)...)}
-					}
-					part := withinPartsOf(t, config)
-					want.rows = append(want.rows, part.rows...)
-					findings.Merge(&want.counts, part.counts)
-				}
-				slices.Sort(got.rows)
-				slices.Sort(want.rows)
-				sameText(t, "rows", strings.Join(got.rows, ""), strings.Join(want.rows, ""))
-				// Which pairs are candidates depends on how rare shingles are.
-				got.counts.Candidates, got.counts.Unscoped, want.counts.Candidates = 0, 0, 0
-				if !reflect.DeepEqual(got.counts, want.counts) || got.counts.Pairs < 100 || got.counts.Identical < 50 {
-					t.Errorf("counts %+v, want %+v", got.counts, want.counts)
-				}
-			})
-		}
-	}
-}
-
-// TestWithinHeaps: very many similar documents of several scopes never meet.
-func TestWithinHeaps(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("heaps need many documents; TestWithin runs the same code on few")
-	}
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
-		files := cut(marked(heapCorpus(47, 600, 3), func(i int, l *line) map[string]string {
-			l.scope = []string{`"a"`, `"b"`}[i%2]
-			return map[string]string{"lang": l.scope}
-		}), 3)
-		config := heapConfig(t, keys, putCorpus(t, plain, files...), "")
-		config.Threshold, config.Within = 0.7, "lang"
-		whole := wholeJob
-		whole.bounds = denseBounds
-		text, result := runInner(t, config, whole)
-		if result.Skipped.Groups == 0 {
-			t.Fatalf("a corpus without heaps: %+v", result.Counts)
-		}
-		h := heapCheck{tr: naiveTruth(3, true, files...), rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
-		h.check(t, result.Skipped)
-		other, _ := runInner(t, config, heapsInCuts)
-		sameText(t, string(keys), other, text)
+				part := withinPartsOf(t, config)
+				want.rows = append(want.rows, part.rows...)
+				findings.Merge(&want.counts, part.counts)
+			}
+			slices.Sort(got.rows)
+			slices.Sort(want.rows)
+			sameText(t, "rows", strings.Join(got.rows, ""), strings.Join(want.rows, ""))
+			// Which pairs are candidates depends on how rare shingles are.
+			got.counts.Candidates, got.counts.Unscoped, want.counts.Candidates = 0, 0, 0
+			if !reflect.DeepEqual(got.counts, want.counts) || got.counts.Pairs < 100 || got.counts.Identical < 50 {
+				t.Errorf("counts %+v, want %+v", got.counts, want.counts)
+			}
+		})
 	}
 }

@@ -116,63 +116,6 @@ func TestOverwrite(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
 }
 
-// TestDeadWhilePublishing: a job that died while it published leaves results without a mark of success. The next job
-// replaces them. A file outside their manifest is somebody else's.
-func TestDeadWhilePublishing(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(26), 2)...))
-	runJob(t, config)
-	want := lawful(t, config.Output)
-	die := func() {
-		for _, name := range []string{workspace.SuccessName, workspace.SummaryName, "pairs-00000-of-00001.jsonl"} {
-			if err := os.Remove(filepath.Join(config.Output, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	die()
-	runJob(t, config)
-	sameText(t, "output", lawful(t, config.Output), want)
-
-	die()
-	put(t, filepath.Join(config.Output, "mine.txt"), []byte("mine"), plain)
-	before := tree(t, config.Output)
-	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "mine.txt") {
-		t.Errorf("with a file of somebody else: %v", err)
-	}
-	if !maps.Equal(before, tree(t, config.Output)) {
-		t.Error("a refused job changed the folder")
-	}
-
-	for _, content := range []string{"", "[]", "{}", `{"files":[]}`, `{"name":"an app"}`} {
-		config := testConfig(t, config.Input...)
-		put(t, filepath.Join(config.Output, workspace.ManifestName), []byte(content), plain)
-		for _, config.Overwrite = range []bool{false, true} {
-			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), workspace.ManifestName) {
-				t.Errorf("with a manifest %q of somebody else, --overwrite %v: %v", content, config.Overwrite, err)
-			}
-		}
-		if after := tree(t, config.Output); len(after) != 1 || after[workspace.ManifestName] != content {
-			t.Errorf("%q became %v", content, after)
-		}
-	}
-}
-
-// TestFolderInTheWay: if a result cannot have its name, the results of the earlier job stay.
-func TestFolderInTheWay(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(27), 2)...))
-	config.Emit = []string{output.Pairs}
-	runJob(t, config)
-	put(t, filepath.Join(config.Output, "clusters-00000-of-00001.jsonl", "mine.txt"), []byte("mine"), plain)
-	before := tree(t, config.Output)
-	config.Emit, config.Overwrite = []string{output.Clusters}, true
-	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "clusters-00000-of-00001.jsonl: move it away") {
-		t.Errorf("error %v", err)
-	}
-	if !maps.Equal(before, tree(t, config.Output)) {
-		t.Error("the failed job changed the folder")
-	}
-}
-
 // TestNamesOfBytes: a path is bytes, whether or not they are UTF-8.
 func TestNamesOfBytes(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(28), 2)...))

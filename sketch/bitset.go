@@ -8,7 +8,6 @@ import (
 // bitSet holds small numbers, such as places in a sequence, with one bit for each.
 type bitSet []uint64
 
-// reset makes it the empty set of numbers below n.
 func (s *bitSet) reset(n int) {
 	*s = sized(*s, (n+63)/64)
 	clear(*s)
@@ -20,7 +19,6 @@ func (s bitSet) has(i int) bool { return s[uint(i)/64]>>(uint(i)%64)&1 != 0 }
 // bit returns 1 if the set has i, else 0.
 func (s bitSet) bit(i int) uint64 { return s[uint(i)/64] >> (uint(i) % 64) & 1 }
 
-// addRange adds the numbers from begin to end-1.
 func (s bitSet) addRange(begin, end int) {
 	for at := begin; at < end; {
 		word, mask, next := rangeInWord(at, end)
@@ -29,7 +27,6 @@ func (s bitSet) addRange(begin, end int) {
 	}
 }
 
-// removeRange removes the numbers from begin to end-1.
 func (s bitSet) removeRange(begin, end int) {
 	for at := begin; at < end; {
 		word, mask, next := rangeInWord(at, end)
@@ -46,7 +43,6 @@ func rangeInWord(at, end int) (word int, mask uint64, next int) {
 	return word, ^uint64(0) >> (64 - uint(next-at)) << (uint(at) % 64), next
 }
 
-// all yields the numbers in their order.
 func (s bitSet) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, word := range s {

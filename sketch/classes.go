@@ -75,7 +75,6 @@ var (
 	}
 )
 
-// newClassTable builds the table. The code points of soloScripts are tokens of their own.
 func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	classes := make([]class, unicode.MaxRune+1)
 	assign(classes, unicode.Letter, letter)
@@ -129,7 +128,6 @@ func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	return table
 }
 
-// assign gives the code points of ranges the class c.
 func assign(classes []class, ranges *unicode.RangeTable, c class) {
 	for _, r := range ranges.R16 {
 		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
@@ -143,7 +141,6 @@ func assign(classes []class, ranges *unicode.RangeTable, c class) {
 	}
 }
 
-// newShort returns the short for r, which is of class c.
 func newShort(r rune, c class) short {
 	lower := r
 	if c&irregular != 0 {
@@ -157,7 +154,6 @@ func newShort(r rune, c class) short {
 	return short(bytes[0]) | short(bytes[1])<<8 | short(c&^irregular)<<shortClass
 }
 
-// class returns the class of r, which must be a code point.
 func (t *classTable) class(r uint32) class {
 	return t.pages[t.pageOf[r/pageSize]|uint16(r%pageSize)]
 }

@@ -89,7 +89,6 @@ func (c *Code) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// set takes over one part of the text form.
 func (c *Code) set(part string) error {
 	before := *c
 	switch part {
@@ -194,7 +193,6 @@ func (r *codeReader) blanked(tokens *sourcecode.Scanner, code []byte) []byte {
 	return r.text
 }
 
-// blank overwrites text with spaces, except for ends of lines.
 func blank(text []byte) {
 	for i, b := range text {
 		if b != '\n' {
@@ -203,7 +201,6 @@ func blank(text []byte) {
 	}
 }
 
-// words returns a text with a word for each token of code.
 func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
 	room := r.budget.room()
 	r.text = slices.Grow(r.text[:0], min(len(code), room))
@@ -250,7 +247,6 @@ func appendMark(text, mark []byte) []byte {
 	return text
 }
 
-// begin returns where the code begins that a word at the given place stands for.
 func (r *codeReader) begin(at uint32) uint32 {
 	if len(r.pieces) == 0 {
 		return at

@@ -6,8 +6,8 @@
 // shingles that both have. A [Hasher] computes the set:
 //
 //   - token.go folds a chunk of text and finds its tokens, with the classes of
-//     Unicode code points from classes.go,
-//   - shingle.go hashes tokens and combines neighbours to shingles,
+//     Unicode code points from classes.go, hashes them, and combines neighbours
+//     to shingles,
 //   - document.go passes a text through these steps, sorts the shingles and removes
 //     duplicates.
 //
@@ -35,8 +35,8 @@
 // against programs in use:
 //
 //   - singlehash.go, the single-hash MinHash: a [SingleHash] reads a text with the
-//     characters of alphanumeric.go and keeps the smallest hashes in smallest.go.
-//     estimate.go compares such fingerprints and bottom-k sketches, for Jaccard
+//     characters of its article and keeps the smallest hashes as bottomk.go does.
+//     minhash.go compares such fingerprints and bottom-k sketches, for Jaccard
 //     similarity and containment: see [EstimateFingerprints],
 //   - simhash.go, the [SimHash] of weighted features. majority.go counts it bit by
 //     bit, 64 at once. [Hamming] and [Cosine] compare,

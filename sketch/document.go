@@ -132,7 +132,6 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 	return h.count
 }
 
-// begin begins a text of about so many bytes.
 func (h *Hasher) begin(length int) {
 	h.tokenizer.reset()
 	h.runs.reset()
@@ -162,7 +161,6 @@ func (h *Hasher) end() {
 	}
 }
 
-// join joins the tokens from number waiting on to shingles. It reports whether the text may go on.
 func (h *Hasher) join(waiting int) bool {
 	read := len(h.tokens) - waiting
 	h.count += read

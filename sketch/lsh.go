@@ -128,7 +128,6 @@ func (l *LSH) add(shingle [][]byte) {
 	}
 }
 
-// flush counts the pending hashes.
 func (l *LSH) flush() {
 	for i := range l.blocks {
 		l.majorities[i].counters.Add(l.blocks[i][:l.pending])

@@ -25,7 +25,6 @@ type subsetSums struct {
 	lower, upper [1 << (weightedBlock / 2)]uint64
 }
 
-// newSubsetSums returns the sums of the subsets of weights.
 func newSubsetSums(weights *[weightedBlock]uint64) (sums subsetSums) {
 	for i := range weightedBlock / 2 {
 		for rest := range 1 << i {

@@ -108,7 +108,6 @@ func (m *Matcher) MayReach(words int) bool {
 // each other that they may be in one span.
 type cluster struct{ first, last int }
 
-// cluster finds the clusters of places in a sequence.
 func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
 	runs := m.clusters[:0]
 	for first, last := range places.runs() {
@@ -140,12 +139,10 @@ func (m *Matcher) reachedBack(s *IndexedSequence, last int, runs []cluster) bool
 	return false
 }
 
-// words returns how many words a cluster has.
 func (m *Matcher) words(s *IndexedSequence, c cluster) int {
 	return m.distance(s, c.first, c.last) + 2*m.shingle
 }
 
-// widest returns the number of words of the longest cluster.
 func (m *Matcher) widest(s *IndexedSequence, places bitSet) int {
 	widest := 0
 	for _, c := range m.cluster(s, places) {
@@ -205,7 +202,6 @@ func (m *Matcher) addSeed(a, b int, kind uint64) {
 	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a)<<1|kind)
 }
 
-// places returns the places of a seed in a and in b.
 func (m *Matcher) places(seed uint64) (a, b int) {
 	a = int(seed & math.MaxUint32 >> 1)
 	return a, a + int(seed>>32) - m.a.Len()

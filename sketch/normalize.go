@@ -39,10 +39,8 @@ type Normalization struct {
 	Punctuation bool
 }
 
-// errBothForms is the error of a Normalization with both forms.
 var errBothForms = errors.New("nfc and nfkc exclude each other: choose one")
 
-// steps are the names of the fields.
 func (n *Normalization) steps() []struct {
 	name string
 	on   *bool
@@ -85,7 +83,6 @@ func (n *Normalization) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// set switches the step of the given name on.
 func (n *Normalization) set(name string) error {
 	for _, step := range n.steps() {
 		if step.name == name {
@@ -154,7 +151,6 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return n.charge(append(n.begin(dst, n.folded), n.folded...))
 }
 
-// begin begins a step that appends to dst what it makes of text. The step may stop when dst is longer than n.most.
 func (n *Normalizer) begin(dst, text []byte) []byte {
 	n.before, n.most = len(dst), math.MaxInt
 	if room := n.budget.room(); room < math.MaxInt {
@@ -163,7 +159,6 @@ func (n *Normalizer) begin(dst, text []byte) []byte {
 	return slices.Grow(dst, min(len(text), n.most-len(dst)))
 }
 
-// charge charges what a step has appended.
 func (n *Normalizer) charge(dst []byte) []byte {
 	n.budget.takeText(len(dst)-n.before, n.most-n.before)
 	return dst
@@ -229,7 +224,6 @@ func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 	return dst
 }
 
-// appendFolded appends the case folding of text.
 func (n *Normalizer) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 && len(dst) <= n.most {
 		dst = slices.Grow(dst, len(text))
@@ -322,10 +316,8 @@ func removePunctuation(text []byte) int {
 	return kept
 }
 
-// softHyphen marks where a word may be broken.
 const softHyphen = '\u00ad'
 
-// joinsWords reports whether r is punctuation that occurs within words.
 func joinsWords(r rune) bool {
 	switch r {
 	case '\'', '\u2019', '.', '-', '\u2010', '\u2011', '\u00b7':
@@ -357,7 +349,6 @@ var kindsASCII = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// isWordPart reports whether r may be in a token.
 func isWordPart(r rune) bool {
 	if r < utf8.RuneSelf {
 		return kindsASCII[r] == wordKind
@@ -374,4 +365,21 @@ func beginsWord(text []byte) bool {
 		}
 		text = text[size:]
 	}
+}
+
+// firstOfIdeographs is the smallest first byte of a Chinese character.
+const firstOfIdeographs = 0xe3
+
+// isIdeograph reports whether text begins with a Chinese character. Normalization does not join it to the
+// text before it.
+func isIdeograph(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return unicode.Is(unicode.Unified_Ideograph, r)
+}
+
+// reachesOver reports whether the normalized end of text may depend on the text that follows. It does for
+// punctuation that joins words, and for soft hyphens.
+func reachesOver(text []byte) bool {
+	r, _ := utf8.DecodeLastRune(text)
+	return joinsWords(r) || r == softHyphen
 }

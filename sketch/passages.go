@@ -83,7 +83,6 @@ func (m *Matcher) Spans() []Span {
 	return m.spans
 }
 
-// find finds the spans worth reporting among shingles at the given places.
 func (m *Matcher) find(inA, inB bitSet) {
 	m.seed(inA, inB)
 	m.extend()
@@ -175,7 +174,6 @@ func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	return stretch{}, false
 }
 
-// joins reports whether two stretches on one diagonal may be in one span.
 func (m *Matcher) joins(s, next stretch) bool {
 	gap := max(m.distance(m.a, s.a+s.length-1, next.a), m.distance(m.b, s.b+s.length-1, next.b))
 	return gap <= MostGap && gap < min(s.length, next.length)+m.shingle-1
@@ -209,7 +207,6 @@ func (m *Matcher) follow(a, b int) bool {
 		x.Tokens[a+1] == x.Tokens[a]+1 && y.Tokens[b+1] == y.Tokens[b]+1
 }
 
-// choose keeps the stretches that report new passages.
 func (m *Matcher) choose() {
 	slices.SortFunc(m.stretches, func(x, y stretch) int {
 		switch { // lazily: this is where most of the time of choose goes
@@ -256,7 +253,6 @@ func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	return best
 }
 
-// take chooses a part of a stretch unless it is shorter than least.
 func (m *Matcher) take(part stretch, least int) {
 	if part.length < least {
 		return
@@ -266,7 +262,6 @@ func (m *Matcher) take(part stretch, least int) {
 	m.coveredB.addRange(part.b, part.b+part.length)
 }
 
-// join makes chains of the chosen stretches.
 func (m *Matcher) join() {
 	slices.SortFunc(m.chosen, byPlace)
 	m.chains = m.chains[:0]
@@ -297,12 +292,10 @@ func (m *Matcher) gap(c *chain, s stretch) (int, bool) {
 	return gap, gap <= MostGap && gap < min(c.words, s.length+m.shingle-1)
 }
 
-// distance returns how many words are between two shingles. It is negative if they overlap.
 func (m *Matcher) distance(s *IndexedSequence, before, after int) int {
 	return int(s.Tokens[after]) - int(s.Tokens[before]) - m.shingle
 }
 
-// tell reports the chains that are long enough as spans.
 func (m *Matcher) tell() {
 	m.spans = m.spans[:0]
 	for _, c := range m.chains {

@@ -20,7 +20,6 @@ type preparation struct {
 	whole                []byte
 }
 
-// newPreparation returns the preparation that options ask for.
 func newPreparation(o Options) (p preparation, err error) {
 	p.budget = o.Budget
 	if p.code, err = newCodeReader(o.Code, o.Budget); err != nil {

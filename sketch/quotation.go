@@ -134,7 +134,6 @@ func (q *quotations) closing(at int, marks string) int {
 	}
 }
 
-// opens reports whether a mark is where a quotation may begin.
 func (q *quotations) opens(at, size int) bool {
 	before, _ := utf8.DecodeLastRune(q.text[:at])
 	after, _ := utf8.DecodeRune(q.text[at+size:])
@@ -153,7 +152,6 @@ func closesBefore(r rune) bool {
 	return false
 }
 
-// closes reports whether a plain mark is where a quotation may end.
 func (q *quotations) closes(at int) bool {
 	before, _ := utf8.DecodeLastRune(q.text[:at])
 	after, _ := utf8.DecodeRune(q.text[at+1:])

@@ -49,10 +49,8 @@ type runs struct {
 	singles []uint64
 }
 
-// reset prepares for another text.
 func (r *runs) reset() { r.open, r.isJoined = r.open[:0], false }
 
-// join replaces the hashes from number first on, which the chunk of t has, by the hashes of tokens.
 func (r *runs) join(hashes []uint64, first int, t *tokenizer) []uint64 {
 	starts := t.starts[:len(hashes)-first]
 	mayHaveRuns := len(r.open) > 0
@@ -80,7 +78,6 @@ func (r *runs) join(hashes []uint64, first int, t *tokenizer) []uint64 {
 	return hashes
 }
 
-// close ends the run that is open. A run that is shorter than a token is one.
 func (r *runs) close(hashes []uint64) []uint64 {
 	if len(r.open) > 0 && !r.isJoined {
 		hashes = append(hashes, r.hash.Run(r.open))

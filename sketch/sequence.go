@@ -163,7 +163,6 @@ func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 	q.Shingles, q.Tokens, q.Starts, q.Ends = q.Shingles[:n], q.Tokens[:n], q.Starts[:n], q.Ends[:n]
 }
 
-// part adds the tokens of text[begin:end]. Unless it is quoted, it also adds its shingles.
 func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
 	s.inRun, s.count = s.inRun[:0], 0
@@ -222,7 +221,6 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	q.Starts, q.Ends = append(q.Starts, starts...), append(q.Ends, ends...)
 }
 
-// token adds a token, and reports whether the text may go on.
 func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 	s.count++
 	if !s.budget.take(placeBytes + comparedBytes) {
@@ -300,7 +298,6 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.invalid += s.prepared.invalid
 }
 
-// countTokens returns the number of tokens of a piece.
 func (s *Sequencer) countTokens(piece []byte) int {
 	n := 0
 	for s.scanner.reset(piece); s.scanner.next(); {

@@ -79,7 +79,6 @@ func (x *IndexedSequence) sort() {
 // Distinct returns the number of distinct shingles.
 func (x *IndexedSequence) Distinct() int { return x.distinct }
 
-// find returns the places of a shingle, in the order of the text.
 func (x *IndexedSequence) find(shingle uint64) []place {
 	leading := shingle >> x.shift
 	of := x.places[x.starts[leading]:x.starts[leading+1]]

@@ -82,10 +82,8 @@ type SimHash struct {
 	others   int
 }
 
-// pendingHashes is the number of hashes of weight 1 that are counted at once.
 const pendingHashes = 64
 
-// weightedFeature is a feature with a weight in units of weightUnit.
 type weightedFeature struct {
 	hash, weight uint64
 	flip         uint64 // all ones if the weight counts against the bits, else 0
@@ -159,7 +157,6 @@ func (s *SimHash) Add(hash uint64, weight float64) {
 	}
 }
 
-// room returns the weight that can still be counted.
 func (s *SimHash) room() uint64 { return mostWeight - s.weights - s.ones*weightUnit }
 
 // flushWeighted counts the pending features of weights other than 1.
@@ -188,7 +185,6 @@ func (s *SimHash) AddSet(hashes []uint64) {
 	s.addOnes(hashes)
 }
 
-// flush counts the pending features of weight 1.
 func (s *SimHash) flush() {
 	if s.count > 0 {
 		s.addOnes(s.pending[:s.count])

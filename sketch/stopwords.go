@@ -80,7 +80,6 @@ func (s *StopWords) Contains(word []byte) bool {
 	return ok
 }
 
-// lengthBit returns the bit of a word of the given number of bytes.
 func lengthBit(length int) uint64 { return 1 << min(length, 63) }
 
 // appendLower appends word in lower case, code point by code point like tokens.

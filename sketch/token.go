@@ -3,6 +3,7 @@ package sketch
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -63,7 +64,6 @@ type tokenizer struct {
 	invalid int
 }
 
-// reset prepares for another text.
 func (t *tokenizer) reset() {
 	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, asmkernels.Prefix{}, 0
 }
@@ -216,7 +216,6 @@ func (t *tokenizer) foldResized(window []byte) int {
 	return length
 }
 
-// close ends the token that is open at the end of the text, if there is one.
 func (t *tokenizer) close() {
 	if t.scan.Starts > t.scan.Ends {
 		t.ends[t.scan.Ends] = uint16(t.scan.Written)
@@ -237,4 +236,39 @@ func (t *tokenizer) keep() {
 	t.scan.Written = copy(t.folded[:], rest)
 	t.scan.Starts -= t.scan.Ends
 	t.starts[0], t.scan.Ends = 0, 0
+}
+
+const (
+	// tokenBlock is the number of bytes that the token hash takes in at once.
+	tokenBlock = asmkernels.TokenBlock
+
+	// elementBits is the number of bits of a set element.
+	elementBits = asmkernels.ElementBits
+)
+
+// appendHashes appends the hashes of the chunk's finished tokens.
+func (t *tokenizer) appendHashes(hashes []uint64) []uint64 {
+	count, known := t.scan.Ends, len(hashes)
+	if count == 0 {
+		return hashes
+	}
+	hashes = slices.Grow(hashes, count)[:known+count]
+	chunk := hashes[known:]
+	t.hash.Tokens(chunk, t.folded[:], t.starts[:], t.ends[:], t.long[:])
+	if t.prefix != (asmkernels.Prefix{}) {
+		chunk[0] = t.hash.Token(t.prefix, t.folded[t.starts[0]:t.ends[0]])
+	}
+	return hashes
+}
+
+// appendShingles appends the element of every run of width adjacent token hashes. It has 48 bits.
+func appendShingles(elements []uint64, hash *asmkernels.Hash, tokens []uint64, width int) []uint64 {
+	count := len(tokens) - width + 1
+	if count <= 0 {
+		return elements
+	}
+	known := len(elements)
+	elements = slices.Grow(elements, count)[:known+count]
+	hash.Shingles(elements[known:], tokens, width)
+	return elements
 }

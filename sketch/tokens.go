@@ -26,7 +26,6 @@ const (
 	CharacterTokens Tokens = "chars"
 )
 
-// runCharacters is how many code points of a run a shingle has for each of its tokens.
 const runCharacters = 4
 
 // tokenRule is how tokens of a kind are found.

@@ -17,18 +17,15 @@ type wordScanner struct {
 	invalid int
 }
 
-// newWordScanner returns a scanner for the measure m.
 func newWordScanner(m Measure) wordScanner {
 	rule := m.Tokens.rule()
 	return wordScanner{rule: rule, classes: rule.classes()}
 }
 
-// reset begins another text.
 func (w *wordScanner) reset(text []byte) {
 	w.text, w.at, w.invalid = text, 0, 0
 }
 
-// next finds the next token and reports whether there is one.
 func (w *wordScanner) next() bool {
 	if w.rule.characters {
 		return w.nextCharacter()
@@ -96,7 +93,6 @@ func (w *wordScanner) nextCharacter() bool {
 // isInRun reports whether the token that next has found is a code point that belongs to a run of the rule.
 func (w *wordScanner) isInRun() bool { return w.rule.runs && isInRun(w.text[w.begin:w.end]) }
 
-// class returns the class of the code point at the given place, and its length.
 func (w *wordScanner) class(at int) (c class, size int) {
 	r, size := utf8.DecodeRune(w.text[at:])
 	if r == utf8.RuneError && size == 1 {
@@ -105,5 +101,4 @@ func (w *wordScanner) class(at int) (c class, size int) {
 	return w.classes.class(uint32(r)) &^ irregular, size
 }
 
-// word returns the token that next has found, as it is in the text.
 func (w *wordScanner) word() []byte { return w.text[w.begin:w.end:w.end] }

@@ -18,7 +18,6 @@ const runnerFlag = "runner"
 // sends the job when this process has ended, so such a job is not waited for.
 const templateFlag = "template_location"
 
-// forLauncher reports whether the launcher of a Flex Template has started this process.
 func forLauncher() bool { return flag.Lookup(templateFlag).Value.String() != "" }
 
 // runner is a runner of Beam that can run jobs.
@@ -58,7 +57,6 @@ func refusals() map[string]string {
 	return map[string]string{"execute_async": "--async does that", "dry_run": unrun}
 }
 
-// runnerNamed returns the runner with a name, if there is one.
 func runnerNamed(name string) (runner, bool) {
 	all := runnersOfBeam()
 	i := slices.IndexFunc(all, func(r runner) bool { return slices.Contains(r.names, name) })
@@ -68,7 +66,6 @@ func runnerNamed(name string) (runner, bool) {
 	return all[i], true
 }
 
-// beamFlag is a flag of Beam on the command line.
 type beamFlag struct{ name, value string }
 
 // cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or
@@ -136,7 +133,6 @@ func setBeamFlags(command string, beams []beamFlag) error {
 	return nil
 }
 
-// chosenRunner returns the runner that the flags of Beam name, or the usual one.
 func chosenRunner(beams []beamFlag) (runner, error) {
 	chosen, names := runnersOfBeam()[0], []string{}
 	for _, r := range runnersOfBeam() {
@@ -181,12 +177,10 @@ func (r runner) refuse(command, name string) error {
 	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0], strings.Join(others, ", "))
 }
 
-// isWorker reports whether a runner has started this program as one of its workers.
 func isWorker(args []string) bool {
 	return len(args) > 0 && (args[0] == "--worker" || args[0] == "--worker=true")
 }
 
-// parseWorkerFlags hands all arguments of a worker to Beam.
 func parseWorkerFlags(args []string) error {
 	// Beam returns errors instead of exiting, and they are reported like ours.
 	flag.CommandLine.Init("runjob", flag.ContinueOnError)
@@ -197,7 +191,6 @@ func parseWorkerFlags(args []string) error {
 	return nil
 }
 
-// beamHelp prints the flags of Beam and ends the program.
 type beamHelp bool
 
 // BeforeReset prints the help. The parser calls it when it meets the flag.

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// benchCommand measures the kernels on this machine.
 type benchCommand struct {
 	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels" help:"What to measure: kernels."`
 	Documents int     `default:"2000" placeholder:"N" help:"How many documents are drawn, at least 2."`
@@ -38,7 +37,6 @@ func (c *benchCommand) Validate() error {
 	return nil
 }
 
-// fingerprintHashes is the number of hashes in a fingerprint of the article's tables.
 const fingerprintHashes = 128
 
 // Run prints both tables.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -12,18 +13,14 @@ import (
 	"mirrorbeam/job"
 )
 
-// configFlag names the flag for a file of settings. It is a part of the commands that have settings.
 const configFlag = "config"
 
-// configFile is that flag.
 type configFile struct {
 	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
 }
 
-// variablePrefix begins the names of environment variables that hold settings.
 const variablePrefix = "RUNJOB_"
 
-// variableName returns the environment variable that holds a setting.
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
 
 // origin says where the value of a setting comes from: a flag, a variable, a file with its line, or the default.
@@ -52,7 +49,7 @@ func (c *chooser) Validate(*kong.Application) error { return nil }
 // Resolve returns the value of a flag, or nil.
 func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := settingName(flag.Name)
-	if !isConfigurable(parsed) || !isSettingFlag(name) && name != configFlag {
+	if parsed.Selected() == nil || findFlag(parsed, configFlag) == nil || !isSettingFlag(name) && name != configFlag {
 		return nil, nil
 	}
 	if value, found := c.variable(name); found {
@@ -75,23 +72,14 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	return value.Value, nil
 }
 
-// isConfigurable reports whether the command that was asked for has settings.
-func isConfigurable(parsed *kong.Context) bool {
-	command := parsed.Selected()
-	return command != nil && findFlag(parsed, configFlag) != nil
-}
-
-// findFlag returns the flag of a name of the command that was asked for, or nil.
 func findFlag(parsed *kong.Context, name string) *kong.Flag {
-	for _, flag := range parsed.Flags() {
-		if flag.Name == name {
-			return flag
-		}
+	flags := parsed.Flags()
+	if at := slices.IndexFunc(flags, func(flag *kong.Flag) bool { return flag.Name == name }); at >= 0 {
+		return flags[at]
 	}
 	return nil
 }
 
-// fileOf returns the file of settings; empty if there is none.
 func fileOf(parsed *kong.Context) string {
 	if path, _ := parsed.FlagValue(findFlag(parsed, configFlag)).(string); path != "" {
 		return path
@@ -99,7 +87,6 @@ func fileOf(parsed *kong.Context) string {
 	return os.Getenv(variableName(configFlag))
 }
 
-// variable returns the value of a setting in the environment.
 func (c *chooser) variable(setting string) (value string, found bool) {
 	for _, variable := range c.environ {
 		if value, found := strings.CutPrefix(variable, variableName(setting)+"="); found && value != "" {
@@ -109,7 +96,6 @@ func (c *chooser) variable(setting string) (value string, found bool) {
 	return "", false
 }
 
-// checkVariables refuses variables that no setting has.
 func (c *chooser) checkVariables() error {
 	for _, variable := range c.environ {
 		name, _, _ := strings.Cut(variable, "=")
@@ -133,7 +119,6 @@ func (c *chooser) read(path string) (err error) {
 	return nil
 }
 
-// checkSettingName returns an error unless a flag has the setting of that name.
 func checkSettingName(name string) error {
 	if isSettingFlag(name) {
 		return nil
@@ -170,17 +155,10 @@ func settingFlags() []settingFlag {
 	return flags
 }
 
-// hasSetting reports whether one of the flags sets a setting.
 func hasSetting(flags []settingFlag, setting string) bool {
-	for _, f := range flags {
-		if settingName(f.name) == setting {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(flags, func(f settingFlag) bool { return settingName(f.name) == setting })
 }
 
-// isSettingFlag reports whether a command has a flag for a setting.
 func isSettingFlag(setting string) bool { return hasSetting(settingFlags(), setting) }
 
 // unknownSetting is the error of a setting that there is not. It names the nearest one as call does.

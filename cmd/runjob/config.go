@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,7 +17,6 @@ import (
 	"mirrorbeam/job"
 )
 
-// configCommand prints the settings of a job.
 type configCommand struct {
 	configFile
 	Settings job.Config `kong:"-"`
@@ -115,10 +115,8 @@ func (c *configCommand) originOf(setting string) origin {
 	if from, found := c.chosen.origins[setting]; found {
 		return from
 	}
-	for _, name := range c.given {
-		if name == setting {
-			return fromFlag
-		}
+	if slices.Contains(c.given, setting) {
+		return fromFlag
 	}
 	return fromDefault
 }
@@ -142,7 +140,6 @@ func yamlText(field any) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// schema is a JSON schema of one value.
 type schema struct {
 	Schema      string            `json:"$schema,omitempty"`
 	Title       string            `json:"title,omitempty"`
@@ -173,7 +170,6 @@ func settingsSchema() schema {
 	return all
 }
 
-// typeOf returns the schema of the values of a Go type.
 func typeOf(t reflect.Type) schema {
 	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return schema{Type: []string{"string", "integer"}}

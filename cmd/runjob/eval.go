@@ -18,7 +18,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// evalCommand measures the results of a job against a truth file.
 type evalCommand struct {
 	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
 	Folder    string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
@@ -87,7 +86,6 @@ type evaluator struct {
 	isMet bool
 }
 
-// evaluate reads the truth and the results and compares them.
 func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
@@ -152,7 +150,6 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 	return nil
 }
 
-// compareClusters measures the clusters.
 func (e *evaluator) compareClusters(ctx context.Context) error {
 	type membership struct{ document, cluster evaluation.Document }
 	var memberships []membership
@@ -219,7 +216,6 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 	return judge, nil
 }
 
-// missed returns the most similar true pairs among those that are not found.
 func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []example {
 	name := e.documents.Name
 	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
@@ -245,7 +241,6 @@ func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []exam
 	return examples
 }
 
-// showTexts adds the texts to the examples.
 func (e *evaluator) showTexts(ctx context.Context) error {
 	examples := slices.Concat(e.report.Missed, e.report.Wrong)
 	if len(examples) == 0 {
@@ -278,10 +273,8 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 	return nil
 }
 
-// note adds a line to the report.
 func (e *evaluator) note(text string) { e.report.Notes = append(e.report.Notes, text) }
 
-// noteDoubts notes the reasons to doubt the figures.
 func (e *evaluator) noteDoubts() {
 	switch looked, known := e.report.Results.Threshold, e.report.Truth.Threshold; {
 	case known < looked:

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/look/evaluation"
 )
 
-// evalReport is the outcome of an evaluation. --json prints it as JSON.
 type evalReport struct {
 	Truth   truthFacts  `json:"truth"`
 	Results resultFacts `json:"results"`
@@ -51,7 +50,6 @@ func newPairScore(counts evaluation.PairCounts) *pairScore {
 	return &pairScore{counts.Score(), counts}
 }
 
-// example is a pair that was missed or is wrong.
 type example struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -74,7 +72,6 @@ func (x *example) show(texts map[string]string) {
 	}
 }
 
-// excerptLength is how many characters of a text are shown.
 const excerptLength = 100
 
 // excerpt returns the beginning of a text on one line.
@@ -94,7 +91,6 @@ func excerpt(text string) string {
 	return string(start)
 }
 
-// print writes the report for people.
 func (r *evalReport) print(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	say(w, "truth %s: %s of %s", r.Truth.File, counted(int64(r.Truth.Pairs), "pair"), counted(int64(r.Truth.Documents), "document"))
@@ -115,7 +111,6 @@ func (r *evalReport) print(to io.Writer) error {
 	return w.Flush()
 }
 
-// printScores prints the table.
 func (r *evalReport) printScores(w io.Writer) {
 	say(w, "%-34s %9s %9s %9s\n", "", "precision", "recall", "F1")
 	row := func(name string, score evaluation.Score, counts string) {
@@ -139,7 +134,6 @@ func (r *evalReport) printScores(w io.Writer) {
 	say(w, "%-34s %9.5f\n", "clusters, adjusted Rand index", r.Clusters.AdjustedRand)
 }
 
-// printExamples prints pairs with their texts.
 func printExamples(w io.Writer, title string, examples []example) {
 	if len(examples) == 0 {
 		return
@@ -165,7 +159,6 @@ func printExamples(w io.Writer, title string, examples []example) {
 	}
 }
 
-// printText prints the beginning of a text, if it is known.
 func printText(w io.Writer, text string) {
 	if text != "" {
 		say(w, "       | %s\n", text)

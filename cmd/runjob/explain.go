@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 )
 
-// explainCommand says why two documents are together or not.
 type explainCommand struct {
 	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
 	A       string  `arg:"" name:"a" help:"The id of a document, or path:position."`
@@ -51,7 +50,6 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	return w.Flush()
 }
 
-// printExplanation prints an explanation for people.
 func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 	printDocument(w, "A", &x.A)
 	printDocument(w, "B", &x.B)
@@ -80,7 +78,6 @@ func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 	}
 }
 
-// printDocument prints what is known of a document.
 func printDocument(w io.Writer, label string, d *explain.Document) {
 	say(w, "%s  %s", label, d.Name())
 	if d.Ref != "" && d.Ref != d.Name() {
@@ -116,7 +113,6 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	}
 }
 
-// printMeasures prints the similarity and the keys.
 func printMeasures(w io.Writer, x *explain.Explanation) {
 	s := x.Similarity
 	if s == nil {
@@ -142,7 +138,6 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 	}
 }
 
-// keysText says which keys two documents share.
 func keysText(k *explain.Keys) string {
 	switch {
 	case k.AllPairs:
@@ -157,10 +152,8 @@ func keysText(k *explain.Keys) string {
 	return text
 }
 
-// mostSteps is how many rows of a path are printed at each end.
 const mostSteps = 8
 
-// printPath prints how pairs lead from one document to the other.
 func printPath(w io.Writer, p *explain.Path) {
 	if p == nil || len(p.Steps) < 2 {
 		return // a single row is among the reasons
@@ -182,7 +175,6 @@ func printPath(w io.Writer, p *explain.Path) {
 	}
 }
 
-// scoreText writes the score of a step.
 func scoreText(step *explain.Step) string {
 	text := fmt.Sprintf("%.4f", step.Score)
 	if step.Score > 1 || step.Score == 0 {

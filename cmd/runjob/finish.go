@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// finishCommand takes up a job that another process has handed to a cluster.
 type finishCommand struct {
 	Output  string `arg:"" name:"dir" help:"The output folder of the job."`
 	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`

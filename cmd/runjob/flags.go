@@ -60,7 +60,6 @@ type command interface {
 	Run(ctx context.Context, out io.Writer) error
 }
 
-// usageError is a fault of the command line.
 type usageError struct{ error }
 
 // Unwrap returns the fault.
@@ -116,7 +115,6 @@ func parse(args []string, out io.Writer) (command, error) {
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
 
-// addFlags gives the commands with a configuration their flags.
 func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 	for _, command := range parser.Children {
 		var flags []settingFlag
@@ -137,7 +135,6 @@ func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 	return nil
 }
 
-// kindMappers read the values of flags.
 func kindMappers() map[reflect.Kind]kong.Mapper {
 	return map[reflect.Kind]kong.Mapper{
 		reflect.String:  kong.MapperFunc(parseText),
@@ -186,7 +183,6 @@ func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	return nil
 }
 
-// parseNumber reads the value of a flag that accepts any number.
 func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
 	var text string
 	if err := from.Scan.PopValueInto("number", &text); err != nil {
@@ -200,7 +196,6 @@ func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
 	return nil
 }
 
-// parseWholeNumber reads the value of a flag that accepts a whole number.
 func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
 	var text string
 	if err := from.Scan.PopValueInto("number", &text); err != nil {

@@ -65,7 +65,6 @@ func checkThreads() error {
 	return nil
 }
 
-// moreThreads returns how many threads a command may start.
 func moreThreads() uint64 { return threadsOfJob + uint64(runtime.GOMAXPROCS(0)) }
 
 // checkGroups checks the limits of threads in the control groups of the process. List has the form of

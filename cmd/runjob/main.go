@@ -53,7 +53,6 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run runs the command line and returns the exit code.
 func run(args []string) int {
 	// A write to a pipe that nobody reads must return an error and not end the program, since the command
 	// still has to clear away what it began.
@@ -127,7 +126,6 @@ func report(args []string, of command, err error) int {
 	return code
 }
 
-// exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	var gone unread
 	var usage usageError

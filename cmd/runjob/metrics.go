@@ -86,7 +86,6 @@ func writeMetrics(path string, e ending) error {
 	return nil
 }
 
-// appendChanges appends a metric of what has changed.
 func appendChanges(b []byte, name, help string, changes map[string]map[string]int64) []byte {
 	b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
 	for _, of := range output.Followed {

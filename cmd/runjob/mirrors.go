@@ -49,7 +49,6 @@ func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.runCommand.Run(ctx, out)
 }
 
-// printMirrors tells what was found of sites, if anything was looked for.
 func printMirrors(w io.Writer, found *findings.Mirrors) {
 	if found == nil {
 		return

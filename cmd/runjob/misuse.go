@@ -65,7 +65,6 @@ func anyOf(quoted string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// missingValue asks for the value of a flag.
 func missingValue(called *kong.Node, flag, placeholder string) error {
 	value := "a " + placeholder
 	if strings.IndexAny(placeholder, "AEIOU") == 0 {

@@ -78,7 +78,6 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 // rounded returns a whole count. An estimate need not be whole.
 func rounded(n float64) int64 { return int64(math.Round(n)) }
 
-// printChoices prints the ranking.
 func printChoices(w io.Writer, a *plan.Advice) {
 	similarities := marks(a.Config.Threshold)
 	say(w, "  %-12s", "")
@@ -123,7 +122,6 @@ func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	say(w, "\n")
 }
 
-// choiceName names a choice in the ranking.
 func choiceName(c *plan.Choice) string {
 	switch c.Keys {
 	case methods.MinHash:
@@ -300,7 +298,6 @@ func printBest(w io.Writer, a *plan.Advice, total float64) {
 	}
 }
 
-// choiceText names a choice.
 func choiceText(c *plan.Choice) string {
 	if c.Keys == methods.Exact {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
@@ -314,7 +311,6 @@ func choiceText(c *plan.Choice) string {
 	return bandsText(c.Scheme)
 }
 
-// bandsText names bands.
 func bandsText(s lshbands.Scheme) string {
 	return fmt.Sprintf("%s of %s", counted(int64(s.Bands), "band"), counted(int64(s.Rows), "row"))
 }
@@ -353,4 +349,33 @@ func seconds(s float64) string {
 		return fmt.Sprintf("%.2f", s)
 	}
 	return count(int64(math.Round(s)))
+}
+
+// printStages prints what each stage of a choice reads and writes of the temporary files.
+func printStages(w io.Writer, c *plan.Choice) {
+	if len(c.Stages) == 0 {
+		return
+	}
+	say(w, "\n  %-11s %9s %9s %9s %9s   of temporary files\n", "stage", "tasks", "pieces", "read", "written")
+	line := func(s plan.Stage) {
+		say(w, "  %-11s %9s %9s %9s %9s\n", s.Name, short(s.Tasks), short(s.Pieces), size(rounded(s.ReadBytes)), size(rounded(s.WrittenBytes)))
+	}
+	all := plan.Stage{Name: "in all"}
+	for _, s := range c.Stages {
+		line(s)
+		all.Tasks += s.Tasks
+		all.Pieces += s.Pieces
+		all.ReadBytes += s.ReadBytes
+		all.WrittenBytes += s.WrittenBytes
+	}
+	line(all)
+	wrapped(w, "In a bucket they take about %s requests to read and %s to write: %s at the list prices of Cloud Storage and S3.",
+		short(c.Requests.Reads), short(c.Requests.Writes), dollars(c.Requests.Dollars))
+}
+
+func dollars(sum float64) string {
+	if sum < 0.01 {
+		return "less than a cent"
+	}
+	return fmt.Sprintf("$%.2f", sum)
 }

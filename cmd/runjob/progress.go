@@ -49,7 +49,6 @@ func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
 	}
 }
 
-// progressPrinter shows how far a job has come.
 type progressPrinter struct {
 	out io.Writer
 	// log, if not nil, gets records in place of lines.
@@ -83,7 +82,6 @@ func (p *progressPrinter) follow(ticks <-chan time.Time, stages func() []work.St
 	}
 }
 
-// show shows the stage that is at work.
 func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	at := atWork(stages)
 	if at < 0 {
@@ -103,7 +101,6 @@ func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	}
 }
 
-// finish ends the last line of a terminal.
 func (p *progressPrinter) finish(stages []work.StageProgress) {
 	if p.width > 0 && p.begun {
 		if p.close(stages, true); p.open {
@@ -126,7 +123,6 @@ func (p *progressPrinter) close(stages []work.StageProgress, all bool) {
 	}
 }
 
-// rewrite writes a line over an open one.
 func (p *progressPrinter) rewrite(line string) {
 	say(p.out, "\r\x1b[K%s", line[:min(len(line), p.width-1)])
 	p.open = true
@@ -162,7 +158,6 @@ func totalOf(stages []work.StageProgress) (t total) {
 	return t
 }
 
-// timeLeft returns about how long a stage will take from now on, 0 if nobody knows.
 func timeLeft(s *work.StageProgress, now time.Time) time.Duration {
 	if s.Done == 0 || s.Done >= s.Tasks {
 		return 0
@@ -170,7 +165,6 @@ func timeLeft(s *work.StageProgress, now time.Time) time.Duration {
 	return time.Duration(float64(now.Sub(s.Begun)) * float64(s.Tasks-s.Done) / float64(s.Done))
 }
 
-// stageLine says how far a stage has come.
 func stageLine(s *work.StageProgress, now time.Time, t total) string {
 	parts := []string{fmt.Sprintf("%-11s %3d %%", s.Stage, 100*s.Done/max(s.Tasks, 1))}
 	if rest := timeLeft(s, now); rest > 0 {
@@ -188,7 +182,6 @@ func stageLine(s *work.StageProgress, now time.Time, t total) string {
 	return strings.Join(parts, "  ")
 }
 
-// endLine says what a stage has done.
 func endLine(s *work.StageProgress) string {
 	took := s.Ended.Sub(s.Begun)
 	parts := []string{fmt.Sprintf("%-11s %5.1f s", s.Stage, max(took, 0).Seconds())}
@@ -196,7 +189,6 @@ func endLine(s *work.StageProgress) string {
 	return strings.Join(append(parts, size(s.Resident)+" memory", size(s.Written)+" written", counted(s.Tasks, "task")), "  ")
 }
 
-// amounts says how much input a stage has had so far.
 func amounts(s *work.StageProgress, took time.Duration) (parts []string) {
 	thing := "record"
 	if s.Stage == work.Fingerprint {

@@ -17,7 +17,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// queryCommand looks for documents in an index or a state.
 type queryCommand struct {
 	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
 	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
@@ -98,7 +97,6 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	return nil
 }
 
-// openIndex opens the index, or makes one of the state.
 func (c *queryCommand) openIndex(ctx context.Context) (*query.Index, error) {
 	if c.State != "" {
 		return query.OpenState(ctx, c.State, showProgress)

@@ -16,7 +16,6 @@ import (
 	"mirrorbeam/job"
 )
 
-// reportCommand makes a page of the results of a job, or of two jobs.
 type reportCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
 	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
@@ -55,7 +54,6 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// path returns where the page belongs.
 func (c *reportCommand) path() string {
 	switch {
 	case c.Output != "":
@@ -66,7 +64,6 @@ func (c *reportCommand) path() string {
 	return storage.Join(c.Folder, workspace.ReportName)
 }
 
-// page makes the page.
 func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	options := runreport.Options{HideIDs: c.HideIDs, Texts: runreport.TextUse(c.Texts)}
 	folder, err := finished.Open(c.Folder)
@@ -92,7 +89,6 @@ func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// checkReport returns an error if the report that the run is to write could not be written.
 func (c *runCommand) checkReport() error {
 	switch {
 	case !c.Report:
@@ -103,7 +99,6 @@ func (c *runCommand) checkReport() error {
 	return checkReportIn(c.Output)
 }
 
-// checkReportIn returns an error if the report of the results in a folder could not be written.
 func checkReportIn(folder string) error {
 	if err := mayReplace(storage.Join(folder, workspace.ReportName)); err != nil {
 		return unwritable{fmt.Errorf("--report: %w", err)}
@@ -111,7 +106,6 @@ func checkReportIn(folder string) error {
 	return nil
 }
 
-// report writes the report of results that are published, if it is wanted.
 func (l *logging) report(ctx context.Context, wanted bool, folder string) error {
 	if !wanted {
 		return nil
@@ -128,7 +122,6 @@ func (l *logging) report(ctx context.Context, wanted bool, folder string) error 
 	return nil
 }
 
-// writePage writes a page. It replaces an earlier page, and no other file.
 func writePage(path string, page []byte) (err error) {
 	defer func() {
 		if err != nil {
@@ -149,7 +142,6 @@ func writePage(path string, page []byte) (err error) {
 	return w.Commit()
 }
 
-// mayReplace returns an error if a file is there that is no page.
 func mayReplace(path string) error {
 	isPage, err := workspace.IsPage(path)
 	if err == nil && !isPage {

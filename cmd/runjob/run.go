@@ -73,7 +73,6 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
 }
 
-// conditions returns an error if a condition that the user has given is met.
 func conditions(s *finished.Summary) error {
 	if met := s.GuardsMet; len(met) > 0 {
 		return conditionMet{fmt.Errorf("the results are published, and --guard %s is met", strings.Join(met, ", "))}
@@ -84,7 +83,6 @@ func conditions(s *finished.Summary) error {
 	return nil
 }
 
-// printSummary tells in a few lines what a job did.
 func printSummary(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	say(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
@@ -146,7 +144,6 @@ func printSummary(w io.Writer, s finished.Summary) {
 	printCost(w, s)
 }
 
-// printChanges tells what has changed since the last run of a scheduled job.
 func printChanges(w io.Writer, s *finished.StateSummary) {
 	if s == nil {
 		return
@@ -175,7 +172,6 @@ func changesText(counts map[string]map[string]int64) string {
 	return b.String()
 }
 
-// passedOver lists the records that are not documents, by reason.
 func passedOver(s finished.Summary) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
@@ -184,10 +180,8 @@ func passedOver(s finished.Summary) string {
 	return strings.Join(reasons, ", ")
 }
 
-// shownEndings is how many endings of files that were passed over are printed. All are in summary.json.
 const shownEndings = 5
 
-// printPassedFiles tells which files of folders are in no format that is read.
 func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 	if len(passed) == 0 {
 		return
@@ -262,7 +256,6 @@ func printCost(w io.Writer, s finished.Summary) {
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
 }
 
-// planText says how similar documents are found, and what that promises.
 func planText(s finished.Summary) string {
 	switch {
 	case !s.Config.Scorer().HasClusters:
@@ -295,7 +288,6 @@ func planText(s finished.Summary) string {
 		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
 }
 
-// auditText says what the audit has measured.
 func auditText(a *audit.Result) string {
 	if a.Pairs == 0 {
 		return fmt.Sprintf("%s sampled, and none has a near-duplicate, so the recall is unknown", counted(int64(a.Sampled), "document"))
@@ -306,20 +298,13 @@ func auditText(a *audit.Result) string {
 	}
 	if a.Wide {
 		return fmt.Sprintf("%s of %s sampled show little of the recall: from %.0f to %.0f %% of all pairs are in one cluster (95 %% confidence); to know more give --audit %d",
-			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, largerAudit(a))
+			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, 10*max(a.Sampled, audit.UsualSample)) // all bounds may then grow tenfold
 	}
 	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: of their %s %.2f %% are listed (95 %% confidence: %.2f to %.2f %%), %.2f %% are in one cluster (%.2f to %.2f %%)",
 		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), counted(a.Pairs, "pair"),
 		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
 }
 
-// largerAudit returns a sample size worth trying after an audit that saw little. It is large enough for all
-// bounds to grow tenfold.
-func largerAudit(a *audit.Result) int {
-	return 10 * max(a.Sampled, audit.UsualSample)
-}
-
-// counted writes a number of things.
 func counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -5,12 +5,12 @@ import (
 	"io"
 	"slices"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/read/sources"
 )
 
-// shownWarnings is how many warnings are printed. All are in summary.json.
 const shownWarnings = 5
 
 const (
@@ -51,7 +51,6 @@ func sharedPassage(ctx context.Context, s *finished.Summary, a, b string) string
 	return warnings.Passage(&s.Config, texts[a], texts[b])
 }
 
-// printWarnings tells where the results may lack what the user wants to keep, but for what printGrave has told.
 func printWarnings(w io.Writer, all []warnings.Warning) {
 	all = slices.DeleteFunc(slices.Clone(all), warnings.Warning.IsGrave)
 	shown := all[:min(len(all), shownWarnings)]
@@ -84,4 +83,24 @@ func printSources(w io.Writer, rows []sources.Row) {
 	}
 	say(w, "sources: %s; most of one in another: %s of %s of %s %s in %s; for all see summary.json\n",
 		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
+}
+
+func printCommon(w io.Writer, s finished.Summary) {
+	found, n := s.Common, s.Counts
+	if found == nil {
+		return
+	}
+	say(w, "common shingles: %s in more than %s", count(found.Shingles), counted(found.Above, "document"))
+	if s.Config.CommonLaw().IsOff() {
+		say(w, ", which count all the same")
+	} else if n.CommonIn > 0 {
+		say(w, ", left out of %s", counted(n.CommonIn, "document"))
+	}
+	if n.CommonWhole > 0 {
+		say(w, ", %s of which hold nothing else and are only compared for equality", count(n.CommonWhole))
+	}
+	if slices.Contains(s.Config.Emit, output.Boilerplate) {
+		say(w, "; %s of boilerplate", counted(n.Boilerplate, "passage"))
+	}
+	say(w, "\n")
 }

@@ -14,7 +14,6 @@ import (
 // maxSettingsBytes is the size of the largest file of settings. All settings together take a few thousand bytes.
 const maxSettingsBytes = 1 << 20
 
-// settingValue is the value of a setting in a file.
 type settingValue struct {
 	// Value is a string, a list of strings, or an object of numbers, as a []any or a map[string]any.
 	Value any

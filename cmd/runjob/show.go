@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/explain"
 	"mirrorbeam/internal/look/finished"
 )
 
-// showCommand lists clusters, or the documents of one.
 type showCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
 	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id or path:position of a document in it; without one, clusters are listed."`
@@ -69,7 +70,6 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	return w.Flush()
 }
 
-// printClusters prints a list of clusters.
 func printClusters(w io.Writer, list *explain.Clusters) {
 	say(w, "documents    kept   least    mean  cluster\n")
 	for _, c := range list.Clusters {
@@ -78,7 +78,6 @@ func printClusters(w io.Writer, list *explain.Clusters) {
 	printRange(w, "cluster", list.Offset, len(list.Clusters), list.Of)
 }
 
-// printMembers prints documents of a cluster.
 func printMembers(w io.Writer, list *explain.Members) {
 	say(w, "cluster %s: %s, %s kept; similarities from %.4f, mean %.4f\n\n",
 		list.Name, counted(int64(list.Size), "document"), count(int64(list.Kept)), list.Least, list.Mean)
@@ -109,7 +108,6 @@ func printMembers(w io.Writer, list *explain.Members) {
 	}
 }
 
-// printRange says which part of a list was printed.
 func printRange(w io.Writer, thing string, offset, listed int, of int64) {
 	switch end := int64(offset + listed); {
 	case listed == 0:
@@ -119,4 +117,39 @@ func printRange(w io.Writer, thing string, offset, listed int, of int64) {
 	case offset > 0:
 		say(w, "\n%s to %s of %s\n", count(int64(offset)+1), count(end), counted(of, thing))
 	}
+}
+
+const (
+	maxDifferences = 3
+	contextWords   = 5
+	longestRun     = 12 // words shown of a stretch that only one text has
+)
+
+// differenceLines describes the first places where two texts differ, one line for each: some words before the
+// place, [-what only a has-] and {+what only b has+}.
+func differenceLines(a, b []string) []string {
+	var lines []string
+	for c := range difference.Changes(a, b) {
+		if len(lines) == maxDifferences {
+			break
+		}
+		line := "... " + strings.Join(a[max(c.FromA-contextWords, 0):c.FromA], " ")
+		if c.ToA > c.FromA {
+			line += " [-" + shorten(a[c.FromA:c.ToA]) + "-]"
+		}
+		if c.ToB > c.FromB {
+			line += " {+" + shorten(b[c.FromB:c.ToB]) + "+}"
+		}
+		lines = append(lines, line+" ...")
+	}
+	return lines
+}
+
+// shorten joins words. It leaves out the middle if there are many.
+func shorten(words []string) string {
+	if len(words) <= longestRun {
+		return strings.Join(words, " ")
+	}
+	half := longestRun / 2
+	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half, strings.Join(words[len(words)-half:], " "))
 }

@@ -5,12 +5,20 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc32"
 	"io"
 	"os"
+	"strings"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
@@ -18,7 +26,6 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// sketchCommand prints the fingerprints of texts.
 type sketchCommand struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Files, each of which is a text; - or none: the standard input."`
 
@@ -78,7 +85,6 @@ func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	return printed.Flush()
 }
 
-// each visits the texts of a file.
 func (c *sketchCommand) each(ctx context.Context, path string, visit func(name string, text []byte) error) error {
 	var content []byte
 	var err error
@@ -126,4 +132,76 @@ func textOf(line []byte) (name string, text []byte, err error) {
 		name = string(record.ID) // a number stays as it is written
 	}
 	return quoting.Text(name), []byte(*record.Text), nil
+}
+
+func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
+	switch c.Kind {
+	case "singlehash":
+		return c.singleHash()
+	case "lsh":
+		return c.lsh()
+	case "signature":
+		signatures, err := sketch.NewUniversalMinHash(c.SketchSize, c.Seed)
+		if err != nil {
+			return nil, err
+		}
+		return func(text []byte) string {
+			return hexadecimal(signatures.Signature(nil, sketch.AppendCRC32Shingles(nil, text, c.Shingle)), 9)
+		}, nil
+	}
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{
+		Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed}, Normalization: c.Normalize,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ofSet, err := c.ofSet()
+	return func(text []byte) string { return ofSet(fingerprinter.Texts([][]byte{text}).Set) }, err
+}
+
+func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
+	switch c.Kind {
+	case "minhash":
+		minhash, err := sketch.NewMinHash(c.SketchSize)
+		return func(set []uint64) string { return hexadecimal(minhash.Signature(nil, set), 8) }, err
+	case "bottomk":
+		return func(set []uint64) string { return hexadecimal(sketch.BottomK(set, c.SketchSize), 12) }, nil
+	}
+	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: ties[c.Tie]})
+	return func(set []uint64) string {
+		simhash.Reset()
+		simhash.AddSet(set)
+		return output.SimHashText(simhash.Fingerprint(nil), c.Bits)
+	}, err
+}
+
+var ties = map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}
+
+// singleHash returns a function from texts to the fingerprints of the article.
+func (c *sketchCommand) singleHash() (func(text []byte) string, error) {
+	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: c.Shingle, Size: c.SketchSize, Article: !c.Unslipped})
+	return func(text []byte) string {
+		fingerprint, words := hasher.Fingerprint(nil, text)
+		return fmt.Sprintf("%d\t%d\t%s", words, len(fingerprint), hexadecimal(fingerprint, 8))
+	}, err
+}
+
+func (c *sketchCommand) lsh() (func(text []byte) string, error) {
+	options := sketch.LSHOptions{Width: c.Shingle, Hash: map[string]func() hash.Hash{
+		"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "crc32": func() hash.Hash { return crc32.NewIEEE() },
+	}[c.Hash]()}
+	if c.Characters {
+		options.Tokenize = sketch.SplitCharacters
+	}
+	digests, err := sketch.NewLSH(options)
+	return func(text []byte) string { return hex.EncodeToString(digests.Digest(nil, text)) }, err
+}
+
+// hexadecimal returns numbers of at most the given number of digits, with commas between them.
+func hexadecimal[T uint32 | uint64](numbers []T, digits int) string {
+	var b strings.Builder
+	for _, number := range numbers {
+		b.WriteString(fmt.Sprintf(",%0*x", digits, number))
+	}
+	return strings.TrimPrefix(b.String(), ",")
 }

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
-// stateCommand looks after the state of a scheduled job.
 type stateCommand struct {
 	Show        stateShow        `cmd:"" help:"Tell what a state holds, and which changes nobody has acknowledged."`
 	Acknowledge stateAcknowledge `cmd:"" help:"Say that changes have been heard of, so that later runs do not tell of them again."`
@@ -22,7 +21,6 @@ type stateCommand struct {
 	Compact     stateCompact     `cmd:"" help:"Prune, and join small files of a state to large ones."`
 }
 
-// stateFolder is the argument of the commands.
 type stateFolder struct {
 	Folder string `arg:"" name:"dir" help:"Folder of the state, on the disk or in a bucket."`
 }
@@ -82,7 +80,6 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	return nil
 }
 
-// mostShown is the number of changes that are listed.
 const mostShown = 50
 
 // showUnacknowledged lists changes that nobody has acknowledged, the first ones of each output.
@@ -169,7 +166,6 @@ func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after i
 	})
 }
 
-// alter opens the state and has it altered.
 func (c *stateFolder) alter(do func(*state.State) error) (err error) {
 	if _, err := state.Read(c.Folder); err != nil {
 		return c.fault(err)

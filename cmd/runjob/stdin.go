@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/start/failure"
@@ -38,7 +41,6 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 	return path, remove, nil
 }
 
-// copyToFile makes a file of the bytes from a reader.
 func copyToFile(path string, from io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -46,4 +48,32 @@ func copyToFile(path string, from io.Reader) error {
 	}
 	_, err = io.Copy(file, from)
 	return errors.Join(err, file.Close())
+}
+
+// interruptible reads a file, such as the standard input, until a context ends. A read that waits for more
+// bytes ends with the context. Nothing else would end it.
+type interruptible struct {
+	ctx  context.Context
+	file *os.File
+}
+
+// attention is how long a read waits before it checks whether the context has ended.
+const attention = 100 * time.Millisecond
+
+// Read waits for bytes and reads them. If the context ends first, it returns the error of the context.
+func (r interruptible) Read(b []byte) (int, error) {
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return 0, err
+		}
+		waiting := []unix.PollFd{{Fd: int32(r.file.Fd()), Events: unix.POLLIN}}
+		ready, err := unix.Poll(waiting, int(attention.Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR): // a signal came, perhaps the one that ends the context
+		case err != nil:
+			return 0, fmt.Errorf("wait for %s: %w", r.file.Name(), err)
+		case ready > 0:
+			return r.file.Read(b)
+		}
+	}
 }

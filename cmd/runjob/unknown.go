@@ -51,7 +51,6 @@ func asArgument(parser *kong.Kong, args []string, flag string) string {
 	return usage
 }
 
-// commandsWith lists the commands that have a flag, in quotation marks.
 func commandsWith(parser *kong.Kong, flag string) []string {
 	var commands []string
 	for _, command := range parser.Model.Children {

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// versionCommand prints which build this is.
 type versionCommand struct{}
 
 // Run prints the version, the commit and the time of the sources, and the versions of Go and Beam.
@@ -27,7 +28,6 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return err
 }
 
-// thisVersion says which build this program is.
 func thisVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -55,6 +55,217 @@ func versionText(info *debug.BuildInfo) string {
 		if module.Path == "github.com/apache/beam/sdks/v2" {
 			text += "Apache Beam " + module.Version + "\n"
 		}
+	}
+	return text
+}
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+
+	model *kong.Node
+}
+
+// Help says how the script is used.
+func (c *completionCommand) Help() string {
+	return "For this shell: source <(runjob completion bash). For all: write it to the folder of completions of the shell, " +
+		"as in runjob completion fish > ~/.config/fish/completions/runjob.fish, or for zsh to a file _runjob in a folder of $fpath."
+}
+
+// BeforeApply notes the commands and flags.
+func (c *completionCommand) BeforeApply(app *kong.Kong) error {
+	c.model = app.Model.Node
+	return nil
+}
+
+// Run prints the script.
+func (c *completionCommand) Run(_ context.Context, out io.Writer) error {
+	script := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
+	_, err := io.WriteString(out, script(c.model))
+	return err
+}
+
+// shownCommands returns the commands that the help shows, each with its path as in "state check".
+func shownCommands(node *kong.Node, before string) (paths []string, nodes []*kong.Node) {
+	for _, child := range node.Children {
+		if child.Hidden {
+			continue
+		}
+		path := strings.TrimSpace(before + " " + child.Name)
+		paths, nodes = append(paths, path), append(nodes, child)
+		p, n := shownCommands(child, path)
+		paths, nodes = append(paths, p...), append(nodes, n...)
+	}
+	return paths, nodes
+}
+
+// wordsAfter returns what may follow a command: its commands and its flags.
+func wordsAfter(node *kong.Node) []string {
+	var words []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			words = append(words, child.Name)
+		}
+	}
+	for _, flags := range node.AllFlags(true) {
+		for _, f := range flags {
+			words = append(words, "--"+f.Name)
+			if f.Tag.Negatable != "" {
+				words = append(words, "--no-"+f.Name)
+			}
+		}
+	}
+	return words
+}
+
+func bashCompletion(root *kong.Node) string {
+	var cases strings.Builder
+	paths, nodes := shownCommands(root, "")
+	for i, node := range nodes {
+		cases.WriteString(fmt.Sprintf("    %q) words=%q ;;\n", paths[i], strings.Join(wordsAfter(node), " ")))
+	}
+	return `# Completion of runjob for bash.
+_runjob() {
+  local word path= words= at
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    word=${COMP_WORDS[at]}
+    [[ $word == -* ]] && break
+    path="${path:+$path }$word"
+  done
+  case $path in
+    "") words=` + fmt.Sprintf("%q", strings.Join(wordsAfter(root), " ")) + ` ;;
+` + cases.String() + `  esac
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -o bashdefault -F _runjob runjob
+`
+}
+
+// zshCompletion returns a script for zsh, which can use the script for bash.
+func zshCompletion(root *kong.Node) string {
+	return "#compdef runjob\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(root)
+}
+
+// fishCompletion returns a script for fish, with the first sentence of each help.
+func fishCompletion(root *kong.Node) string {
+	var b strings.Builder
+	b.WriteString("# Completion of runjob for fish.\n")
+	paths, nodes := shownCommands(root, "")
+	for i, node := range nodes {
+		parents := strings.Fields(paths[i])
+		condition := "__fish_use_subcommand"
+		if len(parents) > 1 {
+			condition = "__fish_seen_subcommand_from " + parents[0]
+		}
+		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name, fishQuoted(firstSentence(node.Help))))
+		for _, f := range node.Flags {
+			needs := " -r"
+			if f.IsBool() {
+				needs = ""
+			}
+			b.WriteString(fmt.Sprintf("complete -c runjob -n %s -l %s%s -d %s\n", fishQuoted("__fish_seen_subcommand_from "+node.Name), f.Name, needs, fishQuoted(firstSentence(f.Help))))
+		}
+	}
+	return b.String()
+}
+
+func fishQuoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+}
+
+// firstSentence returns the beginning of a help, up to the first colon, semicolon or full stop.
+func firstSentence(help string) string {
+	end := len(help)
+	for _, stop := range []string{". ", ": ", "; "} {
+		if i := strings.Index(help, stop); i >= 0 {
+			end = min(end, i)
+		}
+	}
+	return strings.TrimSuffix(help[:end], ".")
+}
+
+type manualCommand struct {
+	app *kong.Kong
+}
+
+// Help says how the page is read.
+func (c *manualCommand) Help() string {
+	return "To read it: runjob man | man -l -. To install it: runjob man > /usr/local/share/man/man1/runjob.1"
+}
+
+// BeforeApply notes the commands and flags.
+func (c *manualCommand) BeforeApply(app *kong.Kong) error {
+	c.app = app
+	return nil
+}
+
+// Run prints the page in the language of man.
+func (c *manualCommand) Run(_ context.Context, out io.Writer) error {
+	_, err := io.WriteString(out, manual(c.app))
+	return err
+}
+
+// exitCodes says what the exit codes mean.
+var exitCodes = [...]struct {
+	code    int
+	meaning string
+}{
+	{exitDone, "all went well, with or without rejects"},
+	{exitInternal, "a fault of the program"},
+	{exitUsage, "the command line is wrong"},
+	{exitInput, "the input cannot be used"},
+	{exitStorage, "an output, the temporary folder or the standard output cannot be written to, a limit of the machine is too low, or a job server does not answer"},
+	{exitCondition, "all went well, and a condition of --fail-on or --guard is met"},
+	{exitInterrupted, "an interruption"},
+	{exitUnread, "the reader of the standard output went away"},
+}
+
+func manual(app *kong.Kong) string {
+	var b strings.Builder
+	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus")))
+	b.WriteString(".SH SYNOPSIS\n.B runjob\n.I COMMAND\n[\\fIFLAGS\\fR]\n")
+	b.WriteString(fmt.Sprintf(".SH DESCRIPTION\n%s\n", roff(app.Model.Help)))
+	b.WriteString(".SH OPTIONS\n")
+	writeFlags(&b, app.Model.Flags)
+	b.WriteString(".SH COMMANDS\n")
+	paths, nodes := shownCommands(app.Model.Node, "")
+	for i, node := range nodes {
+		b.WriteString(fmt.Sprintf(".SS \"runjob %s\"\n%s\n", roff(paths[i]), roff(node.Help)))
+		if node.Detail != "" {
+			b.WriteString(fmt.Sprintf(".PP\n%s\n", roff(node.Detail)))
+		}
+		for _, argument := range node.Positional {
+			b.WriteString(fmt.Sprintf(".TP\n.I %s\n%s\n", roff(argument.Name), roff(argument.Help)))
+		}
+		writeFlags(&b, node.Flags)
+	}
+	b.WriteString(".SH EXIT STATUS\n")
+	for _, exit := range exitCodes {
+		b.WriteString(fmt.Sprintf(".TP\n.B %d\n%s\n", exit.code, roff(exit.meaning)))
+	}
+	b.WriteString(".SH ENVIRONMENT\n.TP\n.B RUNJOB_\\fISETTING\\fR\nA setting, as in RUNJOB_THRESHOLD=0.9. Flags come before it.\n")
+	b.WriteString(".TP\n.B RUNJOB_CONFIG\nThe file of settings that \\-\\-config names.\n")
+	return b.String()
+}
+
+// writeFlags writes a paragraph for each flag but the one for help, which every command has.
+func writeFlags(b *strings.Builder, flags []*kong.Flag) {
+	for _, f := range flags {
+		if f.Hidden || f.Name == "help" {
+			continue
+		}
+		name := "\\fB" + roff("--"+f.Name) + "\\fR"
+		if !f.IsBool() {
+			name += "=\\fI" + roff(f.FormatPlaceHolder()) + "\\fR"
+		}
+		b.WriteString(fmt.Sprintf(".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value))))
+	}
+}
+
+// roff escapes a text: backslashes, hyphens that may be typed, and a full stop or an apostrophe at the beginning of a line.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
 	}
 	return text
 }

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/pipeline/workerpool"
 )
 
-// workerPoolCommand starts workers for Flink, Spark and other engines.
 type workerPoolCommand struct {
 	Listen string `default:"localhost:50000" placeholder:"HOST:PORT" help:"Address at which engines ask for workers. Everybody who reaches it can make this machine read and write files: leave it on the loopback, or keep it behind a firewall."`
 }
@@ -47,7 +46,6 @@ type workerCommand struct {
 	Provision string `placeholder:"HOST:PORT" help:"Where the engine tells the options of the pipeline."`
 }
 
-// workerArguments are the arguments that make this program a worker.
 func workerArguments(e workerpool.Endpoints) []string {
 	return []string{"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging, "--provision=" + e.Provision}
 }

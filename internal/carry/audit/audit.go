@@ -85,7 +85,6 @@ func (c *Class) Count(ref docref.Ref, isReference bool) {
 	c.merge(one)
 }
 
-// merge takes in other documents of the class.
 func (c *Class) merge(other Class) {
 	if other.Inputs > 0 {
 		if c.Inputs == 0 {
@@ -120,7 +119,6 @@ type ownClass struct {
 	isKnown bool
 }
 
-// sample is a sampled document.
 type sample struct {
 	class SampledClass
 	group uint32 // the documents of a group are drawn together in the bootstrap

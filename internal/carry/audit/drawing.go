@@ -17,7 +17,6 @@ type Drawing struct {
 	isCut     bool
 }
 
-// drawn is a document of the sample.
 type drawn struct {
 	hash   uint64
 	ref    docref.Ref
@@ -122,7 +121,6 @@ func (s *Sample) Has(ref docref.Ref) bool {
 	return inOrder(drawn{hash: Hash(uint64(ref)), ref: ref}, drawn{hash: Hash(uint64(last)), ref: last}) <= 0
 }
 
-// halve drops half of the documents.
 func (s *Sample) halve() {
 	s.Documents = s.Documents[:(len(s.Documents)+1)/2]
 	s.Classes = s.Classes[:len(s.Documents)]

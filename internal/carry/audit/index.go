@@ -57,7 +57,6 @@ func (x *Index) count(sets [][]uint64, elements int) {
 	}
 }
 
-// list notes for each element the sets that have it in their prefix.
 func (x *Index) list(sets [][]uint64) {
 	total := 0
 	for _, size := range x.sizes {

@@ -46,7 +46,6 @@ func NewListing(c *Classes) *Listing {
 
 func pairKey(a, b AuditedClass) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
 
-// name notes a document of a class.
 func (l *Listing) name(ref docref.Ref, class AuditedClass) {
 	if _, isNew := l.refs.Add(uint64(ref)); isNew {
 		l.classes = append(l.classes, class)

@@ -49,7 +49,6 @@ type bitmapRows struct {
 	distances []uint16
 }
 
-// read reads the bitmaps of a group, if some records have one.
 func (b *bitmapRows) read(group []Record) {
 	b.bitmaps = b.bitmaps[:0]
 	if !slices.ContainsFunc(group, func(r Record) bool { return r.HasBitmap }) {

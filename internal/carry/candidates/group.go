@@ -72,7 +72,6 @@ func (g *Grouper) Groups(records []Record) {
 	})
 }
 
-// stars passes on the equal documents of a group.
 func (g *Grouper) stars(group []Record) {
 	for i, first := 1, 0; i < len(group); i++ {
 		if group[i].Digest != group[first].Digest {
@@ -160,7 +159,6 @@ func (g *Grouper) pair(a, b *Record) bool {
 // fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
 const fewDocuments = 64
 
-// bySize orders documents by size, then by ref.
 func bySize(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 }

@@ -183,7 +183,6 @@ func sortDigests(records []Record, shift int) {
 	}
 }
 
-// byKey orders by key, then brings identical documents together, the first one first.
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
 }

@@ -23,7 +23,6 @@ const (
 // wordSize is the size of a word, in bytes.
 const wordSize = 8
 
-// files holds records that do not fit into memory.
 type files struct {
 	folder string
 	held   int
@@ -35,7 +34,6 @@ type files struct {
 	words  []uint64
 }
 
-// address says which records belong together.
 type address struct {
 	kind   runfile.Kind
 	number int // of the range
@@ -49,7 +47,6 @@ func newFiles(g *Graph) files {
 	return f
 }
 
-// write makes a file of the records that fill puts.
 func (f *files) write(fill func() error) error {
 	f.writer.Reset(f.folder, f.held)
 	defer f.writer.Abort()
@@ -69,7 +66,6 @@ func (f *files) write(fill func() error) error {
 	return err
 }
 
-// put writes a record for a range.
 func (f *files) put(kind runfile.Kind, number int, words ...uint64) error {
 	b, err := f.writer.Record(kind, number, wordSize*len(words))
 	if err != nil {
@@ -99,7 +95,6 @@ func (f *files) each(kind runfile.Kind, number int, visit func(words []uint64) e
 	return nil
 }
 
-// close removes the files.
 func (f *files) close() error {
 	f.reader.Close()
 	var faults []error

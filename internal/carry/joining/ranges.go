@@ -25,7 +25,6 @@ type sample struct {
 	next    int // how many nodes are to be passed over
 }
 
-// add takes in the next nodes.
 func (s *sample) add(refs []docref.Ref) {
 	for ; s.next < len(refs); s.next += s.step {
 		s.sampled = append(s.sampled, refs[s.next])
@@ -62,13 +61,11 @@ type ranges struct {
 	most   int          // largest number of documents of a range
 }
 
-// newRanges cuts a graph into ranges.
 func newRanges(g *Graph, f found) *ranges {
 	count := min(f.nodes*rangeBytes/max(g.Bytes, 1)+2, mostRanges, int64(len(f.sampled)))
 	return &ranges{Graph: g, starts: f.cut(int(count)), files: newFiles(g), most: mostDocuments}
 }
 
-// of returns the range of a document.
 func (r *ranges) of(ref docref.Ref) int {
 	return sort.Search(len(r.starts), func(i int) bool { return r.starts[i] > ref }) - 1
 }
@@ -93,7 +90,6 @@ func (r *ranges) deal() error {
 	})
 }
 
-// putEdge writes an edge.
 func (r *ranges) putEdge(a, b docref.Ref) error {
 	return r.files.put(edges, r.of(max(a, b)), uint64(max(a, b)), uint64(min(a, b)))
 }
@@ -107,7 +103,6 @@ func (r *ranges) ranksOf(refs []docref.Ref, words []uint64, size int) []rank {
 	return r.finder.ranks(refs, r.refs)
 }
 
-// documents returns the documents of a range and their weights.
 func (r *ranges) documents(number int) (refs []docref.Ref, weights []uint32, err error) {
 	var all collector
 	err = r.files.each(nodes, number, func(words []uint64) error {
@@ -136,14 +131,12 @@ func (r *ranges) documents(number int) (refs []docref.Ref, weights []uint32, err
 	return refs, weights, err
 }
 
-// group is the state of a range: its documents, and the root of each one's group.
 type group struct {
 	refs    []docref.Ref
 	weights []uint32
 	roots   []rank
 }
 
-// group reads the state of a range.
 func (r *ranges) group(number int) (g group, err error) {
 	err = r.files.each(grouped, number, func(words []uint64) error {
 		for record := range slices.Chunk(words, 2) {

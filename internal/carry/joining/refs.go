@@ -22,7 +22,6 @@ const (
 	leastPending, mostPending = 1 << 14, 1 << 22
 )
 
-// add adds documents, which may be known.
 func (c *collector) add(refs ...docref.Ref) {
 	c.pending = append(c.pending, refs...)
 	if len(c.pending) >= min(max(leastPending, len(c.refs)/4), mostPending) {
@@ -30,7 +29,6 @@ func (c *collector) add(refs ...docref.Ref) {
 	}
 }
 
-// merge merges the pending documents.
 func (c *collector) merge() {
 	c.scratch = slices.Grow(c.scratch[:0], len(c.pending))[:len(c.pending)]
 	fresh := graphs.RadixSort(c.pending, c.scratch, func(ref *docref.Ref) uint64 { return uint64(*ref) })
@@ -57,7 +55,6 @@ func (c *collector) merge() {
 	c.pending = c.pending[:0]
 }
 
-// finish returns the documents.
 func (c *collector) finish() []docref.Ref {
 	c.merge()
 	return c.refs

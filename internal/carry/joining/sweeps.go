@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 )
 
-// labelRanges labels a graph range by range.
 func labelRanges[L any](r *ranges, labeller Labeller[L]) error {
 	if err := r.deal(); err != nil {
 		return err
@@ -77,7 +76,6 @@ func (r *ranges) contract(number int) error {
 	})
 }
 
-// joinWithin joins the documents of a range by the edges within it.
 func (r *ranges) joinWithin(number int, refs []docref.Ref, forest graphs.Forest[rank]) error {
 	return r.files.each(edges, number, func(words []uint64) error {
 		within := r.refs[:0]

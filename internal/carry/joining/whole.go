@@ -15,7 +15,6 @@ const wholeBytes = 48
 // mostDocuments is the largest number of documents that ranks can tell apart.
 const mostDocuments = math.MaxUint32
 
-// found is what a survey has found.
 type found struct {
 	fits  bool
 	refs  []docref.Ref // all documents, if they fit
@@ -46,7 +45,6 @@ func (g *Graph) survey() (found, error) {
 	return f, err
 }
 
-// labelWhole labels a graph whose documents are all in memory.
 func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error {
 	forest := graphs.NewForest[rank](len(refs))
 	var weights []uint32

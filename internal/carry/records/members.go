@@ -134,7 +134,6 @@ type Member struct {
 	Id           string
 }
 
-// memberSize returns the size of the first packed member.
 func memberSize(b []byte) int {
 	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:]))
 	if b[28]&sidedFlag != 0 {

@@ -1,7 +1,9 @@
 package records
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"mirrorbeam/internal/ground/docref"
@@ -59,7 +61,6 @@ const (
 	namedMark
 )
 
-// size returns the size of a packed page.
 func (p *Page) size() int {
 	size := pageHeader + len(p.Markup) + len(p.Trace) + len(p.Address)
 	if p.Original != 0 {
@@ -68,7 +69,6 @@ func (p *Page) size() int {
 	return size
 }
 
-// put packs a page.
 func (p *Page) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, p.Site)
 	binary.LittleEndian.PutUint64(b[8:], p.Path)
@@ -104,7 +104,6 @@ func (p *Page) put(b []byte) {
 	copy(b, p.Address)
 }
 
-// nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
 	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0, Named: marks&namedMark != 0}
@@ -148,7 +147,6 @@ func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
 	return err
 }
 
-// append packs the page.
 func (p *ShardPage) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Number))
 	b = binary.LittleEndian.AppendUint32(b, p.Size)
@@ -158,7 +156,6 @@ func (p *ShardPage) append(b []byte) []byte {
 	return b
 }
 
-// nextShardPage reads the first page and returns the bytes behind it.
 func nextShardPage(b []byte) (p ShardPage, rest []byte) {
 	p.Number, p.Size = Number(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
 	p.Page, rest = nextPage(b[8:])
@@ -178,4 +175,99 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 		pages = append(pages, p)
 	}
 	return pages, nil
+}
+
+// Text is a document as a pipeline hands it over: its id, and the text that is compared.
+type Text struct{ ID, Text []byte }
+
+// textHeader is the size of such a record without its strings: the length of each.
+const textHeader = 8
+
+// WriteText writes the record to a shard. Both strings are shorter than 4 GiB.
+func WriteText[S ~string | ~[]byte](run *runfile.Writer, kind runfile.Kind, shard int, id, text S) error {
+	b, err := run.Record(kind, shard, textHeader+len(id)+len(text))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(b, uint32(len(id)))
+	binary.LittleEndian.PutUint32(b[4:], uint32(len(text)))
+	copy(b[textHeader+copy(b[textHeader:], id):], text)
+	return nil
+}
+
+// NextText reads the first record and returns the bytes of the others.
+func NextText(packed []byte) (Text, []byte) {
+	middle := textHeader + int(binary.LittleEndian.Uint32(packed))
+	end := middle + int(binary.LittleEndian.Uint32(packed[4:]))
+	return Text{packed[textHeader:middle], packed[middle:end]}, packed[end:]
+}
+
+// TraceSize is the size of a [Trace] in bytes.
+const TraceSize = 32
+
+// Trace is a sketch of the text of a page, by which a later run knows the page again, even if some of its text has changed: the least
+// shingle of each of 32 parts, a byte of it (one permutation hashing: Li, Owen, Zhang, 2012).
+type Trace [TraceSize]byte
+
+// TraceOf returns the trace of a set of shingles, in any order. A part without a shingle gets that of the next one that has any (Shrivastava,
+// Li, 2014).
+func TraceOf(shingles []uint64) (t Trace) {
+	var least [TraceSize]uint64
+	for i := range least {
+		least[i] = math.MaxUint64
+	}
+	for _, shingle := range shingles {
+		part := shingle % TraceSize
+		least[part] = min(least[part], shingle)
+	}
+	for i := range t {
+		for away := range TraceSize {
+			if shingle := least[(i+away)%TraceSize]; shingle != math.MaxUint64 {
+				t[i] = byte(shingle/TraceSize) + byte(away)*37
+				break
+			}
+		}
+	}
+	return t
+}
+
+// Similarity estimates the Jaccard similarity of two pages, with a standard error of at most .09.
+func (t *Trace) Similarity(other *Trace) float64 {
+	same := 0
+	for i := range t {
+		if t[i] == other[i] {
+			same++
+		}
+	}
+	const byChance = 1. / 256
+	return max(0, (float64(same)/TraceSize-byChance)/(1-byChance))
+}
+
+// Traces are traces of different pages, ascending: a sample that the order of the pages does not change.
+type Traces []Trace
+
+// mostTraces is how many traces there are of the pages that two sites have in common.
+const mostTraces = 16
+
+// Add adds a trace if it is among the smallest.
+func (s *Traces) Add(t *Trace) {
+	at, found := slices.BinarySearchFunc(*s, *t, func(a, b Trace) int { return bytes.Compare(a[:], b[:]) })
+	if at < mostTraces && !found {
+		*s = slices.Insert(*s, at, *t)
+		*s = (*s)[:min(len(*s), mostTraces)]
+	}
+}
+
+// WriteOriginalTrace writes the trace of a page of a protected site: 32 bytes.
+func WriteOriginalTrace(run *runfile.Writer, trace []byte) error {
+	record, err := run.Record(OriginalTraces, 0, TraceSize)
+	copy(record, trace)
+	return err
+}
+
+// EachOriginalTrace visits the traces that stand in packed records.
+func EachOriginalTrace(packed []byte, visit func(*Trace)) {
+	for ; len(packed) > 0; packed = packed[TraceSize:] {
+		visit((*Trace)(packed))
+	}
 }

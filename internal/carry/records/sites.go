@@ -75,27 +75,23 @@ type Link struct {
 // Unit is the similarity 1 in sums of similarities.
 const Unit = 1_000_000
 
+// sums returns the figures of a link that add up, in the order of its record.
+func (l *Link) sums() [16]*int64 {
+	return [...]*int64{
+		&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
+		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages,
+	}
+}
+
 // Add adds what other says of the same two sites.
 func (l *Link) Add(other Link) {
-	l.Pages += other.Pages
-	l.Text += other.Text
-	l.Rarity += other.Rarity
-	l.Weight += other.Weight
-	l.SamePath += other.SamePath
-	l.Similarity += other.Similarity
-	l.Spread += other.Spread
-	l.Logins += other.Logins
-	l.CommonLogins += other.CommonLogins
-	l.Starts += other.Starts
-	l.Forms += other.Forms
-	l.Originals += other.Originals
+	sums := l.sums()
+	for i, n := range other.sums() {
+		*sums[i] += *n
+	}
 	if l.Entrance == "" || other.Entrance != "" && other.Entrance < l.Entrance {
 		l.Entrance = other.Entrance
 	}
-	l.Markup += other.Markup
-	l.MarkupPages += other.MarkupPages
-	l.SameLanguage += other.SameLanguage
-	l.LanguagePages += other.LanguagePages
 	for _, e := range other.Examples {
 		l.Examples.Add(e)
 	}
@@ -169,98 +165,72 @@ type GroupedSite struct {
 }
 
 // WriteSiteCount writes the record to a shard: 42 bytes and the name.
-func WriteSiteCount(run *runfile.Writer, shard int, c SiteCount) error {
-	return write(run, SiteCounts, shard, c.pack)
+func WriteSiteCount(run *runfile.Writer, shard int, count SiteCount) error {
+	return write(run, SiteCounts, shard, &count)
 }
 
-func (c SiteCount) pack(p *packer) {
-	p.numbers(int64(c.Site), c.Pages, c.Text, c.Logins, c.First)
-	p.text(c.Name)
-}
-
-func (u *unpacker) siteCount() SiteCount {
-	return SiteCount{Site: uint64(u.number()), Pages: u.number(), Text: u.number(), Logins: u.number(), First: u.number(), Name: u.text()}
+func (s *SiteCount) fields(c *codec) {
+	numbers(c, &s.Site)
+	numbers(c, &s.Pages, &s.Text, &s.Logins, &s.First)
+	c.texts(&s.Name)
 }
 
 // NextSiteCount reads the first record and returns the bytes of the others.
-func NextSiteCount(packed []byte) (SiteCount, []byte) {
-	u := unpacker{packed}
-	return u.siteCount(), u.b
-}
+func NextSiteCount(packed []byte) (SiteCount, []byte) { return next[SiteCount](packed) }
 
 // WriteRedirect writes the record to a shard: 24 bytes.
 func WriteRedirect(run *runfile.Writer, shard int, r Redirect) error {
-	return write(run, Redirects, shard, func(p *packer) { p.numbers(int64(r.Site), int64(r.Other), r.Pages) })
+	return write(run, Redirects, shard, &r)
+}
+
+func (r *Redirect) fields(c *codec) {
+	numbers(c, &r.Site, &r.Other)
+	numbers(c, &r.Pages)
 }
 
 // NextRedirect reads the first record and returns the bytes of the others.
-func NextRedirect(packed []byte) (Redirect, []byte) {
-	u := unpacker{packed}
-	return Redirect{Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number()}, u.b
-}
+func NextRedirect(packed []byte) (Redirect, []byte) { return next[Redirect](packed) }
 
 // WriteSiteSum writes the record to a shard: 48 bytes.
 func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
-	return write(run, SiteSums, shard, func(p *packer) {
-		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.Common, s.CommonText, s.Alike)
-	})
+	return write(run, SiteSums, shard, &s)
+}
+
+func (s *SiteSum) fields(c *codec) {
+	numbers(c, &s.Site)
+	numbers(c, &s.Repeats, &s.RepeatedText, &s.Common, &s.CommonText, &s.Alike)
 }
 
 // NextSiteSum reads the first record and returns the bytes of the others.
-func NextSiteSum(packed []byte) (SiteSum, []byte) {
-	u := unpacker{packed}
-	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number(), Alike: u.number()}, u.b
-}
+func NextSiteSum(packed []byte) (SiteSum, []byte) { return next[SiteSum](packed) }
 
-func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other))
-	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.CommonLogins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)), int64(len(l.Traces)))
-	p.text(l.Entrance)
+func (l *Link) fields(c *codec) {
+	numbers(c, &l.Site, &l.Other)
+	sums := l.sums()
+	c.short(sums[:]...)
+	length(c, (*[]Example)(&l.Examples))
+	length(c, (*[]Trace)(&l.Traces))
+	c.texts(&l.Entrance)
 	for i := range l.Traces {
-		p.bytes(l.Traces[i][:])
+		c.bytes(l.Traces[i][:])
 	}
-	for _, e := range l.Examples {
-		p.short(e.Weight, e.Similarity)
-		p.text(e.Page)
-		p.text(e.Copy)
+	for i := range l.Examples {
+		e := &l.Examples[i]
+		c.short(&e.Weight, &e.Similarity)
+		c.texts(&e.Page, &e.Copy)
 	}
-}
-
-func (u *unpacker) link() Link {
-	l := Link{
-		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.short(), Text: u.short(), Rarity: u.short(), Weight: u.short(), SamePath: u.short(),
-		Similarity: u.short(), Spread: u.short(), Logins: u.short(), CommonLogins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
-		Markup: u.short(), MarkupPages: u.short(), SameLanguage: u.short(), LanguagePages: u.short(),
-	}
-	examples, traces := u.short(), u.short()
-	l.Entrance = u.text()
-	for range traces {
-		l.Traces = append(l.Traces, Trace(u.b))
-		u.b = u.b[TraceSize:]
-	}
-	for range examples {
-		l.Examples = append(l.Examples, Example{Weight: u.short(), Similarity: u.short(), Page: u.text(), Copy: u.text()})
-	}
-	return l
 }
 
 // WriteSite writes the record to an output shard: 74 bytes and the name.
-func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, s.pack) }
+func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, &s) }
 
-func (s Site) pack(p *packer) {
-	s.SiteCount.pack(p)
-	p.numbers(s.Repeats, s.RepeatedText, s.Rarity, s.Weight, s.Alike)
-}
-
-func (u *unpacker) site() Site {
-	return Site{SiteCount: u.siteCount(), Repeats: u.number(), RepeatedText: u.number(), Rarity: u.number(), Weight: u.number(), Alike: u.number()}
+func (s *Site) fields(c *codec) {
+	s.SiteCount.fields(c)
+	numbers(c, &s.Repeats, &s.RepeatedText, &s.Rarity, &s.Weight, &s.Alike)
 }
 
 // NextSite reads the first record and returns the bytes of the others.
-func NextSite(packed []byte) (Site, []byte) {
-	u := unpacker{packed}
-	return u.site(), u.b
-}
+func NextSite(packed []byte) (Site, []byte) { return next[Site](packed) }
 
 // SitePair is what two sites have in common. Of the second one only the link is known.
 type SitePair struct {
@@ -268,52 +238,59 @@ type SitePair struct {
 	Second Link
 }
 
+func (p *SitePair) fields(c *codec) {
+	p.First.fields(c)
+	p.Second.fields(c)
+}
+
 // WriteSitePair writes the record to the output shard of the second site: some 100 bytes, the name of the first site, and its examples.
 func WriteSitePair(run *runfile.Writer, shard int, pair *SitePair) error {
-	return write(run, SitePairs, shard, func(p *packer) {
-		pair.First.pack(p)
-		pair.Second.pack(p)
-	})
+	return write(run, SitePairs, shard, pair)
 }
 
 // NextSitePair reads the first record and returns the bytes of the others.
 func NextSitePair(packed []byte) (*SitePair, []byte) {
-	u := unpacker{packed}
-	return &SitePair{u.half(), u.link()}, u.b
+	pair, rest := next[SitePair](packed)
+	return &pair, rest
 }
 
-func (h *Half) pack(p *packer) {
-	h.Link.pack(p)
-	h.Of.pack(p)
+func (h *Half) fields(c *codec) {
+	h.Link.fields(c)
+	h.Of.fields(c)
 }
 
-func (u *unpacker) half() Half { return Half{Link: u.link(), Of: u.site()} }
+// mirrored are both halves of what two sites have in common.
+type mirrored struct{ one, other *Half }
+
+func (m *mirrored) fields(c *codec) {
+	if c.isReading {
+		*m = mirrored{new(Half), new(Half)}
+	}
+	m.one.fields(c)
+	m.other.fields(c)
+}
 
 // WriteMirrored writes the record of two sites to a shard.
 func WriteMirrored(run *runfile.Writer, shard int, one, other *Half) error {
-	return write(run, Mirrored, shard, func(p *packer) {
-		one.pack(p)
-		other.pack(p)
-	})
+	return write(run, Mirrored, shard, &mirrored{one, other})
 }
 
 // NextMirrored reads the first record and returns the bytes of the others.
 func NextMirrored(packed []byte) (one, other *Half, rest []byte) {
-	u := unpacker{packed}
-	first, second := u.half(), u.half()
-	return &first, &second, u.b
+	both, rest := next[mirrored](packed)
+	return both.one, both.other, rest
 }
 
 // WriteGrouped writes the record to an output shard: 26 bytes and the name.
 func WriteGrouped(run *runfile.Writer, shard int, g GroupedSite) error {
-	return write(run, Grouped, shard, func(p *packer) {
-		p.numbers(int64(g.Site), g.Sites, g.Cohesion)
-		p.text(g.Primary)
-	})
+	return write(run, Grouped, shard, &g)
+}
+
+func (g *GroupedSite) fields(c *codec) {
+	numbers(c, &g.Site)
+	numbers(c, &g.Sites, &g.Cohesion)
+	c.texts(&g.Primary)
 }
 
 // NextGrouped reads the first record and returns the bytes of the others.
-func NextGrouped(packed []byte) (GroupedSite, []byte) {
-	u := unpacker{packed}
-	return GroupedSite{Site: uint64(u.number()), Sites: u.number(), Cohesion: u.number(), Primary: u.text()}, u.b
-}
+func NextGrouped(packed []byte) (GroupedSite, []byte) { return next[GroupedSite](packed) }

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// threadCPU returns the CPU time that the calling thread has used.
 func threadCPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &usage); err != nil {

@@ -110,7 +110,6 @@ func FaultOf(err error) (fault Fault, found bool) {
 	}
 }
 
-// parseFault reads the text after a mark.
 func parseFault(text string) (fault Fault, is bool) {
 	var kind string
 	for _, part := range []*string{&kind, &fault.Errno, &fault.Path, &fault.Text} {

@@ -56,7 +56,6 @@ func (r Runs) Remember(done Done, step string, given ...[]byte) error {
 	return nil
 }
 
-// note returns the path of a note.
 func (r Runs) note(step string, given [][]byte) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q", step)

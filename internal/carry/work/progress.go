@@ -42,7 +42,6 @@ func (p *Progress) Stages() []StageProgress {
 	return slices.Clone(p.stages)
 }
 
-// of changes the counts of a stage.
 func (p *Progress) of(stage Stage, change func(*StageProgress)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -54,7 +53,6 @@ func (p *Progress) of(stage Stage, change func(*StageProgress)) {
 	change(&p.stages[at])
 }
 
-// progress returns what counts the tasks of the job, nil if nobody watches.
 func (r Runs) progress() *Progress {
 	p, isWatched := watched.Load(r.Folder)
 	if !isWatched {
@@ -70,7 +68,6 @@ func (r Runs) Expect(stage Stage, tasks int) {
 	}
 }
 
-// began notes that a task has begun.
 func (p *Progress) began(stage Stage, at time.Time) {
 	p.of(stage, func(s *StageProgress) {
 		if s.Begun.IsZero() {

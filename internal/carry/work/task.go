@@ -1,3 +1,8 @@
+// Package work holds what the tasks of all stages work with. A task is a shard or a split, and the pieces of run files
+// for it. It gets a [Desk], turns the pieces into one run file, and emits a small [Outcome]. A step between two stages
+// gets a [Planning], and turns the outcomes of the first stage into the tasks of the second.
+//
+// Files have random names and are never changed, so a task may run twice.
 package work
 
 import (
@@ -99,4 +104,22 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 		emit(Task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
 	}
 	return nil
+}
+
+// Planning is what a step gets that sees the outcomes of all earlier tasks and makes the next tasks.
+type Planning struct {
+	*Memory
+	Runs Runs
+	// Outcomes are in the order of stages and tasks. Counts is the sum of their counts.
+	Outcomes []Outcome
+	Counts   findings.Counts
+	// Outcome is the step's own outcome, for steps that emit one.
+	Outcome Outcome
+	// Emit emits a task.
+	Emit func(Task)
+}
+
+// Deliver makes the tasks of a delivery over the runs.
+func (p *Planning) Deliver(d Delivery, runs []string) error {
+	return d.Deliver(string(p.Runs.Folder), runs, p.Counts, p.Emit)
 }

@@ -30,9 +30,10 @@ var law = [][2]string{
 	{"examples", "lshbands sketch job transforms"},
 }
 
-// inTests lists what the tests of a wing may import besides: tests of scripts run whole jobs.
+// inTests lists what the tests of a wing may import besides: tests of scripts, and of what is told of results, run whole jobs.
 var inTests = map[string]string{
 	"scripts": "carry job pipeline",
+	"look":    "pipeline",
 }
 
 // withBeam are the wings that know Beam. Nothing below them does.

@@ -53,7 +53,6 @@ func (t *Texts) Merged() []Run {
 	return m.runs
 }
 
-// part is a passage of a text, or what is between two.
 type part struct {
 	text    string
 	passage int // 0: none
@@ -78,15 +77,12 @@ func stretches(pieces []Piece) (all []part) {
 	return all
 }
 
-// isSign reports whether a character is in no word.
 func isSign(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }
 
-// merger collects runs.
 type merger struct{ runs []Run }
 
-// add compares two parts word by word.
 func (m *merger) add(a, b string, isMoved bool) {
 	first, second := Words(a), Words(b)
 	at := 0

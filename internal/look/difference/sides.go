@@ -82,7 +82,6 @@ func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
 	return t
 }
 
-// sequenceOf returns the shingles of a text.
 func sequenceOf(sequencer *sketch.Sequencer, text string) sketch.Sequence {
 	_, s := sequencer.Sequence([]byte(text))
 	return sketch.Sequence{

@@ -79,7 +79,6 @@ func adjustedRand(together, inTruth, inFound, all float64) float64 {
 	return (together - expected) / ((inTruth+inFound)/2 - expected)
 }
 
-// mean returns sum/n, 1 where there is nothing.
 func mean(sum float64, n int64) float64 {
 	if n == 0 {
 		return 1
@@ -87,7 +86,6 @@ func mean(sum float64, n int64) float64 {
 	return sum / float64(n)
 }
 
-// sizes counts the documents with each label.
 func sizes(labels []Document) []int64 {
 	largest := Document(0)
 	for _, label := range labels {

@@ -17,7 +17,6 @@ type Score struct {
 	F1 float64 `json:"f1"`
 }
 
-// newScore returns the score of a precision and a recall.
 func newScore(precision, recall float64) Score {
 	s := Score{Precision: precision, Recall: recall}
 	if precision+recall > 0 {

@@ -1,6 +1,8 @@
 package evaluation
 
 import (
+	"slices"
+
 	"mirrorbeam/internal/ground/graphs"
 )
 
@@ -51,7 +53,6 @@ func NewJudge(truth *Truth, classes graphs.Forest[Document]) *Judge {
 	return j
 }
 
-// classKey returns the key of the classes of two documents.
 func (j *Judge) classKey(a, b Document) uint64 {
 	a, b = j.classes[a], j.classes[b]
 	return key(min(a, b), max(a, b))
@@ -121,4 +122,31 @@ func JudgeClusters(truth *Truth, clusters []Document) PairCounts {
 	counts.Wrong = counts.Listed - counts.Found
 	counts.Unknown = counts.Listed - sumPairs(sizes(clusters[:truth.Documents]))
 	return counts
+}
+
+// Worst keeps the first of many items in an order, whatever order they come in.
+type Worst[T any] struct {
+	// Items are those kept, in order.
+	Items []T
+
+	limit   int
+	compare func(a, b T) int
+}
+
+// NewWorst returns a list that keeps at most limit items.
+func NewWorst[T any](limit int, compare func(a, b T) int) *Worst[T] {
+	return &Worst[T]{limit: limit, compare: compare}
+}
+
+// Offer takes in an item if it is among the first.
+func (w *Worst[T]) Offer(item T) {
+	full := len(w.Items) == w.limit
+	if w.limit == 0 || full && w.compare(item, w.Items[len(w.Items)-1]) >= 0 {
+		return
+	}
+	if full {
+		w.Items = w.Items[:len(w.Items)-1]
+	}
+	at, _ := slices.BinarySearchFunc(w.Items, item, w.compare)
+	w.Items = slices.Insert(w.Items, at, item)
 }

@@ -66,7 +66,6 @@ func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, d
 	return truth, nil
 }
 
-// newPair returns the pair of two documents in either order.
 func newPair(a, b Document, similarity float64) Pair {
 	return Pair{min(a, b), max(a, b), similarity}
 }

@@ -20,14 +20,12 @@ import (
 	"mirrorbeam/job"
 )
 
-// corpusRead is a corpus as a survey has read it.
 type corpusRead struct {
 	inputs documents.Inputs
 	sizing job.Sizing // sizing of a job on it
 	counts findings.Counts
 }
 
-// readCorpus reads the corpus of a configuration. It passes newVisitor the approximate size of the corpus.
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
@@ -97,7 +95,6 @@ func firstUnread(file *corpus.File, batch corpus.Batch, sketcher *documents.Sket
 	return p.FirstReject
 }
 
-// census collects the properties of the documents of a corpus that do not depend on keys.
 type census struct {
 	documents *sample.Documents
 	// copies are the documents without words. Their digests serve as their sets, as each is only like documents of the
@@ -113,7 +110,6 @@ type census struct {
 	lengths []length // lengths of the first documents that were read; all of a small corpus
 }
 
-// length is the length of a document.
 type length struct {
 	length      int64
 	isReference bool
@@ -130,7 +126,6 @@ const (
 	sampledShare = 1. / 6   // share in between
 )
 
-// halvings returns how often a corpus of size bytes of text is halved for a sample.
 func halvings(size int64) uint32 {
 	wanted := min(max(float64(size)*sampledShare, wholeBytes), mostBytes)
 	n := uint32(0)
@@ -175,7 +170,6 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 // mostLengths is the largest number of documents for which a plan weighs all pairs.
 const mostLengths = 4 * methods.SmallCorpus
 
-// addLengths adds the lengths of documents.
 func (c *census) addLengths(lengths []length) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -202,7 +196,6 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 // ids says what the ids of the documents of a corpus take.
 type ids struct{ number, bytes float64 }
 
-// ids returns about how many documents have an id.
 func (c *census) ids(counts findings.Counts) ids {
 	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
 	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}
@@ -218,7 +211,6 @@ func (c *census) cut(corpus *corpusRead) Cut {
 	}
 }
 
-// facts returns what the census knows of the corpus.
 func (c *census) facts(counts findings.Counts) Facts {
 	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,

@@ -54,7 +54,6 @@ func expectedAbove(mean, deviation float64) float64 {
 	return mean*math.Erfc(-z/math.Sqrt2)/2 + deviation*density
 }
 
-// sharing knows which shingles of documents other documents have.
 type sharing struct {
 	unique       []int // number of unique shingles by document
 	all, uniques float64

@@ -37,7 +37,6 @@ type Write struct {
 	AtMost bool    `json:"at_most,omitempty"`
 }
 
-// readsOf describes the inputs.
 func readsOf(inputs *documents.Inputs) *Reads {
 	type kind struct {
 		format      corpus.Format
@@ -50,7 +49,7 @@ func readsOf(inputs *documents.Inputs) *Reads {
 		for _, file := range inputs.Files[i].All() {
 			k := kind{file.Format, file.Compression, reference}
 			if found[k] == nil {
-				found[k] = &Files{Format: k.format.String(), Compression: compressionName(k.compression), Reference: reference}
+				found[k] = &Files{Format: k.format.String(), Compression: compressionNames[k.compression], Reference: reference}
 			}
 			found[k].Files++
 			found[k].Bytes += file.Size
@@ -66,10 +65,7 @@ func readsOf(inputs *documents.Inputs) *Reads {
 	return reads
 }
 
-// compressionName returns the name of a compression, "" for none.
-func compressionName(c corpus.Compression) string {
-	return map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}[c]
-}
+var compressionNames = map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}
 
 // Bytes of rows, with ids of some twenty characters.
 const (

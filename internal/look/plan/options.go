@@ -2,14 +2,19 @@ package plan
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
 
-// keying is a way to make keys.
 type keying struct {
 	keys   methods.Name
 	scheme lshbands.Scheme // scheme of MinHash, zero for others
@@ -18,32 +23,26 @@ type keying struct {
 	distance int
 }
 
-// method returns the method that makes the keys.
 func (k keying) method() *methods.Method {
 	m, _ := methods.Of(k.keys)
 	return m
 }
 
-// keyBytes returns the size of the given number of key records of a document, in bytes.
 func (k keying) keyBytes(keys float64) float64 {
 	return k.method().KeyBytes(k.parameters(0), keys)
 }
 
-// parameters returns the parameters of the method in a job with these keys.
 func (k keying) parameters(threshold float64) *methods.Parameters {
 	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
 }
 
-// withScheme returns MinHash keys.
 func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
 
-// option is a keying to plan for, and the flags that stand for it.
 type option struct {
 	keying
 	flags string
 }
 
-// options are the keyings to choose from.
 type options struct {
 	all    []option
 	chosen keying
@@ -119,7 +118,6 @@ func (o *options) step(config *job.Config, s lshbands.Scheme, recall float64) {
 	o.add(config, keying, flags)
 }
 
-// settle sets the choice of the configuration for a corpus of that many documents.
 func (o *options) settle(config *job.Config, documents int64) {
 	if documents > config.AllPairsUpTo() {
 		return
@@ -135,7 +133,6 @@ func (o *options) settle(config *job.Config, documents int64) {
 	}
 }
 
-// add adds an option unless it is there.
 func (o *options) add(config *job.Config, k keying, flags string) {
 	if slices.ContainsFunc(o.all, func(other option) bool { return other.keying == k }) {
 		return
@@ -149,5 +146,51 @@ func (o *options) add(config *job.Config, k keying, flags string) {
 	o.all = append(o.all, option{k, flags})
 }
 
-// bandFlags are the flags for bands and rows.
 func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }
+
+// withKeys returns an estimator for these keys. The counters have counted the shingles, for
+// keys that need frequencies.
+func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sample.Estimator {
+	method := k.method()
+	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
+	keys, _ := method.NewKeys(k.parameters(e.Threshold), counters)
+	e.Exact = method.Exact
+	return estimating(e, keys)
+}
+
+func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
+	var document methods.Document
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Content: fingerprints.Content{Set: d.Set}, SimHash: d.Set}
+		return keys(records, &document)
+	}
+	return &e
+}
+
+// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is that of the sample. It
+// is counted in a counter in which about as many shingles share a cell as in the job's.
+func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
+	if share < 1 {
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+	}
+	return estimate
+}
+
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
+func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
+	return estimating(sample.Estimator{
+		MostRecords: mostRecords,
+		FirstInput:  firstInput,
+		Compare: func(a, b *sample.Document) float64 {
+			distance := 0
+			for i, word := range a.Set {
+				distance += bits.OnesCount64(word ^ b.Set[i])
+			}
+			return float64(distance)
+		},
+	}, methods.TableKeys(tables))
+}

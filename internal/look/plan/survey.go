@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/audit"
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
@@ -20,6 +21,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -41,7 +43,6 @@ type survey struct {
 	auditSample int
 }
 
-// takeSurvey reads the corpus and estimates the candidates of each option.
 func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
 	m := &survey{base: options.base, threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
 	c, err := m.read(ctx, config)
@@ -90,7 +91,6 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 	return c, take(0)
 }
 
-// allPairs counts the pairs that a comparison of all pairs scores: those whose sizes allow the threshold.
 func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 	lengths, perUnit, distinct := c.lengths, 1., 1.
 	if documents, share := c.documents.List(); share == 1 {
@@ -183,7 +183,6 @@ func sideOf(l length) int {
 	return 0
 }
 
-// estimate estimates the candidates of all options, side by side.
 func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
 	bounds := groups.UsualBounds()
@@ -286,7 +285,6 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-// work returns the work of a job with these keys.
 func (m *survey) work(k keying) Work {
 	facts, estimate := &m.facts, m.estimates[k]
 	documents := float64(facts.Documents + facts.ReferenceDocuments)
@@ -339,4 +337,40 @@ func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
 		}
 	}
 	return heaps
+}
+
+// Scaled returns the work of a job on a corpus that is factor times as large and otherwise alike: a document has as many
+// shingles, keys and near-duplicates. The temporary files are in a bucket. The job is cut for processes that aim to stay
+// below memory bytes, 0 for ample, and work on so many tasks at a time.
+func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
+	s := *w
+	for _, amount := range []*float64{
+		&s.Documents, &s.Bytes, &s.Shingles, &s.IDs, &s.IDBytes, &s.Rejected, &s.Signature, &s.Weighed, &s.Records, &s.RecordBytes,
+		&s.Gathered, &s.GatheredShingles, &s.Listed, &s.Candidates, &s.Scanned, &s.Edges, &s.Identical, &s.Ordered, &s.Blocks,
+	} {
+		*amount *= factor
+	}
+	bytes := int64(s.Bytes)
+	sizing := job.PlanMemory(memory, bytes, tasks)
+	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
+	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(findings.Counts{Documents: int64(s.Documents)}))
+	s.Lanes, s.RunBytes, s.PlaceBytes = float64(tasks), 0, float64(sizing.PlaceBytes)
+	if s.Drawn > 0 {
+		s.setAside(audit.UsualSample, bytes)
+	}
+	return s
+}
+
+// setAside adds the work of an audit that samples so many documents of a corpus of so many bytes of text.
+func (w *Work) setAside(sample int, bytes int64) {
+	shares := audit.NewShares(sample, bytes)
+	w.Probed = w.Shingles * shares.Probed
+	// The sample is drawn from documents that are set aside, and so are those that are looked at, unless all are.
+	share := shares.Sampled
+	if shares.Probed < 1 {
+		share = shares.Probed
+	}
+	w.SetAside = w.Shingles * share
+	drawn := float64(shares.Elements(int64(w.Shingles))) * w.Documents / max(w.Shingles, 1)
+	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }

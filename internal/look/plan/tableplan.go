@@ -19,7 +19,6 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// tableOption are tables to plan for, and the flags that stand for them.
 type tableOption struct {
 	lshbands.Tables
 	flags string
@@ -145,7 +144,6 @@ type fingerprintSurvey struct {
 	distances []float64         // numbers of pairs by distance, up to one more than asked for
 }
 
-// work returns the work of a job with these tables. It keeps no sets.
 func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 	facts := &m.facts
 	documents := float64(facts.Documents + facts.ReferenceDocuments)

@@ -193,12 +193,10 @@ func (t *traffic) gather() {
 	t.add(s)
 }
 
-// placed returns the bytes of the sets that come to places.
 func (t *traffic) placed() float64 {
 	return t.Gathered*records.SetHeader + t.GatheredShingles*sketchblock.HashSize
 }
 
-// places returns the number of places where sets are compared.
 func (t *traffic) places() float64 {
 	bytes := t.GatheredShingles * 8
 	if t.keys == methods.All {
@@ -259,7 +257,6 @@ func (t *traffic) write() {
 	t.add(Stage{Name: work.Write, Tasks: t.Outputs, Pieces: pieces, ReadBytes: t.written(work.Cluster) + t.Rejected*rejectRow})
 }
 
-// written returns what a stage writes, 0 if the job has no such stage.
 func (t *traffic) written(name work.Stage) float64 {
 	for i := range t.stages {
 		if t.stages[i].Name == name {

@@ -45,7 +45,6 @@ type identity struct {
 	isEmpty bool
 }
 
-// fingerprintIdentity tells fingerprints apart by all their words.
 func fingerprintIdentity(words []uint64) identity {
 	var packed []byte
 	for _, word := range words {
@@ -63,7 +62,6 @@ func (k *identity) distance(words []uint64) int {
 	return differing
 }
 
-// addedDocument is a document that is held. Documents are numbered in the order of their arrival.
 type addedDocument struct {
 	names  []byte // its id and its ref, JSON strings
 	idSize uint32
@@ -74,7 +72,6 @@ type addedDocument struct {
 // none stands for no document.
 const none = -1
 
-// addedSet is a set, or a fingerprint, of documents that are held.
 type addedSet struct {
 	identity
 	packed        []byte
@@ -142,13 +139,11 @@ func (h *added) search(matches []output.Match, a *question, top int) []output.Ma
 	return matches
 }
 
-// heldMatch is a match with the number of the document that is held.
 type heldMatch struct {
 	document int
 	output.Match
 }
 
-// take takes the documents that have a set, at most top if that is above 0.
 func (h *added) take(set uint32, match output.Match, top int) {
 	count := 0
 	for number := h.sets[set].first; number != none && (top == 0 || count < top); count++ {
@@ -157,7 +152,6 @@ func (h *added) take(set uint32, match output.Match, top int) {
 	}
 }
 
-// collect counts the keys that sets share with a document. It leaves out sets whose size does not allow the similarity.
 func (h *added) collect(a *question) {
 	h.touched = h.touched[:0]
 	keys, least, most := h.keysOf(a), uint32(0), uint32(math.MaxUint32)
@@ -221,7 +215,6 @@ func (h *added) add(a *question) error {
 	return nil
 }
 
-// addSet holds a set that is new.
 func (h *added) addSet(a *question, key identity, document int) (uint32, error) {
 	var keys []uint64
 	if !key.isEmpty {
@@ -248,7 +241,6 @@ func (h *added) addSet(a *question, key identity, document int) (uint32, error) 
 	return set, nil
 }
 
-// makeRoom makes room for some postings.
 func (h *added) makeRoom(keys int) error {
 	if !h.postings.lacks(keys) {
 		return nil
@@ -266,7 +258,6 @@ func (h *added) makeRoom(keys int) error {
 	return nil
 }
 
-// drop lets the oldest document go.
 func (h *added) drop() {
 	oldest := &h.documents[h.oldest]
 	number := oldest.set

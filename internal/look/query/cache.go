@@ -48,7 +48,6 @@ func mapCached(path string) (mapped storage.Mapping, remedy string, err error) {
 	return mapped, fmt.Sprintf("remove %s and ask again, which makes it anew", path), err
 }
 
-// cacheFolder returns the folder for caches of the user.
 func cacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "runjob"), err
@@ -86,7 +85,6 @@ func (i item) get(folder string, make func(path string) error) (string, error) {
 	return path, nil
 }
 
-// fetch copies a file to a path of the local disk, at once.
 func fetch(info storage.Info, path string) error {
 	file, err := storage.Reopen(info)
 	if err != nil {

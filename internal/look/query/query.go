@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/measure/documents"
@@ -89,7 +90,6 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	return counts, err
 }
 
-// isAuto reports whether each file has a format of its own.
 func (q *Request) isAuto() bool { return q.Format == "" || q.Format == corpus.AutoFormat }
 
 // reading returns the configuration of the job with the fields of the request. The error is one of usage.
@@ -111,7 +111,6 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 	return config, nil
 }
 
-// query is a request that is being answered.
 type query struct {
 	Request
 
@@ -121,7 +120,6 @@ type query struct {
 	stdin     bool
 }
 
-// list lists the input.
 func (q *query) list(ctx context.Context) error {
 	inputs := slices.Clone(q.Input)
 	inputs = slices.DeleteFunc(inputs, func(input string) bool { return input == "-" })
@@ -144,7 +142,6 @@ func (q *query) list(ctx context.Context) error {
 	return nil
 }
 
-// portion is a part of the input on its way to rows.
 type portion struct {
 	documents.Portion
 	rows             []byte
@@ -152,7 +149,6 @@ type portion struct {
 	questions        []question // with Add, the documents, which have no rows yet
 }
 
-// add adds the rows of a document.
 func (p *portion) add(matches []output.Match) {
 	if len(matches) > 0 {
 		p.matched++
@@ -163,7 +159,6 @@ func (p *portion) add(matches []output.Match) {
 	}
 }
 
-// run passes portions from the input through a worker for each core to out, in order.
 func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) {
 	tables, err := q.index.tables()
 	if err != nil {
@@ -207,7 +202,6 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 	return sum, err
 }
 
-// add adds the counts of a portion.
 func (c *Counts) add(p *portion) {
 	c.Documents += p.Documents
 	c.Matched += p.matched
@@ -274,7 +268,6 @@ func (q *query) newWorker() (*queryWorker, error) {
 	return w, nil
 }
 
-// strip takes the common shingles of the index out of a fingerprint, whose digest becomes that of what is left.
 func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 	if w.stripper == nil {
 		return f
@@ -285,7 +278,6 @@ func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 	return f
 }
 
-// work fills in the rows and counts of the portion, or its questions.
 func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) error {
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {
@@ -319,4 +311,37 @@ func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) erro
 		}
 	}
 	return nil
+}
+
+// question is a document that is asked about, and then held.
+type question struct {
+	id, ref     []byte // JSON strings
+	packed      []byte // its set
+	digest      sketch.Digest
+	fingerprint []uint64
+	matches     []output.Match // in the index
+}
+
+// newQuestion keeps what is needed of a fingerprint.
+func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) question {
+	a := question{id: id, ref: ref, digest: f.Digest, matches: matches}
+	a.packed = sketchblock.AppendPacked(make([]byte, 0, sketchblock.HashSize*len(f.Set)+2), f.Set)
+	a.fingerprint = slices.Clone(f.SimHash)
+	return a
+}
+
+// compareMatches compares two matches of a document. The better one comes first.
+func compareMatches(a, b *output.Match) int {
+	return cmp.Or(cmp.Compare(a.Hamming, b.Hamming), cmp.Compare(b.Jaccard, a.Jaccard))
+}
+
+// answer appends the rows of a document to those of a portion, and then holds the document.
+func (h *added) answer(p *portion, a *question, top int) error {
+	matches := h.search(a.matches, a, top)
+	slices.SortStableFunc(matches, func(x, y output.Match) int { return compareMatches(&x, &y) })
+	if top > 0 {
+		matches = matches[:min(len(matches), top)]
+	}
+	p.add(matches)
+	return h.add(a)
 }

@@ -33,7 +33,6 @@ type searcher struct {
 	found []found
 }
 
-// found is a document of the index that is like the given one.
 type found struct {
 	file     *indexFile
 	segment  *segment
@@ -70,7 +69,6 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	return s.found, nil
 }
 
-// searchSegment looks for a fingerprint in one segment.
 func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
 	switch {
 	case file.tables == nil:
@@ -116,7 +114,8 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		}
 		s.set = in.AppendSet(s.set[:0], set)
 		if s.digester.Set(s.set) != in.Digest(set) {
-			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(firstOf(in, set))), file.remedy)
+			document, _ := in.DocumentsOf(set)
+			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), file.remedy)
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
 			s.add(file, in, set, output.NewMatch(common, size, other))
@@ -217,18 +216,11 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 	return nil
 }
 
-// add adds the documents that have a set.
 func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match) {
 	first, end := in.DocumentsOf(set)
 	for document := first; document < end; document++ {
 		s.found = append(s.found, found{file, in, document, in.Ref(document), match})
 	}
-}
-
-// firstOf returns the first document that has a set.
-func firstOf(in *segment, set int) int {
-	document, _ := in.DocumentsOf(set)
-	return document
 }
 
 // refName returns path:position of a document.
@@ -237,7 +229,6 @@ func refName(file *indexFile, ref docref.Ref) string {
 	return fmt.Sprintf("%s:%d", name, position)
 }
 
-// row completes the match of a document with the names of that document, which are JSON strings.
 func (f *found) row(id, ref []byte) output.Match {
 	match := f.match
 	match.ID, match.Ref = id, ref

@@ -54,7 +54,6 @@ type stateReader struct {
 	kind     index.Kind
 }
 
-// open opens the index. Runs may remove the generation that is being read, when there is a newer one. Then open begins anew.
 func (s *stateReader) open(ctx context.Context) (x *Index, err error) {
 	if s.folder, err = storage.Absolute(s.folder); err != nil {
 		return nil, err
@@ -68,7 +67,6 @@ func (s *stateReader) open(ctx context.Context) (x *Index, err error) {
 	}
 }
 
-// number returns the number of the generation, 0 if there is none.
 func (s *stateReader) number() int {
 	if s.content == nil {
 		return 0
@@ -118,7 +116,6 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	return x, nil
 }
 
-// mostBuilders is how many parts of an index are made side by side. Each takes some 150 MB.
 const mostBuilders = 4
 
 // partDocuments is about how many documents a file of the index has.
@@ -154,7 +151,6 @@ func (s *stateReader) parts() [][]located {
 	return slices.DeleteFunc(parts, func(part []located) bool { return len(part) == 0 })
 }
 
-// build writes the index of a part to a file.
 func (s *stateReader) build(ctx context.Context, part []located, path string) error {
 	s.telling.Do(func() {
 		if s.progress != nil {
@@ -211,7 +207,6 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 	return pieces, nil
 }
 
-// corpus returns where the documents of a part come from.
 func (s *stateReader) corpus(part []located) index.Corpus {
 	files := s.content.Files
 	c := index.Corpus{StopWords: s.content.StopWords, Ignored: s.content.Ignored, FirstFile: part[0].file}

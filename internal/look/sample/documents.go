@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/ground/docref"
 )
 
@@ -52,9 +53,7 @@ func NewDocuments(capacity int, halvings uint32) *Documents {
 
 // Wants reports whether a document of the given hash is in the sample so far. Any other document need not be
 // added.
-func (s *Documents) Wants(hash uint64) bool { return isBelow(hash, s.shift.Load()) }
-
-func isBelow(hash uint64, shift uint32) bool { return hash <= math.MaxUint64>>shift }
+func (s *Documents) Wants(hash uint64) bool { return hash <= math.MaxUint64>>s.shift.Load() }
 
 // Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity
 // is left out and counted.
@@ -76,7 +75,6 @@ func (s *Documents) Add(d Document) {
 	}
 }
 
-// halve drops half of the documents.
 func (s *Documents) halve() {
 	s.shift.Add(1)
 	s.list = slices.DeleteFunc(s.list, func(d Document) bool {
@@ -163,3 +161,81 @@ func (s *Documents) Overlong() int {
 
 // shareOf returns the share of evenly spread hashes that a shift keeps in the sample.
 func shareOf(shift uint32) float64 { return math.Ldexp(1, -int(shift)) }
+
+// Memory is what an estimate works in. One estimate after another may use it, but not two at a time.
+type Memory struct {
+	records, scratch []candidates.Record
+}
+
+// thinned is a sample of documents that is thinned out to what an estimate can take in.
+type thinned struct {
+	documents []Document
+	share     float64
+	keys      float64             // mean number of keys of a document of the corpus
+	records   []candidates.Record // sorted; Mark is the number of the document plus 1
+}
+
+const firstDocuments = 64
+
+// thin takes the largest part of a sample that has at most MostRecords records, halving it as often as
+// needed. It is given all documents of the sample.
+func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned {
+	t := thinned{documents: documents, share: share}
+	if few := documents[:min(firstDocuments, len(documents))]; len(few) < len(documents) {
+		e.addRecords(&thinned{documents: few}, math.MaxInt, m)
+		for len(m.records)/len(few)*len(t.documents) > e.MostRecords {
+			t.halve()
+		}
+		// Room for all at once: small samples need little of it, and large ones are not moved.
+		room := (len(m.records)/len(few) + 1) * len(t.documents)
+		m.records = slices.Grow(m.records[:0], min(room, e.MostRecords))
+	}
+	for !e.addRecords(&t, e.MostRecords, m) {
+		t.halve()
+	}
+	m.scratch = slices.Grow(m.scratch[:0], len(m.records))[:len(m.records)]
+	t.records = candidates.Sort(m.records, m.scratch)
+	return t
+}
+
+func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
+	m.records = m.records[:0]
+	keys, copies := 0, 0
+	for i := range t.documents {
+		d := &t.documents[i]
+		start := len(m.records)
+		m.records = e.AppendRecords(m.records, d)
+		for j := start; j < len(m.records); j++ {
+			m.records[j].Mark = uint32(i) + 1
+		}
+		keys += (len(m.records) - start) * d.Copies
+		copies += d.Copies
+		if len(m.records) > most && len(t.documents) > 1 {
+			return false
+		}
+	}
+	t.keys = float64(keys) / float64(max(copies, 1))
+	return true
+}
+
+func (t *thinned) halve() {
+	t.share /= 2
+	limit := uint64(t.share * math.MaxInt64 * 2)
+	t.documents = slices.DeleteFunc(slices.Clone(t.documents), func(d Document) bool { return d.Hash > limit })
+}
+
+// groups yields the groups of two or more records that have one key.
+func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
+	return func(yield func([]candidates.Record) bool) {
+		for start := 0; start < len(records); {
+			end := start + 1
+			for end < len(records) && records[end].Key == records[start].Key {
+				end++
+			}
+			if end-start > 1 && !yield(records[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
+}

@@ -105,7 +105,6 @@ func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Est
 // number plus 1.
 type number uint32
 
-// numberOf returns the number of a record's document.
 func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
 
 // met is a list of pairs that have met. Each word holds two numbers.
@@ -116,7 +115,6 @@ func (m *met) add(a, b *candidates.Record) {
 	*m = append(*m, uint64(min(x, y))<<32|uint64(max(x, y)))
 }
 
-// numbersOf returns the numbers of a pair.
 func numbersOf(pair uint64) (a, b number) { return number(pair >> 32), number(pair) }
 
 // distinct sorts the pairs and drops repeats.
@@ -133,7 +131,6 @@ type crowd struct {
 	documents []number
 }
 
-// count makes the estimate from a thinned sample. It returns false if there are too many pairs.
 func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	result := Estimate{Keys: t.keys, Share: t.share}
 	var pairs met
@@ -217,7 +214,6 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 	return dense, slices.Compact(heap)
 }
 
-// describe counts the candidate pairs and the documents in them.
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := make([]float64, len(t.documents))
 	elements := 0.
@@ -290,7 +286,6 @@ func weights(degrees []float64, share float64) (one, some float64) {
 	return 1 / share / (1 - math.Pow(1-share, partners)), 1 / share
 }
 
-// compareAll compares some of the pairs and notes their similarities.
 func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	elements := 0
 	for _, pair := range pairs {
@@ -313,7 +308,6 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
 }
 
-// addHeap compares the documents of dense groups with leaders, as a job does.
 func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	if len(heap) == 0 {
 		return
@@ -342,7 +336,6 @@ func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	result.DocumentElements += float64(sets) / t.share
 }
 
-// documentsOf returns the documents of a group.
 func documentsOf(group []candidates.Record) []number {
 	documents := make([]number, len(group))
 	for i := range group {
@@ -351,7 +344,6 @@ func documentsOf(group []candidates.Record) []number {
 	return documents
 }
 
-// firstOf returns the first document of a group.
 func firstOf(group []candidates.Record) docref.Ref {
 	first := group[0].Ref
 	for i := range group {
@@ -363,22 +355,17 @@ func firstOf(group []candidates.Record) docref.Ref {
 // note names a group if it is among those with the most candidates. The documents of a heap often meet under
 // several keys. The groups of such keys mostly have the same first document, and only the largest is named.
 func (r *Estimate) note(group Group) {
-	for i := range r.Groups {
-		if r.Groups[i].Example == group.Example {
-			if group.Candidates > r.Groups[i].Candidates {
-				r.Groups[i] = group
-				r.sortGroups()
-			}
-			return
-		}
+	at := slices.IndexFunc(r.Groups, func(known Group) bool { return known.Example == group.Example })
+	switch {
+	case at < 0:
+		r.Groups = append(r.Groups, group)
+	case group.Candidates > r.Groups[at].Candidates:
+		r.Groups[at] = group
+	default:
+		return
 	}
-	r.Groups = append(r.Groups, group)
-	r.sortGroups()
-	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
-}
-
-func (r *Estimate) sortGroups() {
 	slices.SortFunc(r.Groups, func(a, b Group) int {
 		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
 	})
+	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
 }
