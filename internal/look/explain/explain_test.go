@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/explain"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
@@ -32,14 +33,14 @@ type library struct {
 	folder *finished.Folder
 	// cluster is the cluster of each document in one, and rows are the rows of pairs, by the ids of both.
 	cluster map[string]string
-	members []finished.Member
-	rows    map[[2]string]finished.Pair
+	members []output.Member
+	rows    map[[2]string]output.Pair
 }
 
 // newLibrary runs a job.
 func newLibrary(t *testing.T, change func(*job.Config)) *library {
 	t.Helper()
-	l := &library{texts: map[string]string{}, cluster: map[string]string{}, rows: map[[2]string]finished.Pair{}}
+	l := &library{texts: map[string]string{}, cluster: map[string]string{}, rows: map[[2]string]output.Pair{}}
 	random := rand.New(rand.NewPCG(5, 11))
 	var content strings.Builder
 	for family := range 12 {
@@ -78,7 +79,7 @@ func newLibrary(t *testing.T, change func(*job.Config)) *library {
 	if l.folder, err = finished.Open(config.Output); err != nil {
 		t.Fatal(err)
 	}
-	if l.folder.Has(finished.Clusters) {
+	if l.folder.Has(output.Clusters) {
 		for m, err := range l.folder.Members(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func newLibrary(t *testing.T, change func(*job.Config)) *library {
 }
 
 // row returns the row of pairs that joins two documents.
-func (l *library) row(a, b string) (finished.Pair, bool) {
+func (l *library) row(a, b string) (output.Pair, bool) {
 	if p, is := l.rows[[2]string{a, b}]; is {
 		return p, true
 	}
@@ -200,7 +201,7 @@ func (l *library) checkRows(t *testing.T, x *explain.Explanation) {
 	t.Helper()
 	a, b := x.A.Given, x.B.Given
 	is := l.cluster[a] != "" && l.cluster[a] == l.cluster[b]
-	if l.folder.Has(finished.Clusters) && (x.Together == nil || *x.Together != is) || x.A.Cluster != l.cluster[a] || x.B.Cluster != l.cluster[b] {
+	if l.folder.Has(output.Clusters) && (x.Together == nil || *x.Together != is) || x.A.Cluster != l.cluster[a] || x.B.Cluster != l.cluster[b] {
 		t.Errorf("%s and %s: together %v, the clusters are %q and %q", a, b, x.Together, l.cluster[a], l.cluster[b])
 	}
 	p, joined := l.row(a, b)
@@ -273,7 +274,7 @@ func TestMembersOfACluster(t *testing.T) {
 			explain.ByID:         func(m *explain.Listed) float64 { return float64(slices.Index(l.ids, m.ID)) },
 		} {
 			list, err := explain.ListMembers(t.Context(), l.folder, name, explain.Page{Order: order, Limit: 100}, nil)
-			if err != nil || list.Name != one.Cluster || len(list.Documents) != one.Size || list.Size != one.Size {
+			if err != nil || list.Name != one.Cluster || int64(len(list.Documents)) != one.Size || list.Size != one.Size {
 				t.Fatalf("%s by %s: %+v (%v)", name, order, list, err)
 			}
 			for i := range list.Documents {
