@@ -274,7 +274,7 @@ func TestMembersOfACluster(t *testing.T) {
 			explain.ByID:         func(m *explain.Listed) float64 { return float64(slices.Index(l.ids, m.ID)) },
 		} {
 			list, err := explain.ListMembers(t.Context(), l.folder, name, explain.Page{Order: order, Limit: 100}, nil)
-			if err != nil || list.Name != one.Cluster || int64(len(list.Documents)) != one.Size || list.Size != one.Size {
+			if err != nil || list.Name != one.Cluster || int64(len(list.Documents)) != one.Size || int64(list.Size) != one.Size {
 				t.Fatalf("%s by %s: %+v (%v)", name, order, list, err)
 			}
 			for i := range list.Documents {
