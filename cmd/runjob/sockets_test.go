@@ -78,6 +78,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"config", "--input", "in.jsonl"}},
 		{args: []string{"sketch", "--kind", "minhash", "--records", "in.jsonl"}},
 		{args: []string{"bench", "kernels", "--documents", "200"}},
+		{args: []string{"schema"}},
 		{args: []string{"version"}},
 		{args: []string{"completion", "bash"}},
 		{args: []string{"man"}},
