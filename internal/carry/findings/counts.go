@@ -17,13 +17,13 @@ type Counts struct {
 	ReferenceDocuments int64 `json:"reference_documents,omitempty" label:"documents of a reference"`
 	// ReferenceBytes is the size of their records.
 	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
-	// Rejected counts the records that could not be read, those of the reference included.
+	// Rejected counts the records that could not be read, the reference's included.
 	Rejected int64 `json:"rejected" label:"rejects"`
 	// Empty counts the rejected records whose text is null or missing.
 	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
 	// RepeatedIDs counts the ids that several documents of the input have, exactly.
 	RepeatedIDs int64 `json:"repeated_ids,omitempty" label:"repeated ids"`
-	// InvalidUTF8 counts the documents with bytes that are not UTF-8, those of the reference included.
+	// InvalidUTF8 counts the documents with bytes that are not UTF-8, the reference's included.
 	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
 	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
 	Expanding int64 `json:"expanding,omitempty" label:"expanding files"`

@@ -6,7 +6,7 @@ const (
 	Grown  = "grown"  // it continues one group and has further members
 	Shrunk = "shrunk" // it continues one group, has no further members and lacks some
 	Merged = "merged" // it continues several groups
-	Split  = "split"  // it is a part of a group of which other groups have parts, too
+	Split  = "split"  // it is a part of a group, and other groups have parts of that, too
 	Gone   = "gone"   // none of its members is in a group any more
 )
 
@@ -38,7 +38,7 @@ func ChangeKindsOf(of string) []string {
 }
 
 // Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not what it was in
-// the last run. The members of a group of mirrors are sites, those of a suspect the pages that are copies. A row without a lineage
+// the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are copies. A row without a lineage
 // stands for as many further changes as its size says: see package state.
 type Change struct {
 	// Of is the output that has the group: clusters, mirrors or suspects; or protected for a protected site.
@@ -59,7 +59,7 @@ type Change struct {
 	Removed int64 `json:"removed" parquet:"removed"`
 	// Previous are the lineages of the groups of the last run that it has members of.
 	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
-	// Generation is the generation of the state whose run has found the change. If it is not that of this run, the row is
+	// Generation is the generation of the state whose run has found the change. If it is not this run's, the row is
 	// repeated.
 	Generation int64 `json:"generation" parquet:"generation"`
 	// Since is the generation of the first run that has found such a change of it, and that nobody has acknowledged.

@@ -107,7 +107,7 @@ type Sketch struct {
 }
 
 // SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its highest
-// bits first. It has a digit for every four of so many bits.
+// bits first. It has a digit for every four bits.
 func SimHashText(words []uint64, bits int) string {
 	var b []byte
 	for i := len(words) - 1; i >= 0; i-- {
@@ -149,7 +149,7 @@ type Reject struct {
 // Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the first
 // document that has it.
 type Passage struct {
-	// Documents is how many documents have the rarest shingle of the passage: all documents, equal ones and those of a reference
+	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a reference's
 	// among them.
 	Documents int64 `json:"documents" parquet:"documents"`
 	// LeftOut is the flag that leaves the passage out, ignore or common. Without it the passage counts.

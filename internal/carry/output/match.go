@@ -34,7 +34,7 @@ type Match struct {
 	Added bool `json:"added,omitempty"`
 }
 
-// NewMatch returns the match of two documents that have so many shingles, some of them shared.
+// NewMatch returns the match of two documents, by the numbers of their shingles and of shared ones.
 func NewMatch(shared, size, matchSize int) Match {
 	return Match{
 		Jaccard:      float64(shared) / float64(size+matchSize-shared),
@@ -47,7 +47,7 @@ func NewIdenticalMatch() Match {
 	return Match{Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Identical: true}
 }
 
-// NewHammingMatch returns the match of two documents whose fingerprints of so many bits differ in distance of them.
+// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance of them.
 func NewHammingMatch(distance, bits int) Match {
 	return Match{Hamming: int64(distance), Cosine: Cosine(distance, bits), Identical: distance == 0}
 }

@@ -130,7 +130,7 @@ func NewPair(a, b string, o Overlap) Pair {
 	return p
 }
 
-// NewHammingPair returns the row of two documents whose fingerprints of so many bits differ in distance of them.
+// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of them.
 func NewHammingPair(a, b string, distance, bits int) Pair {
 	return Pair{A: a, B: b, Hamming: int64(distance), Cosine: Cosine(distance, bits), Exact: true, Identical: distance == 0, Kind: HammingPair}
 }

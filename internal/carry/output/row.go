@@ -14,7 +14,7 @@ import (
 // [quoting.Text] returns them. A field is left out of a line of JSON where omitempty says so, or where the field that the tag
 // "with" names is empty.
 
-// appender is a row that appends itself as a line of JSON. Rows of which there may be as many as documents do so, since that
+// appender is a row that appends itself as a line of JSON. Rows that may be as many as documents do so, since that
 // takes a tenth of the time.
 type appender interface{ AppendJSON(b []byte) []byte }
 
@@ -65,7 +65,7 @@ func appendValue(b []byte, v reflect.Value) []byte {
 	return append(b, '}')
 }
 
-// appendMark appends a field that only a row has of which it is true.
+// appendMark appends a field that a row has only if it is true.
 func appendMark(b []byte, name string, is bool) []byte {
 	if !is {
 		return b

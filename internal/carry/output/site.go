@@ -1,6 +1,6 @@
 package output
 
-// Mirror is a row of mirrors: two sites that have much in common. Dates are those of ISO 8601.
+// Mirror is a row of mirrors: two sites that have much in common. Dates are as in ISO 8601.
 type Mirror struct {
 	// A is the first of the two sites, by name.
 	A string `json:"a" parquet:"a,dict"`
@@ -38,7 +38,7 @@ type Mirror struct {
 	Markup float64 `json:"markup,omitempty" parquet:"markup"`
 	// SameLanguage is the share of them that are in the language of their copies.
 	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
-	// LanguagePages counts the pages, on both sites, whose language and that of their copies is known.
+	// LanguagePages counts the pages, on both sites, whose language is known, and their copies' too.
 	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
 	// FirstA is the earliest date of a page of A, where there is one.
 	FirstA string `json:"first_a,omitempty" parquet:"first_a"`
@@ -124,7 +124,7 @@ type Suspect struct {
 	Markup float64 `json:"markup,omitempty" parquet:"markup"`
 	// SameLanguage is the share of the copies that are in the language of the originals.
 	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
-	// LanguagePages counts the pages, on both sites, whose language and that of their copies is known.
+	// LanguagePages counts the pages, on both sites, whose language is known, and their copies' too.
 	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
 	// Lookalike is how much the host looks like the protected one, from 0 to 1.
 	Lookalike float64 `json:"lookalike" parquet:"lookalike"`
@@ -139,7 +139,7 @@ type Suspect struct {
 	// Campaign is the id of the campaign whose row stands for this one, where there is one.
 	Campaign string `json:"campaign,omitempty" parquet:"campaign,dict"`
 	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the highest and
-	// its reasons are those of any; site is the page that they copy, or their registered domain; the rest is that of the first.
+	// its reasons are the reasons of any; site is the page that they copy, or their registered domain; the rest is as in the first.
 	Sites int64 `json:"sites,omitempty" parquet:"sites"`
 	// Names are the first 100 of them.
 	Names []string `json:"names,omitempty" parquet:"names,list"`

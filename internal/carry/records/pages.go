@@ -209,7 +209,7 @@ const TraceSize = 32
 // shingle of each of 32 parts, a byte of it (one permutation hashing: Li, Owen, Zhang, 2012).
 type Trace [TraceSize]byte
 
-// TraceOf returns the trace of a set of shingles, in any order. A part without a shingle gets that of the next one that has any (Shrivastava,
+// TraceOf returns the trace of a set of shingles, in any order. A part without a shingle gets the shingle of the next part that has any (Shrivastava,
 // Li, 2014).
 func TraceOf(shingles []uint64) (t Trace) {
 	var least [TraceSize]uint64

@@ -57,7 +57,7 @@ type Link struct {
 	Similarity   int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
 	Spread       int64 // sum of the numbers of sites that have each page
 	Logins       int64 // pages that ask for a password
-	CommonLogins int64 // those of them that say little, since many have such copies
+	CommonLogins int64 // the ones that say little, since many have such copies
 	Starts       int64 // pages that are nearly the first page of the other site
 	Forms        int64 // pages that are nearly a page of the other site that asks for a password
 	Originals    int64 // pages that say that they belong to the other site, and redirects there
@@ -66,7 +66,7 @@ type Link struct {
 	// SameLanguage counts the pages in the language of their copies, among the LanguagePages whose languages are known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
-	// Traces are those of pages of a protected site that the other one has copied.
+	// Traces are traces of pages of a protected site that the other one has copied.
 	Traces Traces
 	// Entrance is the address of one of the Logins, Starts and Forms; empty for none.
 	Entrance string

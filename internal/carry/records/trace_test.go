@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTraces: the similarity of traces is that of the sets, but for its error, be the sets large or small.
+// TestTraces: the similarity of traces is the similarity of the sets, but for its error, be the sets large or small.
 func TestTraces(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	set := func(n int) []uint64 {

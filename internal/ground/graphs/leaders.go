@@ -38,7 +38,7 @@ type Leaders struct {
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
 	sets     [][]uint64           // by leader
-	held     *int                 // elements of all leaders, those of indexes beside it included
+	held     *int                 // elements of all leaders, also of indexes beside it
 	elements Numbering[uint32]    // in the prefixes of leaders
 	lists    [][]Leader           // leaders with each element, by number of the element
 	first    []uint32             // by list: the first list with the same leaders
@@ -57,7 +57,7 @@ func NewLeaders(sets int, threshold float64, prefix func(n int) int) *Leaders {
 	return &Leaders{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Leader]uint32{}}
 }
 
-// boundOf returns the largest number of leaders that one of so many sets is compared with.
+// boundOf returns the largest number of leaders that one of the given number of sets is compared with.
 func boundOf(sets int) int {
 	bound := comparisons / max(sets, 1)
 	if sets > manySets {

@@ -47,7 +47,7 @@ type Passage struct {
 	span   sketch.Span
 }
 
-// SideBySide finds the passages that two texts have, in shingles of so many words, and cuts the texts at them.
+// SideBySide finds the passages that two texts have, in shingles of the given number of words, and cuts the texts at them.
 // Tokens says what a word is. The result is nil if the number of words is impossible.
 func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
 	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: sketch.Measure{Shingle: shingle, Tokens: tokens}}, false)

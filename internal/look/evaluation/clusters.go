@@ -14,7 +14,7 @@ type Agreement struct {
 	// BCubed is B-cubed by Bagga and Baldwin (Algorithms for scoring coreference
 	// chains, LREC 1998), all documents of equal weight: precision is the mean
 	// over documents of the share of a document's found cluster that is of its
-	// true cluster, recall that of the share of its true cluster that is in its
+	// true cluster, recall the mean of the share of its true cluster that is in its
 	// found one. Each document is in both. Amigó et al. (A comparison of extrinsic
 	// clustering evaluation metrics based on formal constraints, Information
 	// Retrieval 12, 2009) show which demands on such a measure it meets.

@@ -16,7 +16,7 @@ type PairCounts struct {
 	// true pair.
 	Listed int64 `json:"listed"`
 	Wrong  int64 `json:"wrong"`
-	// Unknown are those of Wrong of which the truth does not name one document,
+	// Unknown are wrong pairs with a document that the truth does not name,
 	// or both.
 	Unknown int64 `json:"unknown"`
 }

@@ -14,7 +14,7 @@ import (
 
 // Truth is what is known of some documents.
 type Truth struct {
-	// Documents is how many it names, also those of lines that do not count.
+	// Documents is how many it names, also on lines that do not count.
 	// Their numbers come first where the truth is read first.
 	Documents int
 	// Pairs are the near-duplicates, each once, in the order of the file.

@@ -22,7 +22,7 @@ type Explanation struct {
 	Together *bool `json:"together,omitempty"`
 	// Reasons say why, the most important one first.
 	Reasons []string `json:"reasons"`
-	// Similarity is that of the texts in the input; nil if they cannot be read.
+	// Similarity is the similarity of the texts in the input; nil if they cannot be read.
 	Similarity *Similarity `json:"similarity,omitempty"`
 	// Keys says what brings the two together to be compared; nil if the input cannot be read.
 	Keys *Keys `json:"keys,omitempty"`
@@ -91,7 +91,7 @@ type explainer struct {
 
 // Explain explains what became of two documents, given their ids or refs. It reads the rows of clusters and of pairs once, and
 // the files of the input that hold the two. If the rows do not say which files these are, it reads the whole input. It is an
-// error if there is no such document, or if an id is that of several.
+// error if there is no such document, or if several have an id.
 func Explain(ctx context.Context, f *finished.Folder, a, b string, options Options) (*Explanation, error) {
 	x := &explainer{folder: f, config: &f.Summary.Config, options: options}
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}

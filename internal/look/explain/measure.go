@@ -70,14 +70,14 @@ type text struct {
 	whole   []uint64 // all shingles
 	set     []uint64 // those that count
 	simhash []uint64
-	digest  sketch.Digest        // that of the fingerprint of the run
+	digest  sketch.Digest        // the digest of the fingerprint of the run
 	block   fingerprints.Content // what a block has of that
 }
 
 // reader measures documents as the job did.
 type reader struct {
 	config *job.Config
-	kind   *fingerprints.Kind  // that of the run
+	kind   *fingerprints.Kind  // the kind of the run
 	own    *documents.Sketcher // makes fingerprints of that kind
 	sets   *documents.Sketcher // makes sets
 	whole  *documents.Sketcher // makes sets and leaves nothing out; nil: as sets

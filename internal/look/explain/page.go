@@ -17,7 +17,7 @@ import (
 type Order string
 
 // The orders. Clusters go by their documents, and documents by the bytes of their texts; the largest comes first. By similarity
-// the least comes first: that of a document to the one that is kept for it, and of a cluster the least of these.
+// the least comes first: the similarity of a document to the one that is kept for it, and of a cluster the least of these.
 const (
 	AutoOrder    Order = "auto" // BySize for clusters, and the order of the results for documents
 	BySize       Order = "size"
@@ -199,7 +199,7 @@ func lengthOf(m *Listed) int64 {
 	return *m.Bytes
 }
 
-// read reads the texts of some documents: their lengths, and at most so many bytes.
+// read reads the texts of some documents: their lengths, and at most the given number of bytes.
 func (l *Members) read(ctx context.Context, f *finished.Folder, some []Listed, most int) error {
 	places := map[string]int{}
 	var refs []string

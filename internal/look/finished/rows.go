@@ -49,8 +49,8 @@ func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
 	return rows[output.Change](ctx, f, output.Changes, nil, nil)
 }
 
-// MembersNaming gives the rows of clusters that have one of the names in a field: those of a document, which has the name as
-// its id or ref, and those of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
+// MembersNaming gives the rows of clusters that have one of the names in a field: rows of a document, which has the name as
+// its id or ref, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
 func (f *Folder) MembersNaming(ctx context.Context, names ...string) iter.Seq2[output.Member, error] {
 	isNamed, isWanted := naming(names)
 	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool { return isWanted(m.Cluster, m.ID, m.Ref) })

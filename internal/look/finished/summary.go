@@ -115,7 +115,7 @@ type Stage struct {
 type StateSummary struct {
 	// Generation is the number of the generation that the run has written.
 	Generation int `json:"generation"`
-	// Files counts the files by how they differ from those of the last run.
+	// Files counts the files by how they differ from the files of the last run.
 	Files state.Difference `json:"files"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`

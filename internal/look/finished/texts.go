@@ -29,7 +29,7 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	return f.TextsUpTo(ctx, names, math.MaxInt)
 }
 
-// TextsUpTo is [Folder.Texts], but holds at most so many bytes of each text.
+// TextsUpTo is [Folder.Texts], but holds at most the given number of bytes of each text.
 func (f *Folder) TextsUpTo(ctx context.Context, names []string, most int) (map[string]string, error) {
 	if f.Summary.Config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
@@ -66,7 +66,7 @@ type Found struct {
 	Record corpus.Record
 }
 
-// Text returns the text, at most so many bytes of it. Of several text fields the texts come one after the other.
+// Text returns the text, at most the given number of bytes of it. Of several text fields the texts come one after the other.
 func (d *Found) Text(most int) string {
 	var text strings.Builder
 	for _, part := range d.Record.Texts {

@@ -66,7 +66,7 @@ type Needs struct {
 	AuditSeconds float64 `json:"audit_cpu_seconds"`
 	// Stages say what each stage reads and writes of the temporary files.
 	Stages []Stage `json:"stages,omitempty"`
-	// Requests are those of the temporary files if they are in a bucket.
+	// Requests are the requests for temporary files if they are in a bucket.
 	Requests Requests `json:"requests,omitzero"`
 }
 

@@ -78,7 +78,7 @@ const (
 	hashText = 16
 )
 
-// writesOf says what the outputs of a job with that work take, where sketches have up to so many hashes. Outputs are as large as the input is repeated, so most
+// writesOf says what the outputs of a job with that work take, where sketches have up to the given number of hashes. Outputs are as large as the input is repeated, so most
 // of what can be said are bounds.
 func writesOf(inputs *documents.Inputs, w *Work, facts *Facts, hashes int) []Write {
 	stored := int64(0)

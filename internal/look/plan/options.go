@@ -167,7 +167,7 @@ func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	return &e
 }
 
-// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is that of the sample. It
+// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is the sample's. It
 // is counted in a counter in which about as many shingles share a cell as in the job's.
 func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
 	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles

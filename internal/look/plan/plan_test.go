@@ -118,7 +118,7 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	}
 }
 
-// TestSmallCorpusBySimHash: the numbers of pairs by distance are those of brute force over the fingerprints.
+// TestSmallCorpusBySimHash: the numbers of pairs by distance are as brute force over the fingerprints finds them.
 func TestSmallCorpusBySimHash(t *testing.T) {
 	s := newScene(t, 2, 300)
 	for _, most := range []int{0, 3, 9} {

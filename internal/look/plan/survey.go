@@ -341,7 +341,7 @@ func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
 
 // Scaled returns the work of a job on a corpus that is factor times as large and otherwise alike: a document has as many
 // shingles, keys and near-duplicates. The temporary files are in a bucket. The job is cut for processes that aim to stay
-// below memory bytes, 0 for ample, and work on so many tasks at a time.
+// below memory bytes, 0 for ample, and work on the given number of tasks at a time.
 func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	s := *w
 	for _, amount := range []*float64{
@@ -361,7 +361,7 @@ func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	return s
 }
 
-// setAside adds the work of an audit that samples so many documents of a corpus of so many bytes of text.
+// setAside adds the work of an audit, by the documents in its sample and the bytes of the corpus.
 func (w *Work) setAside(sample int, bytes int64) {
 	shares := audit.NewShares(sample, bytes)
 	w.Probed = w.Shingles * shares.Probed

@@ -51,7 +51,7 @@ type traffic struct {
 	// Sections of run files that later stages read.
 	shingles, frequencies, keyed, ids float64
 	placedPairs, placedSets           float64
-	// Parts of the similarity graph: those that group makes, of so many edges, and those that score makes.
+	// Parts of the similarity graph: the ones that group makes, of the given number of edges, and the ones that score makes.
 	starParts, stars, scoredParts float64
 	memberTasks, clustered        float64
 	// planned is what the steps between stages write.
@@ -91,14 +91,14 @@ func occupied(things, places float64) float64 {
 	return places * (1 - math.Exp(things*math.Log1p(-1/places)))
 }
 
-// sections returns how many sections the tasks of a stage write of records that go to so many shards by chance. Together
+// sections returns how many sections the tasks of a stage write of records that go to a number of shards by chance. Together
 // they write the given bytes.
 func (t *traffic) sections(tasks, bytes, records, shards float64) float64 {
 	times := max(tasks, 1) * t.emptied(bytes/max(tasks, 1))
 	return times * occupied(records/times, shards)
 }
 
-// emptied returns how often a task that writes so many bytes writes all that it holds back.
+// emptied returns how often a task that writes the given bytes writes all that it holds back.
 func (c *Cut) emptied(bytes float64) float64 {
 	if c.RunBytes == 0 {
 		return 1

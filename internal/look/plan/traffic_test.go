@@ -36,7 +36,7 @@ func TestStagesPassOn(t *testing.T) {
 			t.Errorf("%s writes %+v, %s reads %+v", pass.from, of[pass.from], pass.to, of[pass.to])
 		}
 	}
-	// The keys of a small shard are read once, those of a large one twice, to be sorted.
+	// The keys of a small shard are read once, keys of a large one twice, to be sorted.
 	if key, group := of[work.Key].WrittenBytes, of[work.Group].ReadBytes; !near(group, key) {
 		t.Errorf("%g bytes of keys are written, %g are read", key, group)
 	}

@@ -51,7 +51,7 @@ func TestMoreWorkCostsMore(t *testing.T) {
 	}
 }
 
-// TestScanned: pairs that are alike are compared to their end, others only as far as they may reach the threshold.
+// TestScanned: pairs that are alike are compared to their end, others only while they may reach the threshold.
 func TestScanned(t *testing.T) {
 	for _, threshold := range []float64{0.1, 0.5, 0.8, 1} {
 		if got := scanned(1000, 1, threshold); got != 1000 {
@@ -263,7 +263,7 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 	return k
 }
 
-// TestTables: the tables of the configuration are listed, and those of a bit less and more, with the flags for them.
+// TestTables: the tables of the configuration are listed, and the tables of a bit less and more, with the flags for them.
 func TestTables(t *testing.T) {
 	for bits, most := range map[int]int{64: 4, 128: 1} {
 		for distance := range most + 1 {
@@ -310,7 +310,7 @@ func TestTables(t *testing.T) {
 }
 
 // TestTablesOfBlocks: blocks that the configuration has are the choice, whether a plan would list them or not, and the usual
-// ones are then those of the distance alone.
+// ones are then the tables of the distance alone.
 func TestTablesOfBlocks(t *testing.T) {
 	for _, blocks := range [][]int{{6}, {5, 5}, {4, 6}} {
 		options, chosen, err := listTables(&job.Config{Measure: job.Measure{Bits: 64, Hamming: 3, Blocks: blocks}}, 1)

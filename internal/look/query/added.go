@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// added holds documents that a query has answered, so that later ones are compared with them: all of them, or those of a
+// added holds documents that a query has answered, so that later ones are compared with them: all of them, or the ones of a
 // sliding window. Documents of equal sets share one. It is not for concurrent use.
 type added struct {
 	threshold float64
@@ -53,7 +53,7 @@ func fingerprintIdentity(words []uint64) identity {
 	return identity{words: string(packed)}
 }
 
-// distance returns the number of bits in which a fingerprint differs from that of the identity.
+// distance returns the number of bits in which a fingerprint differs from the identity's.
 func (k *identity) distance(words []uint64) int {
 	differing := 0
 	for i, word := range words {
@@ -108,7 +108,7 @@ func (h *added) keysOf(a *question) []uint64 {
 }
 
 // search appends the matches of a document among those that are held, the most similar first, then in the order of their
-// arrival. If top is above 0, it may leave out all but the first so many.
+// arrival. If top is above 0, it may leave out all but this number of the first.
 func (h *added) search(matches []output.Match, a *question, top int) []output.Match {
 	h.found = h.found[:0]
 	if len(a.packed) == 0 {

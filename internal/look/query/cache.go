@@ -53,7 +53,7 @@ func cacheFolder() (string, error) {
 	return filepath.Join(cache, "runjob"), err
 }
 
-// item is a file of a cache: of what it is made, of which version of that, and which part of the whole it is.
+// item is a file of a cache: what it is made of, in which version, and which part of the whole it is.
 type item struct {
 	of, version string
 	part        int

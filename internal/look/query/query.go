@@ -27,11 +27,11 @@ type Request struct {
 	// Input holds files, folders and patterns, as in [job.Config]; "-" is Stdin.
 	Input []string
 	Stdin io.Reader
-	// Format is the format of the files, as in [job.Config]; empty: that of each file. Stdin is lines of JSON.
+	// Format is the format of the files, as in [job.Config]; empty: each file's own. Stdin is lines of JSON.
 	Format string
-	// IDField and TextField are the fields of the records, as in [job.Config]; empty: those of the job.
+	// IDField and TextField are the fields of the records, as in [job.Config]; empty: as in the job.
 	IDField, TextField string
-	// Threshold is the least similarity, not below that of the index; 0: that of the index.
+	// Threshold is the least similarity, not below the index's; 0: the index's.
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
 	Top int
@@ -127,7 +127,7 @@ func (q *query) list(ctx context.Context) error {
 	if len(inputs) == 0 {
 		return nil
 	}
-	// The input may be of another format than that of the job.
+	// The input may be of another format than the job's.
 	config := job.Config{Measure: job.Measure{Format: q.Format}, Progress: q.Progress}
 	found, err := listing.Corpus(ctx, inputs, "input", &config)
 	if err == nil {
@@ -212,7 +212,7 @@ func (c *Counts) add(p *portion) {
 	c.Rejected += p.Rejected
 }
 
-// read passes on the batches of all files, then those of stdin.
+// read passes on the batches of all files, then of stdin.
 func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) error {
 	limits := q.sketching.LineLimits()
 	for number := range q.files {
@@ -335,7 +335,7 @@ func compareMatches(a, b *output.Match) int {
 	return cmp.Or(cmp.Compare(a.Hamming, b.Hamming), cmp.Compare(b.Jaccard, a.Jaccard))
 }
 
-// answer appends the rows of a document to those of a portion, and then holds the document.
+// answer appends the rows of a document to the rows of a portion, and then holds the document.
 func (h *added) answer(p *portion, a *question, top int) error {
 	matches := h.search(a.matches, a, top)
 	slices.SortStableFunc(matches, func(x, y output.Match) int { return compareMatches(&x, &y) })

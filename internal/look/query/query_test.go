@@ -24,7 +24,7 @@ type asked struct {
 	input  string
 }
 
-// ask writes texts to an input, of which some are also in the library, others much like those.
+// ask writes texts to an input. Some are also in the library, others are much like texts there.
 func (l *library) ask(t *testing.T) *asked {
 	t.Helper()
 	a := &asked{texts: slices.Concat(l.texts, newTexts(7, 30))}
@@ -284,7 +284,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFieldsOfRequest: the fields of a request replace those of the job, where the job reads texts of one field.
+// TestFieldsOfRequest: the fields of a request replace the job's, where the job reads texts of one field.
 func TestFieldsOfRequest(t *testing.T) {
 	q := Request{IDField: "name", TextField: "body"}
 	for _, c := range []struct {

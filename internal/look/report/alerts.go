@@ -7,7 +7,7 @@ import (
 	"mirrorbeam/internal/look/warnings"
 )
 
-// The kinds of alerts that the figures give rise to. Other kinds are those of summary.json.
+// The kinds of alerts that the figures give rise to. Other kinds come from summary.json.
 const (
 	alertSuspect   = "suspect"
 	alertGuard     = "guard"

@@ -9,7 +9,7 @@ type best[T any] struct {
 	items []T
 }
 
-// newBest returns a list of at most so many items.
+// newBest returns a list of at most the given number of items.
 func newBest[T any](most int) *best[T] { return &best[T]{most: most} }
 
 // admits reports whether add would keep an item of that key. So the caller need not make one in vain.

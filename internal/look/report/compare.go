@@ -83,7 +83,7 @@ func Compare(ctx context.Context, a, b *finished.Folder, options Options) (*Comp
 	return c, nil
 }
 
-// hide replaces the names of documents, and leaves out those of folders.
+// hide replaces the names of documents, and leaves out the names of folders.
 func (c *Comparison) hide() {
 	documents := aliases{"document", map[string]string{}}
 	for _, f := range []*Figures{c.A, c.B} {

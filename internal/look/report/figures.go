@@ -12,7 +12,7 @@ import (
 type Figures struct {
 	Run    Run     `json:"run"`
 	Alerts []Alert `json:"alerts"`
-	// Counts are those of summary.json.
+	// Counts are the counts of summary.json.
 	Counts  findings.Counts `json:"counts"`
 	Skipped Skipped         `json:"skipped"`
 	// Sites says what was found of sites. It is nil if the job was not about sites.
@@ -29,7 +29,7 @@ type Figures struct {
 	Method   Method    `json:"method"`
 	// Clusters are the largest ones and the loosest ones.
 	Clusters []Cluster `json:"clusters,omitempty"`
-	// Crossing has pairs whose documents are in different clusters, or of which one is in none.
+	// Crossing has pairs whose documents are in different clusters, or one of them in none.
 	Crossing *Crossing `json:"crossing,omitempty"`
 	// Pairs are examples of all pairs.
 	Pairs []Pair `json:"pairs,omitempty"`
@@ -206,9 +206,9 @@ type Pair struct {
 type Containment struct {
 	// From is the lower end of both axes, and 1 the upper one. Each axis has ten steps.
 	From float64 `json:"from"`
-	// Pairs counts by the step of ContainmentA, then by that of ContainmentB.
+	// Pairs counts by the step of ContainmentA, then by the step of ContainmentB.
 	Pairs [][]int64 `json:"pairs"`
-	// OneSided counts the pairs of which one document is nearly whole in the other, which has much more. Of counts all.
+	// OneSided counts the pairs with one document nearly whole in the other, which has much more. Of counts all.
 	OneSided int64 `json:"one_sided"`
 	Of       int64 `json:"of"`
 }

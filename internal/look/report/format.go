@@ -103,7 +103,7 @@ func name(text string) string {
 	return shown(cutMiddle(text, longestName))
 }
 
-// cutMiddle cuts valid UTF-8 to about so many bytes, if it is longer.
+// cutMiddle cuts valid UTF-8 to about the given number of bytes, if it is longer.
 func cutMiddle(text string, most int) string {
 	if len(text) <= most {
 		return text

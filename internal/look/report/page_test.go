@@ -18,7 +18,7 @@ func writeTo(t *testing.T, name string, content []byte) string {
 	return "file://" + path
 }
 
-// lowContrast is a script that returns the texts whose contrast to the ground is below 4.5, that of WCAG AA.
+// lowContrast is a script that returns the texts whose contrast to the ground is below 4.5, the least of WCAG AA.
 const lowContrast = `
 	const parse = (colour) => { const p = colour.match(/[\d.]+/g).map(Number); return p.length < 4 ? [...p, 1] : p; };
 	const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };

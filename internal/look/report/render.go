@@ -148,7 +148,7 @@ func figure(x float64, unit RowUnit) string {
 	return count(int64(x))
 }
 
-// change writes how much larger the figure of B is than that of A.
+// change writes how much larger the figure of B is than the figure of A.
 func change(r Row) string {
 	switch {
 	case r.A == r.B:

@@ -165,7 +165,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWholeSimilarity: where common shingles do not count, the similarity by all of them stands beside that of the pair.
+// TestWholeSimilarity: where common shingles do not count, the similarity by all of them stands beside the pair's.
 func TestWholeSimilarity(t *testing.T) {
 	f := build(t, small(t), Options{Texts: NoTexts})
 	const heading = ">by all shingles<"

@@ -29,7 +29,7 @@ type SiteFindings struct {
 	Urgent int64 `json:"urgent"`
 	// Kinds counts the pairs of mirrors by their kind.
 	Kinds map[string]int64 `json:"kinds,omitempty"`
-	// Suspects are those of high severity first, then those with the most copies.
+	// Suspects of high severity come first, then the ones with the most copies.
 	Suspects []Suspect `json:"suspects,omitempty"`
 	// Mirrors are the pairs with the most pages in common, Largest the groups of the most sites.
 	Mirrors []MirrorPair `json:"mirrors,omitempty"`
@@ -45,7 +45,7 @@ type Suspect struct {
 	Severity  string   `json:"severity"`
 	Reasons   []string `json:"reasons"`
 	Score     float64  `json:"score"`
-	// Pages counts the pages of the suspect, Common those that are copies, and Logins those of them that ask for a password.
+	// Pages counts the pages of the suspect, Common the copies among them, and Logins the copies that ask for a password.
 	Pages  int64 `json:"pages"`
 	Common int64 `json:"common"`
 	Logins int64 `json:"logins,omitempty"`

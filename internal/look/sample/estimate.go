@@ -52,16 +52,16 @@ type Estimator struct {
 type Estimate struct {
 	// Keys is the mean number of keys of a document.
 	Keys float64
-	// Candidates is the number of different candidate pairs, including those of heaps.
+	// Candidates is the number of different candidate pairs, including pairs of heaps.
 	Candidates float64
 	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
 	Error float64
 	// Elements is the number of elements in both sets, summed over all candidates.
 	Elements float64
-	// Alike is how many candidates reach the threshold, without those of heaps.
+	// Alike is how many candidates reach the threshold, without pairs of heaps.
 	Alike float64
 	// Documents is how many documents have a candidate. DocumentElements is the number of elements in their
-	// sets and in those of heaps. A set counts once for each place that it comes to.
+	// sets and in places of heaps. A set counts once for each place that it comes to.
 	Documents, DocumentElements float64
 	// Hidden is how many of Documents have no partner in the sample.
 	Hidden float64

@@ -129,7 +129,7 @@ type property struct {
 	optional      bool
 }
 
-// propertiesOf lists the fields of a struct, with those of the structs in it that have no name.
+// propertiesOf lists the fields of a struct, and of the structs in it that have no name.
 func (d declarations) propertiesOf(t *testing.T, of reflect.Type) (all []property) {
 	t.Helper()
 	if of == reflect.TypeFor[output.Span]() {

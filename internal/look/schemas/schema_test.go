@@ -36,7 +36,7 @@ var types = map[string]reflect.Type{
 	"query":            reflect.TypeFor[output.Match](),
 }
 
-// TestSchema: the schemas are those of the declarations. UPDATE=1 rewrites them.
+// TestSchema: the schemas are made from the declarations. UPDATE=1 rewrites them.
 func TestSchema(t *testing.T) {
 	d, all := declarations{}, object{}
 	for _, name := range Documents {
@@ -81,7 +81,7 @@ func held(t *testing.T, path, want string) {
 	}
 }
 
-// TestTables: the tables of fields in the documentation, each between two marks, are those of the declarations. UPDATE=1 rewrites
+// TestTables: the tables of fields in the documentation, each between two marks, are made from the declarations. UPDATE=1 rewrites
 // them.
 func TestTables(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/*.md")
@@ -112,7 +112,7 @@ func TestTables(t *testing.T) {
 
 var marked = regexp.MustCompile(`(?s)<!-- fields of (\w+) -->\n.*?<!-- end of fields -->\n`)
 
-// addFields adds a line for each field of a struct, and for those of the structs in it.
+// addFields adds a line for each field of a struct, and of the structs in it.
 func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string, of reflect.Type) {
 	for _, p := range d.propertiesOf(t, of) {
 		if p.comment == "" {

@@ -166,7 +166,7 @@ const (
 )
 
 // AppendAlert packs an alert: the id, the number of pages, the length of the name of the site with marks, the name, the campaign, the
-// traces, of which there are at most 255.
+// traces, at most 255.
 func AppendAlert(b []byte, a Alert) []byte {
 	length := uint32(len(a.Site))
 	if a.Campaign != 0 {

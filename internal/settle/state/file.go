@@ -12,7 +12,7 @@ import (
 )
 
 // magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is the
-// version of the layout. Alerts of the first layout have no sightings, and those of the second no traces.
+// version of the layout. Alerts of the first layout have no sightings, and alerts of the second no traces.
 const (
 	groupsMagic       = "mirrorbeam groups 1\n"
 	alertsMagic       = "mirrorbeam alerts 3\n"

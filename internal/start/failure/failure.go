@@ -65,7 +65,7 @@ func OfTask(c *job.Config, err error) error {
 }
 
 // explain returns the error of a fault. The remedy depends on the number of the system's error, never on words: they
-// may be those of a file name.
+// may be part of a file name.
 func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
 	remedy := remedy(c, fault)
 	switch {

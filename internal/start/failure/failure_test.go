@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// TestHostileNames: the kind of a fault does not depend on words, which may be those of a file name.
+// TestHostileNames: the kind of a fault does not depend on words, which may be part of a file name.
 func TestHostileNames(t *testing.T) {
 	config := job.Default()
 	config.Output = filepath.Join(t.TempDir(), "out")

@@ -93,7 +93,7 @@ func (b *baseTexts) distinct() {
 	b.hashes = slices.Compact(b.hashes)
 }
 
-// listBaseTexts finds the files of the base texts. The format of each file is its own, whatever that of the input is.
+// listBaseTexts finds the files of the base texts. The format of each file is its own, whatever the input's is.
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
 	choices.Format = corpus.AutoFormat

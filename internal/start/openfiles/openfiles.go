@@ -7,7 +7,7 @@ package openfiles
 import "syscall"
 
 const (
-	// least is how many files must be allowed: the three that every program has, those of the runtime, and some that the program
+	// least is how many files must be allowed: the three that every program has, the runtime's, and some that the program
 	// may inherit. A job looks for itself whether it has enough.
 	least = 12
 	// exitLimit is the exit code for a limit of the machine that is too low.

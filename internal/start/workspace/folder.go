@@ -15,7 +15,7 @@ import (
 type folder struct {
 	target
 
-	locks []*os.File // those of folders that have had the name of the output folder
+	locks []*os.File // locks of folders that have had the name of the output folder
 }
 
 // lockFolder takes the lock of an output folder.

@@ -224,7 +224,7 @@ func (t target) discard(staging, token string) error {
 	return t.disk.remove(staging)
 }
 
-// others returns the names of the foreign files in a folder with results, and those of the results, the manifest last.
+// others returns the names of the foreign files in a folder with results, and the names of the results, the manifest last.
 func (t target) others(token string) (names, results []string, err error) {
 	listed, err := t.disk.readManifest(t.path)
 	if err != nil {

@@ -40,7 +40,7 @@ type Workspace struct {
 	Temp string
 	// Partial is the run's folder of unpublished results, in Output. Only the user may enter it.
 	Partial string
-	// Resumed says that the folders are those of a dead run, with all that it has done. Outdated says that a dead run
+	// Resumed says that the folders belong to a dead run, with all that it has done. Outdated says that a dead run
 	// was kept, but has another recipe, or has lost its files.
 	Resumed, Outdated bool
 
@@ -53,7 +53,7 @@ type Workspace struct {
 	usual  string   // folder of temporary files, which dead runs may have left empty
 	// isInterrupted says that the next job needs the files in Partial.
 	isInterrupted bool
-	// recipe is that of the options. isKept says that a later run may take up the folders.
+	// recipe is the recipe of the options. isKept says that a later run may take up the folders.
 	recipe string
 	isKept bool
 	// isHandedOver says that a cluster works on the job of the run, and needs both folders.

@@ -78,7 +78,7 @@ func TestDeadRuns(t *testing.T) {
 	}
 }
 
-// TestNotOurs: folders and files stay if they only look like those of a run.
+// TestNotOurs: folders and files stay if they only look like a run's.
 func TestNotOurs(t *testing.T) {
 	root := t.TempDir()
 	temp, output := filepath.Join(root, "temp"), filepath.Join(root, "out")

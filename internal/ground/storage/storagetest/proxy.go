@@ -42,7 +42,7 @@ func NewProxy(t testing.TB, target http.Handler) *Proxy {
 // Serve sets what answers. A server may have to know the address of the proxy first.
 func (p *Proxy) Serve(target http.Handler) { p.target = target }
 
-// Hurt makes every so many-th request fail in one of several ways, which the seed chooses: it is refused with 503 or 429
+// Hurt makes one request in a given number fail in one of several ways, which the seed chooses: it is refused with 503 or 429
 // before or after the server has heard of it, its connection is cut before or after, or within the answer, the answer is
 // short, slow, or never ends. No request is hurt if every is 0.
 func (p *Proxy) Hurt(every int, seed uint64) {
