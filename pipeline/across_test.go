@@ -23,7 +23,7 @@ func sided(lines []line, values []string, seed uint64) []line {
 	})
 }
 
-// spread returns documents of many texts, each of which has copies and near-copies.
+// spread returns documents of many texts. Each has copies and near-copies.
 func spread(seed uint64) []line {
 	w := newWriter(seed)
 	w.made = 20_000
@@ -39,7 +39,7 @@ func spread(seed uint64) []line {
 	return w.lines
 }
 
-// TestAcrossFollows: the rows of a job follow from those of a job that compares all documents, whatever the method.
+// TestAcrossFollows: the rows of a job follow from the rows of a job that compares all documents, whatever the method.
 func TestAcrossFollows(t *testing.T) {
 	t.Parallel()
 	lines := slices.Concat(synthetic(61), equalTexts(62), spread(63))
@@ -137,7 +137,7 @@ func (f *following) isPair(i, j int) bool {
 	return f.tr.documents[i].side != f.tr.documents[j].side && (f.first[i] == f.first[j] || f.isNear(f.first[i], f.first[j]))
 }
 
-// checkClusters checks that the clusters are the components of all pairs, of which root holds the first document.
+// checkClusters checks that the clusters are the components of all pairs. Root holds the first document of each.
 func (f *following) checkClusters(t *testing.T, root []int, rows []clusterRow) {
 	t.Helper()
 	clustered := map[int]bool{}

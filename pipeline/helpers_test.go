@@ -26,7 +26,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// workerUmask is set in worker processes only, so that their files differ from those of the test's own process.
+// workerUmask is set in worker processes only, so that their files differ from files of the test's own process.
 const (
 	workerUmask = 0o062
 	workerMode  = 0o666 &^ workerUmask

@@ -219,7 +219,7 @@ func published(t *testing.T, config job.Config) string {
 	return all.String()
 }
 
-// sameInCuts compares the results of a whole job with those of the same job in cuts.
+// sameInCuts compares the results of a whole job with the same job in cuts.
 func sameInCuts(t *testing.T, config job.Config, want string, whole write.Result, cuts ...innerJob) {
 	t.Helper()
 	for _, inner := range cuts {
@@ -274,7 +274,7 @@ func checkEqual(t *testing.T, s *scene, config job.Config, summary Summary) {
 	checkFollows(t, tr, readRows[pairRow](t, config.Output, output.Pairs), func(i, j int) bool { return tr.similarity(i, j) >= config.Threshold })
 }
 
-// checkBySize: the pairs are those of documents of equally many shingles.
+// checkBySize: the pairs are documents of equally many shingles.
 func checkBySize(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	tr := s.truth(config)
@@ -290,7 +290,7 @@ func checkBySize(t *testing.T, s *scene, config job.Config, summary Summary) {
 	}
 }
 
-// checkIdentical: the pairs are those of documents of the same bytes, or of the same words in the same order.
+// checkIdentical: the pairs are documents of the same bytes, or of the same words in the same order.
 func checkIdentical(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	tr := s.truth(config)

@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// scene is a corpus of which a part may be a reference.
+// scene is a corpus. A part may be a reference.
 type scene struct {
 	known, files []file
 	how          compression
@@ -63,7 +63,7 @@ func (s *scene) truth(config job.Config) *truth {
 	return s.truths[key]
 }
 
-// inTwo makes a scene of files of which the first ones are the reference.
+// inTwo makes a scene of files. The first ones are the reference.
 func inTwo(files []file, known int) *scene { return &scene{known: files[:known], files: files[known:]} }
 
 // clean leaves the rejects out.

@@ -26,7 +26,7 @@ func init() {
 	})
 }
 
-// TestRegisteredMethodIsPlanned: a plan measures a method of which it knows only the registration.
+// TestRegisteredMethodIsPlanned: a plan measures a method by its registration only.
 func TestRegisteredMethodIsPlanned(t *testing.T) {
 	files := cut(oddities(91), 3)
 	config := plan.Default()

@@ -14,7 +14,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// TestMirrorNights: sites, mirrors and suspects are those of a run over everything, whatever files come and go. What changes is
+// TestMirrorNights: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What changes is
 // told, and it is the same however the job is cut.
 func TestMirrorNights(t *testing.T) {
 	n := newNight(t, 17)

@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/internal/read/site"
 )
 
-// mirrorRow and siteRow are rows of mirrors and sites, as far as tests look at them.
+// mirrorRow and siteRow are the parts of rows of mirrors and sites that tests look at.
 type (
 	mirrorRow struct{ A, B, Kind, Group string }
 	siteRow   struct {
@@ -25,7 +25,7 @@ type (
 	}
 )
 
-// decodeLoose reads rows of which a test looks at some fields.
+// decodeLoose reads rows with fields that no test looks at.
 func decodeLoose[Row any](t testing.TB, b []byte) (rows []Row) {
 	t.Helper()
 	for line := range bytes.Lines(b) {
@@ -54,7 +54,7 @@ func ofSites(lines []line, many int, seed uint64) []line {
 	})
 }
 
-// TestMirrorsKeep: the pages that are kept of two mirrors are those of the primary site.
+// TestMirrorsKeep: the pages that are kept of two mirrors are the primary site's.
 func TestMirrorsKeep(t *testing.T) {
 	w := newWriter(86)
 	for i := range 40 {

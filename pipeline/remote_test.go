@@ -124,7 +124,7 @@ func prepared(t *testing.T, config job.Config) *run {
 	return r
 }
 
-// sameAsHere checks that the results of a job are those of a run in this process.
+// sameAsHere checks that the results of a job are as in a run in this process.
 func sameAsHere(t *testing.T, config job.Config) {
 	t.Helper()
 	local := config

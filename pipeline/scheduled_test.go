@@ -84,7 +84,7 @@ func (n *night) text() string {
 	return strings.Join(words, " ")
 }
 
-// run runs a job with the state and compares its results with those of one without. It returns the summary of the first.
+// run runs a job with the state and compares its results with a job without. It returns the summary of the first.
 func (n *night) run(t *testing.T, config job.Config) Summary {
 	t.Helper()
 	scheduled := config

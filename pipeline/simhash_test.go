@@ -136,7 +136,7 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 	}
 }
 
-// fingerprints returns the rows of sketches of all documents of a scene, those of the reference first.
+// fingerprints returns the rows of sketches of all documents of a scene, the reference's first.
 func (s *scene) fingerprints(t testing.TB, config job.Config) []sketchRow {
 	t.Helper()
 	if len(s.known) > 0 {

@@ -21,7 +21,7 @@ func verifyCorpus() []file {
 }
 
 // TestSketchSizeOfState: a state has sketches of one size, and a run that asks for another is refused. The usual size is the
-// same whether it is given or not. Where sets are whole, the size is only that of the output.
+// same whether it is given or not. Where sets are whole, the size is only the output's.
 func TestSketchSizeOfState(t *testing.T) {
 	config := byKeys(testConfig(t, putCorpus(t, plain, cut(oddities(43), 2)...)), methods.MinHash)
 	config.State, config.Overwrite = t.TempDir()+"/state", true
