@@ -83,7 +83,7 @@ func TestSimHashHeaps(t *testing.T) {
 		}
 	}
 	config := lawConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
-	config.Keys, config.Hamming = methods.SimHash, 8
+	config.Keys, config.Hamming, config.Threshold = methods.SimHash, 8, job.Default().Threshold
 	inner := innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2}
 	_, want := runInner(t, config, inner)
 	inner.bounds = groups.Bounds{Group: 1}
