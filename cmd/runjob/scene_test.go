@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"mirrorbeam/internal/carry/findings"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mirrorbeam/internal/carry/findings"
 )
 
 // scene is a folder in which the real program meets a fault. The program runs there, so its messages have

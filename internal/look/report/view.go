@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
+
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/look/schemas"
-	"slices"
 )
 
 // view is what the template shows: the figures, and what is drawn of them.

@@ -221,8 +221,18 @@ func describing(name, comment string) object {
 
 // openings are what comments say of a name, and what is left of that in front of the rest.
 var openings = [][2]string{
-	{" is ", ""}, {" are ", ""}, {" has ", ""}, {" says that ", "whether "}, {" says ", ""}, {" say ", ""}, {" tells ", ""}, {" identifies ", ""}, {" lists ", ""},
-	{" counts the ", "the number of "}, {" counts ", "the number of "}, {" ", ""},
+	{" is ", ""},
+	{" are ", ""},
+	{" has ", ""},
+	{" says that ", "whether "},
+	{" says ", ""},
+	{" say ", ""},
+	{" tells ", ""},
+	{" identifies ", ""},
+	{" lists ", ""},
+	{" counts the ", "the number of "},
+	{" counts ", "the number of "},
+	{" ", ""},
 }
 
 // sentence returns what a comment says of its field or type, without its name.

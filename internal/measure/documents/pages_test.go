@@ -136,8 +136,13 @@ func TestNames(t *testing.T) {
 		text, host string
 		want       bool
 	}{
-		{"Log in to Example Bank", "www.example.co.uk", true}, {"EXAMPLE", "example.org:81", true}, {"Log in", "login.example.org", false}, {"exam ple", "example.org", false},
-		{"an ab", "ab.org", false}, {"", "example.org", false}, {"my-bank", "my-bank.com", true},
+		{"Log in to Example Bank", "www.example.co.uk", true},
+		{"EXAMPLE", "example.org:81", true},
+		{"Log in", "login.example.org", false},
+		{"exam ple", "example.org", false},
+		{"an ab", "ab.org", false},
+		{"", "example.org", false},
+		{"my-bank", "my-bank.com", true},
 	} {
 		if got := saysName([][]byte{[]byte(c.text)}, c.host); got != c.want {
 			t.Errorf("%q of %s: %v", c.text, c.host, got)

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"bytes"
+
 	"mirrorbeam/internal/carry/findings"
 )
 

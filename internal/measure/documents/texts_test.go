@@ -1,9 +1,10 @@
 package documents
 
 import (
-	"mirrorbeam/internal/carry/findings"
 	"strings"
 	"testing"
+
+	"mirrorbeam/internal/carry/findings"
 )
 
 func TestCountTexts(t *testing.T) {

@@ -103,8 +103,10 @@ func TestForeign(t *testing.T) {
 	if err := readThrough(t, path); err == nil || !strings.Contains(err.Error(), "compressed twice") {
 		t.Errorf("compressed twice: %v", err)
 	}
-	for _, text := range []string{"ORCID,text\n", "BZ2 is no format\n", "BZh is a prefix of bzip2\n", "BZh91 stands for a road\n", "FEA1 and FEA2 are programs\n",
-		"LZIP is a program\n", "%PDF- begins a PDF\n", "Rar! said the lion\n", "PK\n", "%PD", "{}", "7z", strings.Repeat("text ", 200)} {
+	for _, text := range []string{
+		"ORCID,text\n", "BZ2 is no format\n", "BZh is a prefix of bzip2\n", "BZh91 stands for a road\n", "FEA1 and FEA2 are programs\n",
+		"LZIP is a program\n", "%PDF- begins a PDF\n", "Rar! said the lion\n", "PK\n", "%PD", "{}", "7z", strings.Repeat("text ", 200),
+	} {
 		if err := CheckText([]byte(text)); err != nil {
 			t.Errorf("%.20q: %v", text, err)
 		}

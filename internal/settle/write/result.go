@@ -87,8 +87,14 @@ func (r *Result) check() error {
 		output string
 		count  int64
 	}{
-		{output.Rejects, r.Counts.Rejected}, {output.Unique, r.Counts.Kept}, {output.Removed, r.Counts.Removed}, {output.Annotated, r.Counts.Documents}, {output.Sketches, r.Counts.Documents},
-		{output.Mirrors, sites.Pairs}, {output.Sites, sites.Sites}, {output.Suspects, sites.Suspects + sites.Campaigns},
+		{output.Rejects, r.Counts.Rejected},
+		{output.Unique, r.Counts.Kept},
+		{output.Removed, r.Counts.Removed},
+		{output.Annotated, r.Counts.Documents},
+		{output.Sketches, r.Counts.Documents},
+		{output.Mirrors, sites.Pairs},
+		{output.Sites, sites.Sites},
+		{output.Suspects, sites.Suspects + sites.Campaigns},
 	} {
 		// There are always files of rejects.
 		if rows, written := r.rows(of.output); rows != of.count && (written || of.output == output.Rejects) {
