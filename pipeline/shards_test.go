@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/groups"
@@ -78,9 +81,8 @@ var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lan
 // checkSame compares what two runs of one job have found.
 func checkSame(t *testing.T, what string, got, want any) {
 	t.Helper()
-	// An empty map and none are the same.
-	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-		t.Errorf("%s %+v, want %+v", what, got, want)
+	if difference := cmp.Diff(want, got, cmpopts.EquateEmpty()); difference != "" {
+		t.Errorf("other %s (- wanted, + got):\n%s", what, difference)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 const (
 	module   = "mirrorbeam"
 	root     = "../../.."
-	maxLines = 400
+	maxLines = 600
 	// maxFunction bounds the lines of a function. Scripts are free of it.
 	maxFunction = 60
 )
