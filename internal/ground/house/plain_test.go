@@ -24,3 +24,15 @@ func TestPlainEnglish(t *testing.T) {
 		t.Errorf("%d lines of comments have a stacked form such as \"those of\", and must be below %d: name the noun", found, mostStacked)
 	}
 }
+
+// TestNoMarksOfMerges: no page has the marks of a merge that somebody has not finished. Go refuses them in its files.
+func TestNoMarksOfMerges(t *testing.T) {
+	marks := regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) `)
+	eachFile(t, ".md", 10, func(t *testing.T, name string) error {
+		content, err := os.ReadFile(name)
+		if marks.Match(content) {
+			t.Errorf("%s has marks of a merge", name)
+		}
+		return err
+	})
+}
