@@ -14,7 +14,7 @@ import (
 )
 
 // heapCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
-// text, some of which reach the threshold; equal documents; and some like no other. Parts are partsOf10 tenths of them.
+// text, and some of these reach the threshold; equal documents; and some like no other. Parts are partsOf10 tenths of them.
 func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 	w := newWriter(seed)
 	templates, parts := [][]string{w.text(50), w.text(70)}, make([][]string, 20)

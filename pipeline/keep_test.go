@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// marked returns documents with further fields. Mark returns those of a document, in JSON, and may change the rest of
+// marked returns documents with further fields. Mark returns the further fields of a document, in JSON, and may change the rest of
 // the line.
 func marked(lines []line, mark func(i int, l *line) map[string]string) []line {
 	lines = slices.Clone(lines)

@@ -232,7 +232,7 @@ func scoredLines(lines []line, sign float64, seed uint64) []line {
 	})
 }
 
-// rankedLines returns documents of sources, some of which are in the list of ranking.
+// rankedLines returns documents of sources. The list of ranking has some of them.
 func rankedLines() []line {
 	random := newWriter(8)
 	return marked(synthetic(32), func(_ int, l *line) map[string]string {
@@ -254,7 +254,7 @@ func rankedLines() []line {
 	})
 }
 
-// rankedFiles returns files, two of which are in the list of ranking.
+// rankedFiles returns files. The list of ranking has two of them.
 func rankedFiles() []file {
 	files := cut(synthetic(32), 4)
 	for i := range files {

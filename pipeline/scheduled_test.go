@@ -114,7 +114,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	return got
 }
 
-// checkSaved checks that a run has read so many documents, all of new or changed files.
+// checkSaved checks that a run has read a number of documents, all of new or changed files.
 func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 	t.Helper()
 	for _, stage := range s.Stages {

@@ -174,7 +174,7 @@ func checkFingerprints(t *testing.T, s *scene, config job.Config, summary Summar
 	checkUnique(t, config, s.files)
 }
 
-// checkCandidates: with the Jaccard score the pairs are those of exact keys whose fingerprints are within the distance. The
+// checkCandidates: with the Jaccard score the pairs are the pairs of exact keys whose fingerprints are within the distance. The
 // audit counts the others.
 func checkCandidates(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()

@@ -114,7 +114,7 @@ func TestWatchedNights(t *testing.T) {
 // pages the protected site has.
 func TestGoneByContent(t *testing.T) {
 	texts := texts(14)
-	// The bank has so many pages, of which some are others than they were: all of one error, or each of another.
+	// The bank has a number of pages, and some are others than they were: all of one error, or each of another.
 	bank := func(pages int, other map[int]int) func(*crawl) {
 		return func(c *crawl) {
 			for i := range pages {
@@ -152,7 +152,7 @@ func TestGoneByContent(t *testing.T) {
 			})
 		})
 	}
-	// A page of which a few words are others each night is still there.
+	// A page with a few other words each night is still there.
 	words := strings.Fields(texts[0])
 	words[30] = "tuesday"
 	watchNights(t, []watchedNight{

@@ -84,7 +84,7 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 	return p
 }
 
-// TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method. TestLaws has
+// TestWithinIsTheUnion: the results of a job are the results of one job for each value, put together, whatever the method. TestLaws has
 // the methods that brute force can follow.
 func TestWithinIsTheUnion(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,7 @@ func (b *Budget) cut() {
 	}
 }
 
-// elements returns how many elements to charge for a set of a text with so many tokens. The set is not made once the budget is
+// elements returns how many elements to charge for a set of a text with the given number of tokens. The set is not made once the budget is
 // spent. It would have at most as many elements as the text has tokens.
 func (b *Budget) elements(set []uint64, tokens int) int {
 	if b.Err() != nil {

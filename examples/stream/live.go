@@ -19,7 +19,7 @@ type LiveOptions struct {
 	Distance int
 	// Window is the number of fingerprints to hold: one more, and the one that was added first goes. 0 holds all.
 	Window int
-	// Blocks are the blocks of [lshbands.NewPermuted]. Without them the tables are those of [lshbands.PlanTables].
+	// Blocks are the blocks of [lshbands.NewPermuted]. Without them [lshbands.PlanTables] chooses the tables.
 	Blocks []int
 }
 

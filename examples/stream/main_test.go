@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRun: a text is like the earlier ones with the same words, also those of the run before.
+// TestRun: a text is like the earlier ones with the same words, also the ones of the run before.
 func TestRun(t *testing.T) {
 	*saved = filepath.Join(t.TempDir(), "texts.index")
 	defer func() { *saved = "" }()

@@ -46,7 +46,7 @@ func newPages(t *testing.T, random *rand.Rand) (pages []page) {
 		sets = append(sets, slices.Concat(template, hashes(8+random.IntN(40)))) // some have too little of their own
 		sets = append(sets, slices.Concat(article, hashes(random.IntN(4))))
 	}
-	// A fifth of a page must be its own: that of the one kind just is, that of the other just is not.
+	// A fifth of a page must be its own: with the one kind it just is, with the other it just is not.
 	enough, little := hashes(40), hashes(41)
 	for range 12 {
 		sets = append(sets, slices.Concat(enough, hashes(10)), slices.Concat(little, hashes(10)))

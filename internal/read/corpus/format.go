@@ -189,7 +189,7 @@ func (f Format) IsLines() bool { return f.Definition().IsLines }
 // IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
-// HasFields reports whether a record of the format has fields, one of which is the text.
+// HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
 // nameFormat tells the format of a file by its name, which may end in .gz or .zst.

@@ -137,7 +137,7 @@ func lost(known, now []Alert, isUnseen func(Alert) bool) func(Alert) bool {
 	}
 }
 
-// change returns the change of an alert that had so many other pages in the last run.
+// change returns the change of an alert that had the given number of other pages in the last run.
 func (a Alert) change(of string, before int64) output.Change {
 	c := output.Change{
 		Of: of, Lineage: a.Lineage(), Name: a.Site, Size: a.Pages, Before: before, Added: max(a.Pages-before, 0), Removed: max(before-a.Pages, 0),

@@ -98,7 +98,7 @@ func TestFollowCampaigns(t *testing.T) {
 	}
 }
 
-// TestAlertsOfManyRuns: the alerts of a run are those of the run before with the changes that were told.
+// TestAlertsOfManyRuns: the alerts of a run are the alerts of the run before with the changes that were told.
 func TestAlertsOfManyRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var known []Alert
