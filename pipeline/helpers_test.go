@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
@@ -35,6 +36,9 @@ const (
 // TestMain starts Beam, which never returns if this binary runs as a worker.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if err := storagetest.FoldersInMemory(); err != nil {
+		panic(err)
+	}
 	if flag.Lookup("worker").Value.String() == "true" {
 		syscall.Umask(workerUmask)
 	}
