@@ -25,6 +25,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline/workerpool"
 )
 
 // workerUmask is set in worker processes only, so that their files differ from files of the test's own process.
@@ -33,18 +34,30 @@ const (
 	workerMode  = 0o666 &^ workerUmask
 )
 
-// TestMain starts Beam, which never returns if this binary runs as a worker.
+// pooled makes this process a worker of a pool. It holds the id of the worker and the addresses that it works for.
+var pooled = flag.String("pooled", "", "work for a pool")
+
+// TestMain starts Beam, which never returns if this binary runs as a worker of its own. A worker of a pool does not know the
+// folder in which the driver works.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	if flag.Lookup("worker").Value.String() == "true" {
+	err := storagetest.FoldersInMemory()
+	if *pooled != "" || flag.Lookup("worker").Value.String() == "true" {
 		syscall.Umask(workerUmask)
 	}
 	beam.Init()
 	// What Beam logs as errors comes back from Run, too.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if e := strings.Split(*pooled, " "); len(e) == 4 {
+		err = errors.Join(err, os.Chdir("/"), workerpool.Work(context.Background(), workerpool.Endpoints{ID: e[0], Control: e[1], Logging: e[2], Provision: e[3]}, os.Stdin))
+		if err != nil {
+			panic(err)
+		}
+		return
+	}
+	if err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

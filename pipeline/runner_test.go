@@ -5,15 +5,19 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
-	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	"google.golang.org/grpc"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
+
+	"mirrorbeam/job"
+	"mirrorbeam/pipeline/workerpool"
+	"mirrorbeam/transforms"
 )
 
 // portable is the runner that hands jobs to the Prism of startPrism.
@@ -36,21 +40,9 @@ func startPrism(t *testing.T) {
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
 }
 
-// workerPool starts workers as processes of this test binary, as a cluster would start the program on another machine.
-type workerPool struct {
-	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
-
-	t      *testing.T
-	dir    string // the working folder of the workers
-	binary string
-
-	mu      sync.Mutex
-	workers map[string]*exec.Cmd
-	started int
-}
-
-// startPool starts a pool, which ends with the test, and makes Beam use it.
-func startPool(t *testing.T) *workerPool {
+// startPool starts a pool of workers, which are processes of this test binary, and makes Beam use it. Count returns how many
+// workers it has started.
+func startPool(t *testing.T) (count func() int) {
 	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
@@ -60,63 +52,31 @@ func startPool(t *testing.T) *workerPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &workerPool{t: t, dir: t.TempDir(), binary: binary, workers: map[string]*exec.Cmd{}}
-	server := grpc.NewServer()
-	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, p)
+	told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := workerpool.Pool{Program: binary, Log: told, Arguments: func(e workerpool.Endpoints) []string {
+		return []string{"-pooled", strings.Join([]string{e.ID, e.Control, e.Logging, e.Provision}, " ")}
+	}}
+	ctx, end := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
-	serving.Go(func() { server.Serve(listener) })
+	serving.Go(func() {
+		if err := pool.Serve(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(func() {
-		server.Stop()
+		end()
 		serving.Wait()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for id := range p.workers {
-			p.stop(id)
+		if err := told.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	setFlag(t, jobopts.EnvironmentType, "EXTERNAL")
 	setFlag(t, jobopts.EnvironmentConfig, listener.Addr().String())
 	setFlag(t, jobopts.WorkerBinary, binary)
-	return p
-}
-
-func (p *workerPool) StartWorker(_ context.Context, request *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	worker := exec.Command(p.binary, "--worker", "--id="+request.GetWorkerId(),
-		"--control_endpoint="+request.GetControlEndpoint().GetUrl(),
-		"--logging_endpoint="+request.GetLoggingEndpoint().GetUrl())
-	// A worker elsewhere does not know the driver's working folder.
-	worker.Dir = p.dir
-	if err := worker.Start(); err != nil {
-		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
-	}
-	p.workers[request.GetWorkerId()] = worker
-	p.started++
-	return &fnpb.StartWorkerResponse{}, nil
-}
-
-func (p *workerPool) StopWorker(_ context.Context, request *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stop(request.GetWorkerId())
-	return &fnpb.StopWorkerResponse{}, nil
-}
-
-// stop ends a worker, which waits for that when it has nothing left to do.
-func (p *workerPool) stop(id string) {
-	if worker := p.workers[id]; worker != nil {
-		worker.Process.Kill()
-		worker.Wait()
-		delete(p.workers, id)
-	}
-}
-
-// count returns the number of workers started so far.
-func (p *workerPool) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.started
+	return func() int { return strings.Count(string(readFile(t, told.Name())), ": process ") }
 }
 
 // TestWorkerProcess runs the job with all its tasks in another process, which knows only what the pipeline carries.
@@ -126,12 +86,12 @@ func TestWorkerProcess(t *testing.T) {
 	want := lawfulOutput(t, lawConfig(t, input))
 
 	startPrism(t)
-	pool := startPool(t)
+	started := startPool(t)
 	config := lawConfig(t, input)
 	config.Lanes, config.Runner = 3, portable
 	sameText(t, "output", lawfulOutput(t, config), want)
 	checkUnique(t, config, files)
-	if n := pool.count(); n != 1 {
+	if n := started(); n != 1 {
 		t.Errorf("%d workers were started, want 1", n)
 	}
 	checkMadeByWorker(t, config.Output)
@@ -151,6 +111,40 @@ func TestWorkerProcess(t *testing.T) {
 		}
 		checkNoLeftovers(t, config)
 	})
+}
+
+// TestNearDuplicatesElsewhere: a pipeline of somebody else finds the clusters of a job, with all tasks in another process.
+// TestNearDuplicates in transforms compares all rows.
+func TestNearDuplicatesElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts another process")
+	}
+	w := newWriter(11)
+	w.families(20, 6, 30, 90)
+	config := lawConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
+	summary := runJob(t, config)
+	var handed []transforms.Document
+	for _, l := range w.lines {
+		handed = append(handed, transforms.Document{ID: l.id, Text: l.text})
+	}
+	startPrism(t)
+	started := startPool(t)
+	elsewhere := job.Default()
+	elsewhere.Threshold, elsewhere.Temp = config.Threshold, t.TempDir()
+	p, s := beam.NewPipelineWithRoot()
+	found, err := transforms.NearDuplicates(s, beam.CreateList(s, handed), transforms.Options{Config: elsewhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passert.Count(s, found.Members, "members", int(summary.Counts.Clustered))
+	passert.Count(s, found.Pairs, "pairs", int(summary.Counts.Pairs))
+	passert.Empty(s, found.Rejects)
+	if _, err := beam.Run(t.Context(), portable, p); err != nil {
+		t.Fatal(err)
+	}
+	if summary.Counts.Pairs < 50 || started() == 0 {
+		t.Errorf("%d pairs, %d workers", summary.Counts.Pairs, started())
+	}
 }
 
 // checkMadeByWorker checks that another process wrote the results: their mode shows the mask that only workers set.

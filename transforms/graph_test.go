@@ -1,4 +1,4 @@
-package pipeline
+package transforms
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
@@ -22,11 +22,11 @@ import (
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		t.Run(string(keys), func(t *testing.T) {
-			config := byKeys(testConfig(t, "-"), keys)
-			config.Keys, config.Audit = keys, "100"
+			config := job.Default()
+			config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
 			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
-			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
+			LayOut(s, NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3}).In("temp", "partial"))
 			edges, _, err := p.Build()
 			if err != nil {
 				t.Fatal(err)
@@ -55,7 +55,7 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			if scope := scopeNames(edge.Scope()); scope[0] != stage {
 				t.Errorf("%v of the stage %s is in the scope %v", edge, stage, scope)
 			}
-			if _, err := os.Stat("../transforms/" + stage + ".go"); err != nil {
+			if _, err := os.Stat(stage + ".go"); err != nil {
 				t.Error(err)
 			}
 		}
