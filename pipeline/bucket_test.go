@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -9,11 +10,14 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/bucket"
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
 	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 
@@ -137,6 +141,38 @@ func TestBudget(t *testing.T) {
 			}
 			if all := spent[4]["stat"] + spent[4]["list"]; all > 150 {
 				t.Errorf("%d requests that only ask", all)
+			}
+		})
+	}
+}
+
+// TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
+// temporary files a job lists, reads its input, and writes and publishes its results.
+func TestPlannedRequests(t *testing.T) {
+	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash}
+	if testing.Short() {
+		all = all[:1]
+	}
+	for _, keys := range all {
+		t.Run(string(keys), func(t *testing.T) {
+			proxy := services[0].serve(t)
+			w := newWriter(28)
+			w.families(4000, 6, 60, 240)
+			config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...)), keys)
+			config.Emit = []string{output.Clusters}
+			config = inBucket(t, config, "gs")
+			advice, err := plan.Make(t.Context(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy.Requests()
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			planned, real := advice.Choices[advice.Chosen].Requests, proxy.Requests()
+			reads, writes := float64(real["read"]+real["stat"]), float64(real["write"])
+			if math.Abs(planned.Reads-reads) > 0.2*reads+80 || math.Abs(planned.Writes-writes) > 0.2*writes+30 {
+				t.Errorf("%+v are planned, the job makes %v", planned, real)
 			}
 		})
 	}
