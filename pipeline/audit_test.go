@@ -10,10 +10,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
-	"mirrorbeam/sketch"
 )
 
 // clusterRecall returns the share of the similar pairs of documents with words that are in one cluster, and the number
@@ -197,43 +195,6 @@ func TestAuditCountsReference(t *testing.T) {
 	a := runJob(t, config).Audit
 	if rows := readRows[pairRow](t, config.Output, output.Pairs); a.Listed > 0.9 || a.Pairs != 600 || len(rows) == 0 {
 		t.Errorf("thin bands: audit %+v, %d rows", a, len(rows))
-	}
-}
-
-// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
-// the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
-// depends on the number of their file, and empty files come before it.
-func TestAuditFindsThinBandsInCorpora(t *testing.T) {
-	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
-	pairs := readTruePairs(t, corporatest.Path(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst"))
-	folder, misses, sum, samples := t.TempDir(), 0, 0.0, 5
-	if testing.Short() {
-		samples = 2
-	}
-	seen := map[string]bool{}
-	for i := range samples {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".jsonl")), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config := testConfig(t, input)
-		config = byKeys(config, methods.MinHash)
-		config.Input = append(config.Input, folder)
-		config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
-		config.Emit, config.Tokens = []string{output.Clusters}, sketch.SingleTokens
-		audit := runJob(t, config).Audit
-		exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, config.Threshold)
-		sum += audit.Recall - exact
-		if exact < audit.Low || exact > audit.High {
-			misses++
-			t.Logf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
-		}
-		if exact > 0.95 || audit.High-audit.Low > 0.07 || audit.Sampled > 1000 {
-			t.Errorf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
-		}
-		seen[fmt.Sprint(*audit)] = true
-	}
-	if mean := sum / float64(samples); misses > 1 || math.Abs(mean) > 0.02 || len(seen) < samples {
-		t.Errorf("%d of %d intervals do not hold the truth, the estimates are %+.4f off on average, %d samples are different", misses, samples, mean, len(seen))
 	}
 }
 

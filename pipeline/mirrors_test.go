@@ -11,8 +11,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/read/site"
 )
 
 // mirrorRow and siteRow are the parts of rows of mirrors and sites that tests look at.
@@ -81,66 +79,4 @@ func TestMirrorsKeep(t *testing.T) {
 {"site":"original.example","pages":40,"duplicates":0,"rank":3,"protected":false,"group":"original.example","primary":true,"group_sites":2,"cohesion":1}
 `
 	sameText(t, "sites", rows, want)
-}
-
-// TestMirrorCorpora compares the mirrors among versions and translations of real sites with what is known from the names of
-// their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at the same path
-// on the other, and a Jaccard similarity of at least .5 to it.
-func TestMirrorCorpora(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		corpus string
-		rule   site.Rule
-	}{
-		{"installguide_text", site.Host},
-		{"etcd_docs", "prefix:4"},
-		{"powershell_docs", "prefix:2"},
-		{"react_l10n", site.Host},
-		{"clang_text", site.Host},
-	} {
-		t.Run(c.corpus, func(t *testing.T) {
-			config := testConfig(t, corporatest.Path(t, "mirrors/"+c.corpus+".jsonl.zst"))
-			config.Emit, config.Threshold, config.URLField, config.Site = []string{output.Mirrors, output.Sites}, 0.5, "id", c.rule
-			summary := runJob(t, config)
-			siteOf := func(id string) string {
-				address, _ := site.Parse(id)
-				name, _ := c.rule.Of(address)
-				return name
-			}
-			pages, aligned := map[string]int{}, map[[2]string]int{}
-			for _, row := range decodeLoose[siteRow](t, readOutput(t, config.Output, output.Sites)) {
-				pages[row.Site] = int(row.Pages)
-			}
-			for _, pair := range readTruePairs(t, corporatest.Path(t, "mirrors/"+c.corpus+".aligned_sim.tsv.zst")) {
-				if pair.jaccard >= 0.5 {
-					a, b := siteOf(pair.a), siteOf(pair.b)
-					aligned[[2]string{min(a, b), max(a, b)}]++
-				}
-			}
-			truth := map[[2]string]bool{}
-			for pair, n := range aligned {
-				if n >= 3 && 2*n >= min(pages[pair[0]], pages[pair[1]]) {
-					truth[pair] = true
-				}
-			}
-			rows, right := decodeLoose[mirrorRow](t, readOutput(t, config.Output, output.Mirrors)), 0
-			for _, row := range rows {
-				if pair := [2]string{row.A, row.B}; truth[pair] {
-					right++
-				} else {
-					t.Logf("%v has %d aligned pages of %d and %d", pair, aligned[pair], pages[row.A], pages[row.B])
-				}
-				delete(truth, [2]string{row.A, row.B})
-			}
-			for pair := range truth {
-				t.Logf("%v is missed: %d aligned pages of %d and %d", pair, aligned[pair], pages[pair[0]], pages[pair[1]])
-			}
-			precision, recall := float64(right)/float64(max(len(rows), 1)), float64(right)/float64(max(right+len(truth), 1))
-			t.Logf("%d pages, %d sites, %d mirrors, precision %.3f, recall %.3f", summary.Counts.Documents, summary.Mirrors.Sites, len(rows), precision, recall)
-			// Pages that have moved make mirrors of sites that have a little less than half of their pages at the same paths.
-			if precision < 0.85 || recall < 1 {
-				t.Errorf("precision %.3f, recall %.3f", precision, recall)
-			}
-		})
-	}
 }

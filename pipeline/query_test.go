@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/look/query"
 	"mirrorbeam/job"
 )
@@ -116,52 +114,5 @@ func TestQueryFindsAllDocuments(t *testing.T) {
 				t.Errorf("%d records were rejected, the first %q, want %d", got, counts.FirstReject, len(tr.rejects))
 			}
 		}
-	}
-}
-
-// TestQueryOfCorpora compares the answers for all documents of real corpora with all pairs that an independent program
-// found.
-func TestQueryOfCorpora(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("real corpora take a minute")
-	}
-	for _, c := range []struct {
-		corpus, pairs string
-		cjk           bool
-	}{
-		{"licenses/all.jsonl.zst", "licenses/exact_w3_j0.5.tsv.zst", false},
-		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst", true},
-	} {
-		t.Run(filepath.Dir(c.corpus), func(t *testing.T) {
-			input := corporatest.Path(t, c.corpus)
-			config := testConfig(t, input)
-			config.Threshold, config.Tokens, config.Audit = 0.5, measureOf(c.cjk), "off"
-			x := runIndex(t, config)
-			want := map[string]float64{}
-			for _, pair := range readTruePairs(t, corporatest.Path(t, c.pairs)) {
-				want[min(pair.a, pair.b)+"\t"+max(pair.a, pair.b)] = pair.jaccard
-			}
-			rows, _ := runQuery(t, x, query.Request{Input: []string{input}})
-			times := map[string]int{}
-			for _, row := range rows {
-				if row.ID == row.Match {
-					continue
-				}
-				pair := min(row.ID, row.Match) + "\t" + max(row.ID, row.Match)
-				times[pair]++
-				// The truth has five digits, and no documents without words.
-				jaccard, found := want[pair]
-				if difference := jaccard - row.Jaccard; (!found && row.ContainmentA > 0 && !row.Identical) || found && (difference > 1e-5 || difference < -1e-5) {
-					t.Fatalf("%+v; the truth has %g", row, jaccard)
-				}
-			}
-			for pair := range want {
-				if times[pair] != 2 {
-					t.Fatalf("%s is found %d times, want once from each side", pair, times[pair])
-				}
-			}
-			t.Logf("%d pairs, each found from both sides", len(want))
-		})
 	}
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,9 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/corporatest"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/sketch"
 )
 
 // countDocuments returns how many documents files hold.
@@ -62,78 +59,6 @@ func TestReferenceRefused(t *testing.T) {
 				t.Errorf("error %v, want one of the input that says %q", err, c.says)
 			}
 		})
-	}
-}
-
-// TestReferenceOfCorpora splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
-// the reference.
-func TestReferenceOfCorpora(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("real corpora take a minute")
-	}
-	for _, name := range []string{"reuters21578/reuters", "licenses/all"} {
-		known, rest := file{name: "r.jsonl"}, file{name: "x.jsonl"}
-		isKnown, n := map[string]bool{}, 0
-		for raw := range strings.Lines(string(readFile(t, corporatest.Path(t, name+".jsonl.zst")))) {
-			var record struct{ ID string }
-			if err := json.Unmarshal([]byte(raw), &record); err != nil {
-				t.Fatal(err)
-			}
-			part := &rest
-			if isKnown[record.ID] = n%2 == 0; isKnown[record.ID] {
-				part = &known
-			}
-			part.lines = append(part.lines, line{raw: strings.TrimSuffix(raw, "\n")})
-			n++
-		}
-		folder := putCorpus(t, plain, known, rest)
-		all := readTruePairs(t, corporatest.Path(t, filepath.Dir(name)+"/exact_w3_j0.5.tsv.zst"))
-		for _, threshold := range []float64{0.5, 0.8} {
-			t.Run(fmt.Sprintf("%s at %g", name, threshold), func(t *testing.T) {
-				config := testConfig(t, filepath.Join(folder, "x*"))
-				config.Reference, config.Threshold = []string{filepath.Join(folder, "r*")}, threshold
-				config.Tokens = sketch.WordTokens
-				config.Emit = []string{output.Pairs, output.Removed}
-				summary := runJob(t, config)
-				pairs := slices.DeleteFunc(slices.Clone(all), func(p truePair) bool { return isKnown[p.a] && isKnown[p.b] })
-				rows := readRows[pairRow](t, config.Output, output.Pairs)
-				recall, precision, figures := judge(rows, pairs, threshold)
-				t.Log(figures)
-				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 {
-					t.Errorf("%s, skipped %+v; want all pairs and nothing else", figures, summary.Skipped)
-				}
-				for _, row := range rows {
-					if isKnown[row.A] && isKnown[row.B] && !row.Identical {
-						t.Errorf("%+v joins two documents of the reference", row)
-					}
-				}
-				likeReference := map[string]bool{}
-				for _, p := range pairs {
-					if p.jaccard >= threshold && isKnown[p.a] != isKnown[p.b] {
-						likeReference[p.a], likeReference[p.b] = true, true
-					}
-				}
-				gone := int64(0)
-				for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
-					if likeReference[row.ID] {
-						gone++
-					}
-					if isKnown[row.ID] {
-						t.Errorf("%+v is of the reference", row)
-					}
-				}
-				want := int64(0)
-				for id := range likeReference {
-					if !isKnown[id] {
-						want++
-					}
-				}
-				if n := summary.Counts; gone != want || n.RemovedForReference != want || n.Kept+n.Removed != n.Documents {
-					t.Errorf("%d documents are like the reference, %d of them go; counts %+v", want, gone, n)
-				}
-			})
-		}
 	}
 }
 
