@@ -222,6 +222,23 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	g.compare(t, q.name, "counts", fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected, counts.FirstReject))
 }
 
+// runIndex runs a job that writes an index and opens it.
+func runIndex(t testing.TB, config job.Config) *query.Index {
+	t.Helper()
+	config.Emit = []string{output.Index}
+	runJob(t, config)
+	x, err := query.Open(config.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
 // plan compares the advice of a plan.
 func (g *golden) plan(t *testing.T, run goldenRun) {
 	config := g.config(t, run)
