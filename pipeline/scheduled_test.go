@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
@@ -286,55 +284,6 @@ func TestLargeFiles(t *testing.T) {
 	n.run(t, config)
 	n.file(t, "a.jsonl", 100)
 	n.checkSaved(t, n.run(t, config), 100)
-}
-
-// TestFormatsWithState: files of all formats, compressions and storages are recalled as they were read.
-func TestFormatsWithState(t *testing.T) {
-	all := articles(t)
-	eachStore(t, all, []string{"jsonl", "csv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
-		old := time.Now().Add(-time.Hour)
-		if entries, err := os.ReadDir(config.Input[0]); err == nil {
-			for _, entry := range entries {
-				if err := os.Chtimes(filepath.Join(config.Input[0], entry.Name()), old, old); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		config.Emit, config.Overwrite = []string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches}, true
-		outputs := func() map[string][]byte {
-			files := map[string][]byte{}
-			for _, name := range append(config.Emit, output.Rejects) {
-				maps.Copy(files, outputsOf(t, config.Output, name))
-			}
-			return files
-		}
-		if _, err := Run(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
-		want := outputs()
-		config.State = storage.Join(filepath.Dir(config.Output), "state")
-		if storage.Scheme(config.Output) != "" {
-			config.State = strings.TrimSuffix(config.Output, "out") + "state"
-		}
-		for night := range 2 {
-			summary, err := Run(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
-				t.Errorf("files are read again: %+v", summary.State.Files)
-			}
-			got := outputs()
-			for name, content := range want {
-				if format == "text" && strings.HasPrefix(name, output.Unique) {
-					continue // an archive for each file
-				}
-				if !bytes.Equal(got[name], content) {
-					t.Errorf("night %d: %s has %d bytes, want %d", night, name, len(got[name]), len(content))
-				}
-			}
-		}
-	})
 }
 
 // TestNightsOfTexts: files that are one document each come and go.
