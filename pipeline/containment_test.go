@@ -210,27 +210,6 @@ func TestContainmentDense(t *testing.T) {
 	}
 }
 
-// TestContainmentQuotations: quotations are no passages if they are not wanted.
-func TestContainmentQuotations(t *testing.T) {
-	w := newWriter(77)
-	passage := w.text(40)
-	quoted := "“" + strings.Join(passage, " ") + "”"
-	w.add(strings.Join(slices.Concat(w.text(100), passage, w.text(50)), " "))
-	w.add(strings.Join(slices.Concat(w.text(100), []string{quoted}, w.text(50)), " "))
-	for quotations, want := range map[bool]int{false: 1, true: 0} {
-		config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))
-		config.NoQuotations = quotations
-		runJob(t, config)
-		var rows []passageRow
-		if b := readOutput(t, config.Output, output.Pairs); len(b) > 0 {
-			rows = decodeRows[passageRow](t, output.Pairs, b)
-		}
-		if len(rows) != want {
-			t.Errorf("without quotations %v: %d pairs, want %d", quotations, len(rows), want)
-		}
-	}
-}
-
 // TestContainmentCorpora compares real texts with all pairs.
 func TestContainmentCorpora(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -116,36 +115,6 @@ func TestBrokenStreams(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestFields reads id and text from other fields.
-func TestFields(t *testing.T) {
-	lines := synthetic(56)
-	other := slices.Clone(lines)
-	for i, l := range other {
-		b, err := json.Marshal(map[string]string{"name": l.id, "body": l.text, "text": "decoy", "id": "decoy"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		other[i].raw = string(b)
-	}
-	config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", lines}))
-	runJob(t, config)
-	want := string(readOutput(t, config.Output, output.Pairs))
-	config = testConfig(t, putCorpus(t, plain, file{"x.jsonl", other}))
-	config.IDField, config.TextField = "name", "body"
-	runJob(t, config)
-	sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), want)
-
-	t.Run("no id", func(t *testing.T) {
-		config.IDField, config.Output = "", filepath.Join(t.TempDir(), "out")
-		runJob(t, config)
-		for _, row := range readRows[clusterRow](t, config.Output, output.Clusters) {
-			if row.ID != row.Ref || !strings.HasPrefix(row.Cluster, "x.jsonl:") {
-				t.Fatalf("%+v", row)
-			}
-		}
-	})
 }
 
 // TestChangedInput: if a file shrinks while the job runs, the job fails. The error blames the input and gives the

@@ -3,14 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
 )
 
 // countDocuments returns how many documents files hold.
@@ -57,52 +54,6 @@ func TestReferenceRefused(t *testing.T) {
 			config.Reference = []string{c.reference}
 			if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one of the input that says %q", err, c.says)
-			}
-		})
-	}
-}
-
-// TestPairOfReferenceDocumentsInTheInput: two documents of the input that are alike are
-// a pair, though each is equal to one of the reference.
-func TestPairOfReferenceDocumentsInTheInput(t *testing.T) {
-	var words []string
-	for i := range 200 {
-		words = append(words, fmt.Sprintf("w%d", i))
-	}
-	one := strings.Join(words, " ")
-	other := strings.Join(words[:190], " ") + " a b"
-	lines := func(names ...string) []line {
-		w := newWriter(1)
-		for i, text := range []string{one, other}[:len(names)] {
-			w.addAs(names[i], text)
-		}
-		return w.lines
-	}
-	folder := putCorpus(t, plain, file{"r.jsonl", lines("r1", "r2")}, file{"x.jsonl", lines("x1", "x2")})
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.All, methods.SimHash} {
-		t.Run(string(keys), func(t *testing.T) {
-			config := testConfig(t, filepath.Join(folder, "x*"))
-			config.Reference = []string{filepath.Join(folder, "r*")}
-			if config = byKeys(config, keys); keys == methods.SimHash {
-				config.Score, config.Hamming = methods.Jaccard, 16
-			}
-			summary := runJob(t, config)
-			var got []string
-			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
-				got = append(got, fmt.Sprintf("%s %s %.2f", row.A, row.B, row.Jaccard))
-			}
-			if want := []string{"r1 x1 1.00", "r1 x2 0.94", "r2 x2 1.00"}; !slices.Equal(got, want) {
-				t.Errorf("pairs %q, want %q", got, want)
-			}
-			got = nil
-			for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
-				got = append(got, fmt.Sprint(row.ID, " for ", row.KeptID, " ", row.Similarity, " ", row.Reference))
-			}
-			if want := []string{"x1 for r1 1 true", "x2 for r2 1 true"}; !slices.Equal(got, want) {
-				t.Errorf("removed %q, want %q", got, want)
-			}
-			if n := summary.Counts; n.Removed != 2 || n.RemovedForReference != 2 || n.Kept != 0 || n.Pairs != 3 || n.Identical != 2 {
-				t.Errorf("counts %+v", n)
 			}
 		})
 	}

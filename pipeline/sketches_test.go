@@ -2,16 +2,13 @@ package pipeline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
 
@@ -69,70 +66,5 @@ func TestSketches(t *testing.T) {
 		config.Output = filepath.Join(t.TempDir(), "out")
 		runJob(t, config)
 		sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), want)
-	}
-}
-
-// measured is a record with all possible parts of a document.
-type measured struct {
-	ID       string         `json:"id"`
-	Title    string         `json:"title,omitempty"`
-	Text     string         `json:"text"`
-	Features map[string]any `json:"features"`
-}
-
-// putMeasured writes records as a corpus.
-func putMeasured(t *testing.T, records []measured) string {
-	var b strings.Builder
-	for _, record := range records {
-		line, err := json.Marshal(record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.WriteString(string(line) + "\n")
-	}
-	return put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(b.String()), plain)
-}
-
-// TestMeasures changes what similarity is computed from: the job lists the pairs that the change brings together.
-func TestMeasures(t *testing.T) {
-	const words = "one two three four five six seven eight nine ten"
-	stopWords := put(t, filepath.Join(t.TempDir(), "stop.txt"), []byte("# English\nthe\nof\n"), plain)
-	records := []measured{
-		{ID: "a", Title: "some title of a page", Text: words, Features: map[string]any{"x": 1, "y": 2, "z": 3}},
-		{ID: "b", Text: strings.ReplaceAll(words, " ", " the "), Features: map[string]any{"x": 3, "y": 1, "z": 1}},
-		{ID: "c", Text: "o'n-e two thr-ee four fi-ve six sev-en eight ni-ne ten", Features: map[string]any{"x": 1}},
-		{ID: "d", Title: "some title of a page", Text: "another text", Features: map[string]any{"z": 1, "w": 1}},
-		{ID: "e", Text: "the of", Features: map[string]any{}},
-		{ID: "f", Text: "of the", Features: map[string]any{}},
-	}
-	for _, c := range []struct {
-		name   string
-		change func(*job.Config)
-		want   string
-	}{
-		{"as it is", func(*job.Config) {}, ""},
-		{"stop words removed", func(c *job.Config) { c.StopWords = stopWords }, "a-b"},
-		{"punctuation removed", func(c *job.Config) { c.Normalize.Punctuation = true }, "a-c"},
-		{"both", func(c *job.Config) { c.Normalize.Punctuation, c.StopWords = true, stopWords }, "a-b a-c"},
-		{"stop words required", func(c *job.Config) { c.StopWords, c.StopWordUse, c.Threshold = stopWords, sketch.RequireStopWords, 0.3 }, ""},
-		{"titles", func(c *job.Config) { c.Weight, c.Threshold = map[string]float64{"title": 2, "text": 1}, 0.2 }, "a-d"},
-		{"features", func(c *job.Config) { c.Features = "features" }, "a-b"},
-		{"some features", func(c *job.Config) { c.Features, c.Threshold = "features", 0.25 }, "a-b a-c a-d"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			config := testConfig(t, putMeasured(t, records))
-			config.Keys = methods.All
-			c.change(&config)
-			if summary := runJob(t, config); summary.Counts.Documents != int64(len(records)) {
-				t.Errorf("counts %+v", summary.Counts)
-			}
-			var pairs []string
-			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
-				pairs = append(pairs, row.A+"-"+row.B)
-			}
-			if got := strings.Join(pairs, " "); got != c.want {
-				t.Errorf("pairs %q, want %q", got, c.want)
-			}
-		})
 	}
 }
