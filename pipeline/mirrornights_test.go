@@ -2,10 +2,7 @@ package pipeline
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -21,35 +18,19 @@ func TestMirrorNights(t *testing.T) {
 	cut := filepath.Join(t.TempDir(), "state") // of the same job in other parts
 	told := map[string]int64{}                 // pages of each suspect, as the changes tell
 	config := testConfig(t, n.folder)
-	config.State, config.AllowRemoval, config.Threshold = filepath.Join(t.TempDir(), "state"), true, 0.5
-	config.Emit = []string{output.Clusters, output.Mirrors, output.Sites, output.Suspects}
+	config.Emit, config.Threshold = []string{output.Clusters, output.Mirrors, output.Sites, output.Suspects}, 0.5
 	config.MirrorThreshold, config.MirrorPages = 0.25, 2 // so that groups come and go
-	config.Protected = filepath.Join(t.TempDir(), "protected")
-	if err := os.WriteFile(config.Protected, []byte("s1.example\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("s1.example\n"), plain)
 	found := 0
-	for night := range 6 {
-		var b bytes.Buffer
-		for i := range 60 {
-			text := n.text()
-			n.texts = append(n.texts, text)
-			fmt.Fprintf(&b, "{\"id\":\"d%d-%d\",\"text\":%q,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n", night, i, text, n.random.IntN(6), i, 1+n.random.IntN(28))
-		}
-		n.put(t, fmt.Sprintf("%c.jsonl", "mzaq"[night%4]), b.Bytes()) // a file sorts before the others, some change
-		s := n.run(t, config)
+	n.runNights(t, config, []string{"m:60", "z:60", "a:60", "q:60", "m:60", "z:60", ""}, func(night int, s Summary) {
 		if s.Mirrors == nil {
 			t.Fatal("the summary knows no sites")
 		}
-		n.checkSaved(t, s, 60)
 		other := config
 		other.State, other.Lanes, other.Memory = cut, 3, 128<<20
 		checkFollowed(t, s, other, told)
 		found += int(s.Mirrors.Pairs) + int(s.Mirrors.Suspects)
-	}
-	if s := n.run(t, config); s.State.Files.Unchanged != 4 {
-		t.Errorf("files: %+v", s.State.Files)
-	}
+	})
 	if found == 0 {
 		t.Error("no mirrors and no suspects were found")
 	}
@@ -83,14 +64,7 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 		t.Errorf("the summary counts %v, the changes are %v", s.State.Changes, counts)
 	}
 	suspects := map[string]int64{}
-	for line := range bytes.Lines(readOutput(t, config.Output, output.Suspects)) {
-		var row struct {
-			ID     string `json:"id"`
-			Common int64  `json:"common"`
-		}
-		if err := json.Unmarshal(line, &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range decodeLoose[output.Suspect](t, readOutput(t, config.Output, output.Suspects)) {
 		suspects[row.ID] = row.Common
 	}
 	if !maps.Equal(told, suspects) {

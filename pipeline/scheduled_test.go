@@ -3,12 +3,13 @@ package pipeline
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,12 +25,14 @@ import (
 
 // night makes a small corpus whose files come and go. Near-duplicates and identical documents lie in several files.
 type night struct {
-	folder string
-	random *rand.Rand
-	words  []string
-	next   int // number of the next document
-	files  int // written so far
-	texts  []string
+	folder   string
+	random   *rand.Rand
+	words    []string
+	next     int // number of the next document
+	files    int // written so far
+	texts    []string
+	template string
+	known    int // documents of a reference of one file
 }
 
 func newNight(t *testing.T, seed uint64) *night {
@@ -40,14 +43,29 @@ func newNight(t *testing.T, seed uint64) *night {
 	return n
 }
 
-// file writes a file of documents. Half of them are like earlier ones.
+// file writes a file of documents, which are pages of sites. Half of them are like earlier ones.
 func (n *night) file(t *testing.T, name string, documents int) {
 	t.Helper()
 	var b bytes.Buffer
 	for range documents {
 		text := n.text()
 		n.texts = append(n.texts, text)
-		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d}\n", n.next, text, n.random.IntN(4), n.random.IntN(100))
+		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n",
+			n.next, text, n.random.IntN(4), n.random.IntN(100), n.random.IntN(6), n.next%60, 1+n.random.IntN(28))
+		n.next++
+	}
+	n.put(t, name, b.Bytes())
+}
+
+// pages writes a file of documents of one template.
+func (n *night) pages(t *testing.T, name string, documents int) {
+	t.Helper()
+	if n.template == "" {
+		n.template = n.text() + " " + n.text()
+	}
+	var b bytes.Buffer
+	for range documents {
+		fmt.Fprintf(&b, "{\"id\":\"t%d\",\"text\":%q}\n", n.next, fmt.Sprintf("%s z%d y%d", n.template, n.random.IntN(1000), n.random.IntN(1000)))
 		n.next++
 	}
 	n.put(t, name, b.Bytes())
@@ -56,10 +74,7 @@ func (n *night) file(t *testing.T, name string, documents int) {
 // put writes a file that looks as if it were not new.
 func (n *night) put(t *testing.T, name string, content []byte) {
 	t.Helper()
-	path := filepath.Join(n.folder, name)
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	path := put(t, filepath.Join(n.folder, name), content, plain)
 	n.files++
 	old := time.Now().Add(-time.Hour).Add(time.Duration(n.files) * time.Second)
 	if err := os.Chtimes(path, old, old); err != nil {
@@ -82,6 +97,56 @@ func (n *night) text() string {
 	return strings.Join(words, " ")
 }
 
+// names returns the names of the files.
+func (n *night) names(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(n.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// goOn does the steps of a night, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30 pages of one
+// template, a.txt a text, and -a.txt removes a file that may be there. It returns how many documents a run then has to read,
+// and how many files it finds new, changed or removed.
+func (n *night) goOn(t *testing.T, steps string) (documents int64, files int) {
+	t.Helper()
+	written, before := map[string]int{}, n.names(t)
+	for step := range strings.FieldsSeq(steps) {
+		if name, isGone := strings.CutPrefix(step, "-"); isGone {
+			delete(written, name)
+			_ = os.Remove(filepath.Join(n.folder, name)) // some are not there
+			continue
+		}
+		if strings.HasSuffix(step, ".txt") {
+			n.texts = append(n.texts, n.text())
+			n.put(t, step, []byte(n.texts[len(n.texts)-1]))
+			written[step] = 1
+			continue
+		}
+		at := strings.IndexAny(step, ":~")
+		name, count := step[:at]+".jsonl", 0
+		if _, err := fmt.Sscan(step[at+1:], &count); err != nil {
+			t.Fatal(step, err)
+		}
+		if written[name] = count; step[at] == ':' {
+			n.file(t, name, count)
+		} else {
+			n.pages(t, name, count)
+		}
+	}
+	for _, count := range written {
+		documents += int64(count)
+	}
+	left := n.names(t)
+	gone := slices.DeleteFunc(before, func(name string) bool { return slices.Contains(left, name) })
+	return documents, len(written) + len(gone)
+}
+
 // run runs a job with the state and compares its results with a job without. It returns the summary of the first.
 func (n *night) run(t *testing.T, config job.Config) Summary {
 	t.Helper()
@@ -96,19 +161,17 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 			t.Errorf("%s: %d bytes, want the %d bytes of a run over everything", name, len(got), len(want))
 		}
 	}
+	candidates := got.Counts.Candidates
 	got.Counts.Candidates, want.Counts.Candidates = 0, 0 // pairs without a new document are not scored again
-	if !reflect.DeepEqual(got.Counts, want.Counts) {
-		t.Errorf("counts %+v, want %+v", got.Counts, want.Counts)
-	}
 	for _, w := range [][]warnings.Warning{got.Warnings, want.Warnings} {
 		for i := range w {
 			w[i].Flag = "" // --common helps a run without a state only
 		}
 	}
-	if !reflect.DeepEqual(got.Skipped, want.Skipped) || !reflect.DeepEqual(got.Sources, want.Sources) || !reflect.DeepEqual(got.Warnings, want.Warnings) ||
-		!reflect.DeepEqual(got.Audit, want.Audit) {
-		t.Errorf("the summary differs from that of a run over everything:\n%+v\n%+v", got, want)
-	}
+	type told struct{ Counts, Skipped, Sources, Warnings, Audit any }
+	checkSame(t, "summary than of a run over everything", told{got.Counts, got.Skipped, got.Sources, got.Warnings, got.Audit},
+		told{want.Counts, want.Skipped, want.Sources, want.Warnings, want.Audit})
+	got.Counts.Candidates = candidates
 	return got
 }
 
@@ -122,55 +185,114 @@ func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 	}
 }
 
-// TestTenNights: ten runs, of which one brings a file that sorts before all others, one removes a file and one changes one,
-// each write what a run over everything writes.
-func TestTenNights(t *testing.T) {
-	t.Parallel()
-	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash, methods.All, methods.SameBytes, methods.SameWords}
-	if testing.Short() {
-		all = all[:2]
+// runNights runs a job each night, after the steps of the night. "compact" is a night that begins with a compacted state.
+func (n *night) runNights(t *testing.T, config job.Config, nights []string, check func(night int, s Summary)) {
+	t.Helper()
+	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+	generation := 0
+	for night, steps := range nights {
+		if generation++; steps == "compact" {
+			compact(t, config.State)
+			generation++
+			steps = ""
+		}
+		documents, files := n.goOn(t, steps)
+		if night == 0 && n.known > 0 {
+			documents, files = documents+int64(n.known), files+1
+		}
+		s := n.run(t, config)
+		if f := s.State.Files; s.State.Generation != generation || f.New+f.Changed+f.Removed != files {
+			t.Errorf("night %d: %+v, want %d files", night, s.State, files)
+		}
+		n.checkSaved(t, s, documents)
+		if steps == "" && (len(s.State.Changes[output.Clusters]) > 0 || s.Counts.Candidates > 0 && (config.Keys == methods.Exact || config.Keys == methods.MinHash)) {
+			t.Errorf("night %d: changes %v, and %d pairs are scored, though no file is new", night, s.State.Changes, s.Counts.Candidates)
+		}
+		if check != nil {
+			check(night, s)
+		}
 	}
-	for _, keys := range all {
-		t.Run(string(keys), func(t *testing.T) {
-			n := newNight(t, 7)
-			config := byKeys(testConfig(t, n.folder), keys)
-			config.State = filepath.Join(t.TempDir(), "state")
-			for i := range 10 {
-				read := int64(30)
-				switch i {
-				case 4:
-					n.file(t, "a-first.jsonl", 30)
-				case 6:
-					if err := os.Remove(filepath.Join(n.folder, "m2.jsonl")); err != nil {
-						t.Fatal(err)
-					}
-					config.AllowRemoval, read = true, 0
-				case 8:
-					n.file(t, "m3.jsonl", 30)
-				default:
-					n.file(t, fmt.Sprintf("m%d.jsonl", i), 30)
+}
+
+// compact compacts a state: it has one run file then, and fewer bytes.
+func compact(t *testing.T, folder string) {
+	t.Helper()
+	s, err := state.Open(folder, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := s.Compact(t.Context())
+	if err := errors.Join(err, s.Close()); err != nil || after >= before {
+		t.Errorf("%d bytes before, %d after: %v", before, after, err)
+	}
+	if units, err := os.ReadDir(filepath.Join(folder, "units")); err != nil || len(units) != 1 {
+		t.Errorf("%d run files, want 1 (%v)", len(units), err)
+	}
+	if _, err := state.Verify(t.Context(), folder); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nights of a job. In tenNights one brings a file that sorts before all others, one removes a file and one changes one.
+var (
+	tenNights   = strings.Split("m0:30,m1:30,m2:30,m3:30,a-first:30,m5:30,-m2.jsonl,m7:30,m3:30,m9:30,", ",")
+	denseNights = []string{"a:2000 b~100", "c~3500", "d:50", "-c.jsonl", "e~20"}
+	// textNights bring and remove files that are one document each.
+	textNights = func() (nights []string) {
+		for night := range 4 {
+			steps := ""
+			for i := range 20 {
+				steps += fmt.Sprintf("t%d.txt ", (7*i+night*13)%60)
+			}
+			for i := range 3 {
+				steps += fmt.Sprintf("-t%d.txt ", i*9+night)
+			}
+			nights = append(nights, steps)
+		}
+		return nights
+	}()
+)
+
+// TestNights: whatever comes and goes, and whatever the method, a run with a state writes what a run over everything writes.
+func TestNights(t *testing.T) {
+	for i, c := range []struct {
+		change string
+		nights []string
+		dense  string // of each night, whether there is a dense group; "": never
+	}{
+		{`{"keys":"exact"}`, tenNights, ""},
+		{`{"keys":"minhash"}`, tenNights, ""},
+		{`{"keys":"simhash"}`, tenNights, ""},
+		{`{"keys":"all"}`, tenNights, ""},
+		{`{"keys":"same-bytes"}`, tenNights, ""},
+		{`{"keys":"same-words"}`, tenNights, ""},
+		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40", "a:40", "m:40", "z:40 -a.jsonl"}, ""},
+		{`{"emit":["clusters","pairs","removed"]}`, textNights, ""}, // unique has an archive for each file
+		{`{}`, []string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""}, ""},
+		// What is compared in a dense group depends on all documents. So the pairs of the last run do not decide there.
+		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
+		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
+	} {
+		t.Run(fmt.Sprint(c.change, " ", len(c.nights)), func(t *testing.T) {
+			if testing.Short() && i%3 > 0 {
+				t.Skip("the nights of others run the same code")
+			}
+			n := newNight(t, uint64(7+i))
+			config := testConfig(t, n.folder)
+			if err := json.Unmarshal([]byte(c.change), &config); err != nil {
+				t.Fatal(err)
+			}
+			n.runNights(t, config, c.nights, func(night int, s Summary) {
+				if isDense := c.dense != "" && c.dense[night] == 'y'; s.Skipped.Groups > 0 != isDense {
+					t.Errorf("night %d: skipped %+v", night, s.Skipped)
 				}
-				s := n.run(t, config)
-				if s.State.Generation != i+1 || s.State.Files.New+s.State.Files.Changed+s.State.Files.Removed != 1 {
-					t.Errorf("night %d: %+v", i, s.State)
-				}
-				n.checkSaved(t, s, read)
-			}
-			s := n.run(t, config)
-			if n.checkSaved(t, s, 0); s.Counts.Candidates != 0 && (keys == methods.Exact || keys == methods.MinHash) {
-				t.Errorf("%d pairs were scored though no file is new", s.Counts.Candidates)
-			}
-			if len(s.State.Changes[output.Clusters]) > 0 {
-				t.Errorf("changes %v though no file is new", s.State.Changes)
-			}
+			})
 		})
 	}
 }
 
-// TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
-// writes.
-func TestNights(t *testing.T) {
-	t.Parallel()
+// TestDrawnNights draws the settings of a job, and what comes and goes.
+func TestDrawnNights(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 4
@@ -178,85 +300,57 @@ func TestNights(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			n := newNight(t, 100+seed)
-			reference := newNight(t, 200+seed)
 			config := testConfig(t, n.folder)
-			config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
-			config.Keys = []methods.Name{methods.Exact, methods.MinHash, methods.Auto, methods.SimHash}[n.random.IntN(4)]
-			if config.Keys != methods.SimHash {
-				config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
-			} else if n.random.IntN(2) == 0 {
-				config.Score = methods.Jaccard
-			}
-			if config.Keys != methods.SimHash {
-				config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
-			}
-			if config.Verify == methods.VerifyExact && config.Keys == methods.MinHash {
-				config.Audit = "100"
-			}
-			config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
-			config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day", preference.Last}[n.random.IntN(4)]
-			if n.random.IntN(3) == 0 {
-				config.SourceField = "lang"
-			}
-			switch n.random.IntN(5) {
-			case 0:
-				config.Within = "lang"
-			case 1:
-				config.Across = "lang"
-			case 2:
-				reference.texts, reference.next = n.texts, 10_000
-				reference.file(t, "r.jsonl", 40)
-				n.texts = reference.texts
-				config.Reference = []string{reference.folder}
-			case 3:
-				config.IDField = "lang" // repeated ids, or none
-			}
+			n.draw(t, &config)
+			var nights []string
+			written := []string{"a0"}
 			for night := range 5 {
+				steps := ""
 				for range 1 + n.random.IntN(3) {
-					name := fmt.Sprintf("%c%d.jsonl", 'a'+n.random.IntN(26), n.random.IntN(3))
-					if files, _ := os.ReadDir(n.folder); night > 0 && len(files) > 2 && n.random.IntN(3) == 0 {
-						if err := os.Remove(filepath.Join(n.folder, files[n.random.IntN(len(files))].Name())); err != nil {
-							t.Fatal(err)
-						}
+					if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
+						steps += fmt.Sprintf("-%s.jsonl ", name)
 						continue
 					}
-					n.file(t, name, n.random.IntN(60))
+					name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
+					steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
 				}
-				if s := n.run(t, config); s.State.Generation != night+1 {
-					t.Errorf("generation %d, want %d", s.State.Generation, night+1)
-				}
+				nights = append(nights, steps+fmt.Sprintf("last:%d", 10+night))
 			}
+			n.runNights(t, config, nights, nil)
 		})
 	}
 }
 
-// TestCompact: a compacted state serves as it did before, without what was needed no more.
-func TestCompact(t *testing.T) {
-	n := newNight(t, 13)
-	config := testConfig(t, n.folder)
-	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
-	for night := range 6 {
-		n.file(t, fmt.Sprintf("f%d.jsonl", night), 20)
-		n.file(t, "often.jsonl", 20)
-		n.run(t, config)
-		if night%2 == 0 {
-			continue
-		}
-		s, err := state.Open(config.State, "a test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, after, err := s.Compact(t.Context())
-		if err := errors.Join(err, s.Close()); err != nil || after >= before {
-			t.Errorf("%d bytes before, %d after: %v", before, after, err)
-		}
-		if units, err := os.ReadDir(filepath.Join(config.State, "units")); err != nil || len(units) != 1 {
-			t.Errorf("%d run files, want 1 (%v)", len(units), err)
-		}
-		if _, err := state.Verify(t.Context(), config.State); err != nil {
-			t.Error(err)
-		}
-		n.checkSaved(t, n.run(t, config), 0)
+// draw draws settings.
+func (n *night) draw(t *testing.T, config *job.Config) {
+	config.Keys = []methods.Name{methods.Exact, methods.MinHash, methods.Auto, methods.SimHash}[n.random.IntN(4)]
+	if config.Keys != methods.SimHash {
+		config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
+		config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
+	} else if n.random.IntN(2) == 0 {
+		config.Score = methods.Jaccard
+	}
+	if config.Verify == methods.VerifyExact && config.Keys == methods.MinHash {
+		config.Audit = "100"
+	}
+	config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
+	config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day", preference.Last}[n.random.IntN(4)]
+	if n.random.IntN(3) == 0 {
+		config.SourceField = "lang"
+	}
+	switch n.random.IntN(5) {
+	case 0:
+		config.Within = "lang"
+	case 1:
+		config.Across = "lang"
+	case 2:
+		reference := newNight(t, n.random.Uint64())
+		n.known = 40
+		reference.file(t, "r.jsonl", n.known)
+		n.texts, n.next = reference.texts, 10_000
+		config.Reference = []string{reference.folder}
+	case 3:
+		config.IDField = "lang" // repeated ids, or none
 	}
 }
 
@@ -284,66 +378,4 @@ func TestLargeFiles(t *testing.T) {
 	n.run(t, config)
 	n.file(t, "a.jsonl", 100)
 	n.checkSaved(t, n.run(t, config), 100)
-}
-
-// TestNightsOfTexts: files that are one document each come and go.
-func TestNightsOfTexts(t *testing.T) {
-	n := newNight(t, 11)
-	config := testConfig(t, n.folder)
-	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
-	config.Emit = []string{output.Clusters, output.Pairs, output.Removed} // unique has an archive for each file
-	for night := range 4 {
-		for i := range 20 {
-			n.texts = append(n.texts, n.text())
-			n.put(t, fmt.Sprintf("t%d.txt", (7*i+night*13)%60), []byte(n.texts[len(n.texts)-1]))
-		}
-		if night > 0 {
-			for i := range 3 {
-				_ = os.Remove(filepath.Join(n.folder, fmt.Sprintf("t%d.txt", i*9+night))) // some are not there
-			}
-		}
-		n.run(t, config)
-	}
-}
-
-// TestDenseNights: what is compared in a dense group depends on all documents. So the pairs of the last run do not decide
-// there.
-func TestDenseNights(t *testing.T) {
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
-		t.Run(string(keys), func(t *testing.T) {
-			n := newNight(t, 9)
-			config := byKeys(testConfig(t, n.folder), keys)
-			config.State, config.Emit = filepath.Join(t.TempDir(), "state"), []string{output.Clusters, output.Pairs, output.Removed}
-			template := n.text() + " " + n.text()
-			n.file(t, "a.jsonl", 2000)
-			n.template(t, "b.jsonl", template, 100)
-			n.run(t, config)
-			n.template(t, "c.jsonl", template, 3500)
-			if s := n.run(t, config); s.Skipped.Groups == 0 {
-				t.Fatal("there is no dense group")
-			}
-			n.file(t, "d.jsonl", 50)
-			n.run(t, config)
-			if err := os.Remove(filepath.Join(n.folder, "c.jsonl")); err != nil {
-				t.Fatal(err)
-			}
-			config.AllowRemoval = true
-			n.run(t, config)
-			n.template(t, "e.jsonl", template, 20)
-			if s := n.run(t, config); s.Skipped.Groups != 0 {
-				t.Error("there is still a dense group")
-			}
-		})
-	}
-}
-
-// template writes a file of documents of one template.
-func (n *night) template(t *testing.T, name, text string, documents int) {
-	t.Helper()
-	var b bytes.Buffer
-	for range documents {
-		fmt.Fprintf(&b, "{\"id\":\"t%d\",\"text\":%q}\n", n.next, fmt.Sprintf("%s z%d y%d", text, n.random.IntN(1000), n.random.IntN(1000)))
-		n.next++
-	}
-	n.put(t, name, b.Bytes())
 }
