@@ -1,101 +1,12 @@
 package pipeline
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/listing"
-	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
-
-// runIn runs the graph of a configuration, and returns its outputs. Everything is written to a folder of any storage.
-func runIn(t *testing.T, config job.Config, folder string) (string, error) {
-	t.Helper()
-	scheme, err := config.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs, size, err := listing.Inputs(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs.Splits = corpus.Splits(inputs.Files, 1<<13)
-	list := storage.Join(folder, "inputs.gob")
-	if err := documents.WriteInputs(list, inputs); err != nil {
-		return "", err
-	}
-	j := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(folder, folder)
-	if _, err := execute(context.Background(), j, &config); err != nil {
-		return "", err
-	}
-	result, err := write.ReadResult(folder)
-	if err != nil {
-		return "", err
-	}
-	if work.TempBytes(folder) == 0 {
-		t.Errorf("the files in %s take no room", folder)
-	}
-	var all strings.Builder
-	for _, file := range result.Files {
-		b, err := storage.ReadFile(storage.Join(folder, file.Temporary))
-		if err != nil {
-			return "", err
-		}
-		if int64(len(b)) != file.Bytes {
-			t.Errorf("%s has %d bytes, and %d were written", file.Name, len(b), file.Bytes)
-		}
-		fmt.Fprintf(&all, "%s\n%s", file.Name, b)
-	}
-	return all.String(), nil
-}
-
-// TestJobWithoutRoom: when its storage is full, a job fails for that reason, at any point of its work.
-func TestJobWithoutRoom(t *testing.T) {
-	failing(t)
-	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
-	m, folder := storagetest.NewMemory(t)
-	var writes atomic.Int64
-	m.Ask = func(operation, _ string) error {
-		if operation == "commit" {
-			writes.Add(1)
-		}
-		return nil
-	}
-	if _, err := runIn(t, config, folder); err != nil {
-		t.Fatal(err)
-	}
-	all := writes.Load()
-	for _, room := range []int64{1, all / 4, all / 2, all - 2} {
-		m, folder := storagetest.NewMemory(t)
-		var writes atomic.Int64
-		m.Ask = func(operation, _ string) error {
-			if operation == "commit" && writes.Add(1) > room {
-				return syscall.ENOSPC
-			}
-			return nil
-		}
-		_, err := runIn(t, config, folder)
-		if err != nil {
-			err = failure.OfTask(&config, err)
-		}
-		if !errors.Is(err, ErrStorage) || !strings.Contains(fmt.Sprint(err), "memory") {
-			t.Errorf("room for %d of %d files: %v", room, all, err)
-		}
-	}
-}
 
 // TestBucketToBucket: a job whose input, temporary files and output are all in another storage than the local disk
 // publishes the same files. So does one whose results replace earlier ones.

@@ -5,10 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/listing"
-	"mirrorbeam/transforms"
 )
 
 // TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close call.
@@ -38,45 +35,6 @@ func TestRoom(t *testing.T) {
 		config.Progress = nil
 		if again := test.room.check(&config); (again != nil) != test.isRefused {
 			t.Errorf("%+v: without progress: %v", test.room, again)
-		}
-	}
-}
-
-// TestBlockShare holds the share of the blocks against the temporary files of jobs, plain and compressed.
-func TestBlockShare(t *testing.T) {
-	w := newWriter(3)
-	for range 4000 {
-		w.add(strings.Join(w.text(80), " "))
-	}
-	for _, how := range []compression{plain, zstded} {
-		config := testConfig(t, putCorpus(t, how, cut(w.lines, 3)...))
-		config.Audit = "off"
-		inputs, size, err := listing.Inputs(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j := transforms.NewJob(&config, transforms.Extent{Bytes: size, Splits: len(inputs.Splits)})
-		share, err := j.Fingerprinting.BlockShare(t.Context(), &inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Fields that say more of a document change nothing.
-		marked := config
-		marked.Within, marked.SourceField, marked.Keep, marked.Emit = "lang", "site", "max:score", []string{output.Mirrors}
-		other := transforms.NewJob(&marked, transforms.Extent{Bytes: size, Splits: len(inputs.Splits)})
-		if again, err := other.Fingerprinting.BlockShare(t.Context(), &inputs); again != share || err != nil {
-			t.Errorf("%v: with fields %g (%v), want %g", how, again, err, share)
-		}
-		summary := runJob(t, config)
-		if took := float64(summary.TempBytes) / float64(summary.Counts.Bytes); took < share/2 || took > 2*share {
-			t.Errorf("%v: the blocks are estimated at %g bytes for a byte of input, the job took %g", how, share, took)
-		}
-		if least, usual := inputs.LeastTextBytes(), inputs.TextBytes(); how == plain && least != usual || how != plain && least != usual/2 {
-			t.Errorf("%v: %d bytes at least, %d as usual", how, least, usual)
-		}
-		inputs.Splits = nil
-		if share, err := j.Fingerprinting.BlockShare(t.Context(), &inputs); share != 0 || err != nil {
-			t.Errorf("of nothing: %g (%v)", share, err)
 		}
 	}
 }

@@ -22,9 +22,6 @@ import (
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 )
 
@@ -94,24 +91,10 @@ func resultsOf(t *testing.T, handed []Document, config job.Config) (members []Me
 	return members, parse(t, rows[output.Pairs], func(p *Pair) { p.A, p.B = quoting.Original(p.A), quoting.Original(p.B) })
 }
 
-// rowsOf runs the graph of a job in a folder, and returns its rows by output.
+// rowsOf runs a job in a folder, and returns its rows by output.
 func rowsOf(t *testing.T, config job.Config, folder string) map[string][]byte {
 	t.Helper()
-	inputs, size, err := listing.Inputs(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scheme, err := config.Scheme()
-	if err == nil {
-		err = documents.WriteInputs(InputsPath(folder), inputs)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, s := beam.NewPipelineWithRoot()
-	LayOut(s, NewJob(&config, Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(folder, folder))
-	run(t, p)
-	result, err := write.ReadResult(folder)
+	result, _, err := runIn(t, config, folder, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
