@@ -51,7 +51,6 @@ var laws = []law{
 	{name: "dense", scene: "dense", change: `{"threshold":0.6}`},
 	{name: "names", scene: "names", change: `{}`},
 	{name: "too long", scene: "too long", change: `{"threshold":0.8,"max_document":1000}`},
-	{name: "warned", scene: "warned", change: `{"threshold":0.8}`},
 	{name: "a method of the test", scene: "oddities", change: `{"keys":"size"}`, check: checkBySize},
 
 	{name: "reference/exact", scene: "reference", change: `{"keys":"exact"}`},

@@ -96,10 +96,7 @@ var lawScenes = map[string]func() *scene{
 	"dense":      func() *scene { return &scene{files: cut(denseLines(), 2)} },
 	"names":      func() *scene { return &scene{files: namesInJSON()} },
 	"too long":   func() *scene { return &scene{files: []file{{"x.jsonl", tooLong(1000)}}} },
-	"warned": func() *scene {
-		return &scene{files: slices.SortedFunc(slices.Values(warned()), func(a, b file) int { return strings.Compare(a.name, b.name) })}
-	},
-	"long": func() *scene { return &scene{files: verifyCorpus()} },
+	"long":       func() *scene { return &scene{files: verifyCorpus()} },
 	"reference": func() *scene {
 		return inTwo(named(cut(oddities(61), 4), "y.jsonl", "z.jsonl", "a.jsonl", "b.jsonl"), 2)
 	},

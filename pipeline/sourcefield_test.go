@@ -7,11 +7,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
 )
 
@@ -77,27 +75,5 @@ func TestSourceFieldChangesNothingElse(t *testing.T) {
 		if documents != summary.Counts.Documents || elsewhere == 0 {
 			t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere, summary.Sources)
 		}
-	}
-}
-
-// TestSourceFieldWarns of a source that is all in another one, though both are in one file.
-func TestSourceFieldWarns(t *testing.T) {
-	w := newWriter(80)
-	for range 60 {
-		text := strings.Join(w.text(60), " ")
-		w.add(text)
-		w.add(text)
-	}
-	lines := marked(w.lines, func(i int, _ *line) map[string]string {
-		return map[string]string{"site": []string{`"first"`, `"second\u001b[1m"`}[i%2]}
-	})
-	config := testConfig(t, putCorpus(t, plain, file{"a.jsonl", lines}))
-	config.SourceField = "site"
-	want := []warnings.Warning{{
-		Kind: warnings.SourceLoss, Flag: "--keep rank:FILE",
-		Text: "second\x1b[1m loses 60 of its 60 documents; 60 have near-duplicates in first, which may hold the same data",
-	}}
-	if got := runJob(t, config).Warnings; !slices.Equal(got, want) {
-		t.Errorf("warnings %+v, want %+v", got, want)
 	}
 }

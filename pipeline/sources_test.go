@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -164,101 +162,5 @@ func checkSources(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("sources\n%+v, want\n%+v", got, want)
-	}
-}
-
-// warned returns files with data that a user may lose: a source that is all in another one, pages of one template, two
-// families of documents that one pair joins, and a field of addresses.
-func warned() []file {
-	w := newWriter(12)
-	taken := func(name string, add func()) file {
-		w.lines = nil
-		add()
-		return file{name, w.lines}
-	}
-	var texts []string
-	for range 60 {
-		texts = append(texts, strings.Join(w.text(60), " "))
-	}
-	addTexts := func() {
-		for _, text := range texts {
-			w.add(text)
-		}
-	}
-	template := strings.Join(w.text(100), " ")
-	return []file{
-		taken("first.jsonl", addTexts),
-		taken("families.jsonl", func() {
-			// Neighbours in this list of parts have more than four fifths of their shingles in common, others less.
-			words := w.text(120)
-			for i, part := range [][]string{words[:100], words[:108], words[11:], words[20:]} {
-				w.add(strings.Join(part, " "))
-				for copied := range 30 {
-					if i == 0 || i == 3 {
-						w.add(fmt.Sprintf("%s %d", strings.Join(part, " "), copied))
-					}
-				}
-			}
-			for range 10 {
-				w.add(strings.Join(w.text(30), " "))
-			}
-		}),
-		taken("pages.jsonl", func() {
-			for range 150 {
-				w.add(template + " " + strings.Join(w.text(8), " "))
-			}
-		}),
-		taken("second.jsonl", addTexts),
-		taken("sites.jsonl", func() {
-			for i := range 1000 {
-				w.add(fmt.Sprintf("https://example.org/%d/%s", i, w.text(1)[0]))
-			}
-		}),
-	}
-}
-
-// TestWarnings: each of the things that a user may want to know of is told once, with the flag that helps.
-func TestWarnings(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, warned()...))
-	want := []warnings.Warning{
-		{
-			Kind: warnings.LargeCluster, Text: "cluster doc-135 has 150 of 1344 documents, such as doc-135 and doc-136",
-			Flag: "--common auto, --threshold 0.9, --split star", A: "doc-135", B: "doc-136",
-		},
-		{
-			Kind: warnings.TextField, Flag: "--text-field",
-			Text: "the text, field text, is a web address in 1000 of 1344 records: the texts may be in another field",
-		},
-		{
-			Kind: warnings.SourceLoss, Flag: "--common auto, --threshold 0.9, --split star",
-			Text: "pages.jsonl loses 149 of its 150 documents; 150 are like others of the same source",
-		},
-		{
-			Kind: warnings.SourceLoss, Flag: "--input",
-			Text: "second.jsonl loses 60 of its 60 documents; 60 have near-duplicates in first.jsonl, which may hold the same data",
-		},
-	}
-	summary := runJob(t, config)
-	got := map[warnings.Kind]int{}
-	for i, warning := range summary.Warnings {
-		if got[warning.Kind]++; i < len(want) && warning != want[i] {
-			t.Errorf("warning %+v, want %+v", warning, want[i])
-		}
-	}
-	if !reflect.DeepEqual(got, map[warnings.Kind]int{
-		warnings.LargeCluster: 1, warnings.TextField: 1, warnings.SourceLoss: 2, warnings.LikelyTemplate: 1, warnings.OnePair: 1,
-	}) {
-		t.Errorf("warnings %+v", summary.Warnings)
-	}
-	last := summary.Warnings[len(summary.Warnings)-1]
-	if !strings.Contains(last.Text, "of 64 documents is held together by one pair") || !strings.Contains(last.Text, "without it, 32 of them") || last.Flag != "--split star" {
-		t.Errorf("warning %+v", last)
-	}
-	// With stars there are no chains.
-	config.Split, config.Output = keep.Star, filepath.Join(t.TempDir(), "stars")
-	for _, warning := range runJob(t, config).Warnings {
-		if warning.Kind == warnings.OnePair || strings.Contains(warning.Flag, "--split") {
-			t.Errorf("with stars: %+v", warning)
-		}
 	}
 }
