@@ -84,9 +84,20 @@ func TestAcrossFollows(t *testing.T) {
 			if len(want) < 100 || summary.Counts.Pairs != int64(len(want)) {
 				t.Errorf("%d pairs are wanted, %d counted", len(want), summary.Counts.Pairs)
 			}
-			if config.Similarity != methods.Containment {
-				f.checkClusters(t, tr.components(edges), readRows[clusterRow](t, config.Output, output.Clusters))
-				f.checkRemoved(t, readRows[removedRow](t, config.Output, output.Removed))
+			if config.Similarity == methods.Containment {
+				return
+			}
+			clusters, root := readRows[clusterRow](t, config.Output, output.Clusters), tr.components(edges)
+			checkKeepLaw(t, tr, f.first, readPairs(t, &config), clusters, readRows[removedRow](t, config.Output, output.Removed))
+			for _, row := range clusters {
+				if first := tr.documents[root[f.number[row.Ref]]].name; row.Cluster != first {
+					t.Errorf("%s is in the cluster of %s, want %s", row.ID, row.Cluster, first)
+				}
+			}
+			for _, e := range edges {
+				if clustered := summary.Counts.Clustered; clustered != int64(len(clusters)) || root[e[0]] != root[e[1]] {
+					t.Fatalf("%d documents are clustered, of %v", clustered, e)
+				}
 			}
 		})
 	}
@@ -131,48 +142,3 @@ func newFollowing(tr *truth, rows []pairRow) *following {
 
 // isNear reports whether two classes of identical documents are near each other, given their first documents.
 func (f *following) isNear(i, j int) bool { return f.near[[2]int{i, j}] }
-
-// isPair reports whether two documents are a pair.
-func (f *following) isPair(i, j int) bool {
-	return f.tr.documents[i].side != f.tr.documents[j].side && (f.first[i] == f.first[j] || f.isNear(f.first[i], f.first[j]))
-}
-
-// checkClusters checks that the clusters are the components of all pairs. Root holds the first document of each.
-func (f *following) checkClusters(t *testing.T, root []int, rows []clusterRow) {
-	t.Helper()
-	clustered := map[int]bool{}
-	for _, row := range rows {
-		i := f.number[row.Ref]
-		if clustered[i] = true; row.Cluster != f.tr.documents[root[i]].name {
-			t.Errorf("%s is in the cluster of %s, want %s", row.ID, row.Cluster, f.tr.documents[root[i]].name)
-		}
-	}
-	for i := range f.first {
-		for j := range i {
-			if f.isPair(i, j) && (root[i] != root[j] || !clustered[i] || !clustered[j]) {
-				t.Errorf("%s and %s are a pair, and not in one cluster", f.tr.documents[j].name, f.tr.documents[i].name)
-			}
-		}
-	}
-}
-
-// checkRemoved checks that each removed document makes a pair with a kept one, and that no two kept documents are one.
-func (f *following) checkRemoved(t *testing.T, rows []removedRow) {
-	t.Helper()
-	gone := map[int]bool{}
-	for _, row := range rows {
-		gone[f.number[row.Ref]] = true
-	}
-	for _, row := range rows {
-		if i, kept := f.number[row.Ref], f.number[row.KeptID]; !f.isPair(i, kept) || gone[kept] {
-			t.Errorf("%s goes for %s", row.ID, row.KeptID)
-		}
-	}
-	for i := range f.first {
-		for j := range i {
-			if f.isPair(i, j) && !gone[i] && !gone[j] {
-				t.Errorf("%s and %s are a pair, and both stay", f.tr.documents[j].name, f.tr.documents[i].name)
-			}
-		}
-	}
-}

@@ -183,7 +183,7 @@ func checkHeaps(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clu
 		}
 		first[row.Cluster] = i
 	}
-	checkKeepLaw(t, tr, pairs, clusters, removed)
+	checkKeepLaw(t, tr, tr.firsts(), pairs, clusters, removed)
 	for _, row := range removed {
 		if i, near := number[row.Ref], number[row.KeptID]; tr.similarity(i, near) < threshold {
 			t.Errorf("%+v: the similarity is %v", row, tr.similarity(i, near))

@@ -22,8 +22,6 @@ type scene struct {
 	how          compression
 	// with adds what the corpus needs to the configuration of a job; nil: nothing.
 	with func(t testing.TB, c *job.Config)
-	// sources is how many sources a job lists; 0: any number.
-	sources int
 
 	truths map[string]*truth
 }
@@ -110,8 +108,8 @@ var lawScenes = map[string]func() *scene{
 	"sides":                   func() *scene { return inTwo(sidedFiles(sides), 0) },
 	"few of a side":           func() *scene { return inTwo(sidedFiles([]string{`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}), 0) },
 	"sources":                 func() *scene { return inTwo(sourcedFiles(40), 0) },
-	"many sources":            func() *scene { s := inTwo(sourcedFiles(2000), 0); s.sources = 100; return s },
-	"many sources, reference": func() *scene { s := inTwo(sourcedFiles(2000), 2); s.sources = 128; return s },
+	"many sources":            func() *scene { return inTwo(sourcedFiles(30), 0) },
+	"many sources, reference": func() *scene { return inTwo(sourcedFiles(20), 2) },
 	"sources and sides":       func() *scene { return inTwo(sourcedFiles(6, sides...), 0) },
 	"scored":                  func() *scene { return &scene{files: cut(scoredLines(synthetic(31), -1, 7), 3)} },
 	"scored, least":           func() *scene { return &scene{files: cut(scoredLines(synthetic(31), 1, 7), 3)} },

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *tru
 	sameRows(t, "pairs", pairs, tr.pairRows(config.Threshold))
 	sameRows(t, "clusters", clusters, tr.clusterRows(config.Threshold, longest, star))
 	sameRows(t, "removed", removed, tr.removedRows(config.Threshold, longest, star))
-	checkKeepLaw(t, tr, pairs, clusters, removed)
+	checkKeepLaw(t, tr, tr.firsts(), pairs, clusters, removed)
 	checkSources(t, config, summary, tr)
 
 	rejects := readRows[rejectedRow](t, config.Output, output.Rejects)
@@ -76,13 +77,13 @@ func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *tru
 
 // checkKeepLaw checks the rows alone. Each removed document is identical, or has an edge, to the document kept for it,
 // at the similarity stated. No edge joins two kept documents, except identical ones of the reference. An edge of one
-// document is one of all that are identical to it.
-func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRow, removed []removedRow) {
+// document is one of all that are identical to it. First is the first identical document of each.
+func checkKeepLaw(t *testing.T, tr *truth, firsts []int, pairs []pairRow, clusters []clusterRow, removed []removedRow) {
 	t.Helper()
 	names := map[string]string{} // by ref
 	first := map[string]string{} // the first identical document, by name
 	isReference := map[string]bool{}
-	for i, j := range tr.firsts() {
+	for i, j := range firsts {
 		names[tr.documents[i].ref] = tr.documents[i].name
 		first[tr.documents[i].name] = tr.documents[j].name
 		isReference[tr.documents[i].name] = i < tr.references
@@ -94,7 +95,8 @@ func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRo
 	edge := map[[2]string]float64{} // between classes of identical documents
 	for _, row := range pairs {
 		a, b := first[row.A], first[row.B]
-		edge[[2]string{a, b}], edge[[2]string{b, a}] = row.Jaccard, row.Jaccard
+		similarity := cmp.Or(row.Jaccard, 1-float64(row.Hamming)/64) // of fingerprints of the usual length
+		edge[[2]string{a, b}], edge[[2]string{b, a}] = similarity, similarity
 		ofReference := isReference[row.A] && isReference[row.B]
 		if ofReference && !row.Identical {
 			t.Errorf("%+v joins two documents of the reference", row)

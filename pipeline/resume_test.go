@@ -125,24 +125,3 @@ func TestResumeOutdated(t *testing.T) {
 		sameAsHere(t, config)
 	}
 }
-
-// TestKeptBesideOthers: a job for another output folder leaves what is kept alone.
-func TestKeptBesideOthers(t *testing.T) {
-	config := resumable(t)
-	config.Temp = t.TempDir()
-	if !die(t, config, 5) {
-		t.Fatal("the job has not died")
-	}
-	other := config
-	other.Output, other.Resume = filepath.Join(t.TempDir(), "out"), false
-	if _, err := Run(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
-	summary, err := Run(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := recalled(summary); again == 0 {
-		t.Error("nothing is left to go on from")
-	}
-}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,7 +16,7 @@ import (
 // sourceNames returns the names of the sources of all documents, with "reference " before those of the reference: each
 // file is one, or the values of a field that most documents have.
 func (tr *truth) sourceNames(byField bool) []string {
-	names, counts := make([]string, len(tr.documents)), map[string]int{}
+	names := make([]string, len(tr.documents))
 	const reference = "reference "
 	for i, d := range tr.documents {
 		names[i], _, _ = strings.Cut(d.ref, ":")
@@ -26,27 +25,6 @@ func (tr *truth) sourceNames(byField bool) []string {
 		}
 		if i < tr.references {
 			names[i] = reference + names[i]
-		}
-		counts[names[i]]++
-	}
-	for prefix, most := range map[string]int{reference: 28, "": 100} {
-		var of []string
-		for name := range counts {
-			if strings.HasPrefix(name, reference) == (prefix != "") {
-				of = append(of, name)
-			}
-		}
-		if len(of) <= most {
-			continue
-		}
-		slices.SortFunc(of, func(a, b string) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-		})
-		rest := of[most-1:]
-		for i := range names {
-			if slices.Contains(rest, names[i]) {
-				names[i] = fmt.Sprintf("%s(%d others)", prefix, len(rest))
-			}
 		}
 	}
 	return names
@@ -105,26 +83,7 @@ func (tr *truth) sourceRows(config job.Config, removed map[string]bool) []source
 	slices.SortFunc(table, func(a, b sources.Row) int {
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
 	})
-	listLargest(table, 1000)
 	return table
-}
-
-// listLargest leaves the given number of shares in a table: the largest and, of equal ones, the first.
-func listLargest(table []sources.Row, most int) {
-	var all []sources.Share
-	rowOf := map[int]int{}
-	var order []int
-	for i, row := range table {
-		for _, share := range row.In {
-			order, rowOf[len(all)] = append(order, len(all)), i
-			all = append(all, share)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Documents, all[a].Documents) })
-	for _, left := range order[min(len(order), most):] {
-		row := &table[rowOf[left]]
-		row.In, row.MoreIn = row.In[:len(row.In)-1], row.MoreIn+1
-	}
 }
 
 // referenceFirst orders a source of the reference before one of the input.
