@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -217,7 +215,7 @@ func TestContainmentCorpora(t *testing.T) {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
 			// Only some hundred documents, since comparing all their pairs takes long.
 			w := newWriter(79)
-			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, corporatest.Path(t, name)))
+			records := decodeLoose[struct{ ID, Text string }](t, readFile(t, corporatest.Path(t, name)))
 			for i := 0; i < len(records); i += max(len(records)/100, 1) {
 				w.addAs(records[i].ID, records[i].Text)
 			}
@@ -231,20 +229,6 @@ func TestContainmentCorpora(t *testing.T) {
 			checkPassages(t, config, naiveTruth(3, true, f...))
 		})
 	}
-}
-
-// decodeRecords decodes lines of JSON, whatever other fields they have.
-func decodeRecords[Record any](t testing.TB, b []byte) []Record {
-	t.Helper()
-	var records []Record
-	for line := range bytes.Lines(b) {
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	return records
 }
 
 // foundWords returns the least number of words in a row that are found for certain.

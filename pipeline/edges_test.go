@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,9 +11,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/start/listing"
-	"mirrorbeam/transforms"
 )
 
 // TestNothingToDo runs on inputs without documents: the results are there, and
@@ -44,16 +40,6 @@ func TestNothingToDo(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestOneDocument is the smallest job.
-func TestOneDocument(t *testing.T) {
-	files := []file{{"x.jsonl", synthetic(51)[:1]}}
-	config := testConfig(t, putCorpus(t, plain, files...))
-	if n := runJob(t, config).Counts; n.Documents != 1 || n.Kept != 1 || n.Pairs != 0 || n.Clusters != 0 {
-		t.Errorf("counts %+v", n)
-	}
-	checkUnique(t, config, files)
 }
 
 // TestUniqueOfEveryFile: every input file has its file of unique, even a file without a byte, without a document, or
@@ -90,10 +76,8 @@ func TestBrokenStreams(t *testing.T) {
 			lines := synthetic(54)
 			for _, name := range []string{"a.jsonl", "b.jsonl"} {
 				path := put(t, filepath.Join(dir, name), append([]byte("not a document\n"), file{name, lines}.content()...), how)
-				if b := readRaw(t, path); name == "a.jsonl" {
-					if err := os.WriteFile(path, b[:len(b)-len(b)/4], 0o666); err != nil {
-						t.Fatal(err)
-					}
+				if info, err := os.Stat(path); err != nil || name == "a.jsonl" && os.Truncate(path, info.Size()*3/4) != nil {
+					t.Fatal(name, err)
 				}
 			}
 			config := testConfig(t, dir)
@@ -123,27 +107,12 @@ func TestChangedInput(t *testing.T) {
 	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
 	config := testConfig(t, path)
-	inputs, size, err := listing.Inputs(t.Context(), config)
-	if err != nil {
+	r := prepared(t, config)
+	defer r.close()
+	if err := os.Truncate(path, 1000); err != nil {
 		t.Fatal(err)
 	}
-	work, err := openWorkspace(&config, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer work.Close()
-	list := filepath.Join(work.Temp, "inputs.gob")
-	if err := documents.WriteInputs(list, inputs); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, size/2); err != nil {
-		t.Fatal(err)
-	}
-	scheme, err := config.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = execute(context.Background(), transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(work.Temp, work.Partial), &config)
+	_, err := execute(t.Context(), r.job, &r.Config)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

@@ -33,15 +33,6 @@ func setFlag(t testing.TB, flag *string, value string) {
 	t.Cleanup(func() { *flag = before })
 }
 
-func readRaw(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestCutsChangeNothing cuts one stream of documents with ids into files. Pairs stay as they are, and so do clusters,
 // except for their refs.
 func TestCutsChangeNothing(t *testing.T) {

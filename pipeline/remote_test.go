@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
@@ -132,28 +133,10 @@ func sameAsHere(t *testing.T, config job.Config) {
 	if _, err := Run(t.Context(), local); err != nil {
 		t.Fatal(err)
 	}
-	want, got := read(t, local.Output, "clusters"), read(t, config.Output, "clusters")
+	want, got := string(readOutput(t, local.Output, output.Clusters)), string(readOutput(t, config.Output, output.Clusters))
 	if len(want) == 0 || got != want {
 		t.Errorf("%d bytes of clusters, %d in this process", len(got), len(want))
 	}
-}
-
-// read returns the content of all files of an output.
-func read(t *testing.T, folder, output string) string {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, output+"-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(content)
-	}
-	return all.String()
 }
 
 // isSwept checks that a run has left no files in its folders.

@@ -65,6 +65,7 @@ var (
 // traps are the cases that are easily got wrong. A document without shingles is not like every other one without. A document
 // shorter than a shingle is compared as a whole.
 var traps = []trap{
+	{name: "one document", lines: []string{"one two three four"}},
 	{name: "four kinds of nothing", lines: []string{"", " ", "\n", "..."}},
 	{name: "the same nothing twice", lines: []string{"", " ", "...", " ", "", "...."}, want: "0-4 1-3"},
 	{name: "two words and two others", lines: []string{"one two", "quite different"}},
