@@ -71,37 +71,54 @@ func inBucket(t *testing.T, config job.Config, scheme string) job.Config {
 	return config
 }
 
+// sameFiles compares the files of results.
+func sameFiles(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, content := range want {
+		sameText(t, name, got[name], content)
+	}
+	if len(got) != len(want) || len(got) < 5 {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
 // TestServices runs a job from bucket to bucket, with one request in thirty hurt. It publishes the same bytes as on the
-// local disk, and leaves nothing else.
+// local disk, and leaves nothing else. So does one in memory, and one whose results replace earlier ones.
 func TestServices(t *testing.T) {
 	local := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
 	runJob(t, local)
 	want := allFiles(t, local.Output)
+	run := func(t *testing.T, config job.Config) {
+		t.Helper()
+		summary, err := Run(t.Context(), config)
+		if err != nil || summary.TempBytes == 0 {
+			t.Fatalf("%d bytes of temporary files: %v", summary.TempBytes, err)
+		}
+		sameFiles(t, allFiles(t, config.Output), want)
+		if left := allFiles(t, config.Temp); len(left) > 0 {
+			t.Errorf("temporary files are left: %d", len(left))
+		}
+	}
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {
 			proxy := service.serve(t)
 			config := inBucket(t, local, service.scheme)
 			proxy.Hurt(30, 7)
-			if _, err := Run(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
+			run(t, config)
 			proxy.Hurt(0, 0)
-			t.Logf("hurt: %v", proxy.Hurts())
-			got := allFiles(t, config.Output)
-			for name, content := range want {
-				sameText(t, name, got[name], content)
-			}
-			if len(got) != len(want) {
-				t.Errorf("%d files, want %d", len(got), len(want))
-			}
-			if left := allFiles(t, config.Temp); len(left) > 0 {
-				t.Errorf("temporary files are left: %d", len(left))
-			}
 			if hurts := proxy.Hurts(); len(hurts) < 4 {
 				t.Errorf("hurt were only %v", hurts)
 			}
 		})
 	}
+	t.Run("memory", func(t *testing.T) {
+		_, folder := storagetest.NewMemory(t)
+		config := local
+		config.Input = []string{copyFiles(t, local.Input[0], storage.Join(folder, "input"))}
+		config.Output, config.Temp, config.Overwrite = storage.Join(folder, "output"), storage.Join(folder, "temp"), true
+		run(t, config)
+		run(t, config)
+	})
 }
 
 // TestBudget: the requests of a job are bounded by its splits, shards and files, whatever is in them.

@@ -16,22 +16,27 @@ import (
 	"mirrorbeam/job"
 )
 
-// cancelAtWork returns a context that ends once the tasks of the job have begun to write the given number of files.
-func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
+// cancelAt returns a context that ends once a number of files match a pattern.
+func cancelAt(t *testing.T, pattern string, files int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-ended })
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", "run-*", "*"))
-			if len(files) >= 2+written { // the lock, the list of inputs, and the files of the tasks
+			if found, _ := filepath.Glob(pattern); len(found) >= files {
 				cancel()
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}()
 	return ctx
+}
+
+// cancelAtWork returns a context that ends once the tasks of the job have begun to write the given number of files.
+func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
+	// The lock, the list of inputs, and the files of the tasks.
+	return cancelAt(t, filepath.Join(config.Output+".temp", "run-*", "*"), 2+written)
 }
 
 // largeCorpus makes a corpus that takes a job much longer than a look at its folder.

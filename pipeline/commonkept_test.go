@@ -68,25 +68,3 @@ func TestCommonNights(t *testing.T) {
 		t.Errorf("another law: %v", err)
 	}
 }
-
-// TestResumeCommon: a job that died while it counted, or later, goes on from there.
-func TestResumeCommon(t *testing.T) {
-	for _, notes := range []int{16, 30, 50} {
-		config := resumable(t)
-		config.Common = "6"
-		if !die(t, config, notes) {
-			t.Logf("the job has ended before %d notes", notes)
-			continue
-		}
-		summary, err := Run(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, run := recalled(summary); again == 0 || run == 0 || summary.Counts.CommonIn == 0 {
-			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run, summary.Counts.CommonIn)
-		}
-		plain := config
-		plain.Resume, plain.Runner = false, ""
-		sameAsHere(t, plain)
-	}
-}

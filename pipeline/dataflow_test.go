@@ -50,14 +50,7 @@ func TestDataflow(t *testing.T) {
 	config := lawConfig(t, input)
 	config.Runner = "dataflow"
 	got := runJob(t, config)
-	files := allFiles(t, local.Output)
-	for name, content := range allFiles(t, config.Output) {
-		sameText(t, name, content, files[name])
-		delete(files, name)
-	}
-	if len(files) > 0 {
-		t.Errorf("%d files are missing", len(files))
-	}
+	sameFiles(t, allFiles(t, config.Output), allFiles(t, local.Output))
 	checkMadeByWorker(t, config.Output)
 	if n := len(server.Jobs()); n != 1 {
 		t.Errorf("%d jobs were sent, want 1", n)

@@ -71,7 +71,7 @@ func articles(t *testing.T) []article {
 }
 
 // press compresses content as an ending says.
-func press(t *testing.T, ending string, content []byte) []byte {
+func press(t testing.TB, ending string, content []byte) []byte {
 	t.Helper()
 	switch ending {
 	case ".gz":
@@ -90,6 +90,19 @@ func press(t *testing.T, ending string, content []byte) []byte {
 			t.Fatal(err)
 		}
 		return encoder.EncodeAll(content, nil)
+	}
+	return content
+}
+
+// unpressed returns content as it was before it was compressed, if it was.
+func unpressed(t testing.TB, content []byte) []byte {
+	t.Helper()
+	reader, err := corpus.Decoded(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err = io.ReadAll(reader); err != nil {
+		t.Fatal(err)
 	}
 	return content
 }
@@ -149,13 +162,7 @@ func recordsIn(t *testing.T, files map[string][]byte) (all []annotated) {
 	for name, content := range files {
 		_, format, _ := strings.Cut(name, ".")
 		if format != "tar" { // no input is an archive
-			reader, err := corpus.Decoded(bytes.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if content, err = io.ReadAll(reader); err != nil {
-				t.Fatal(err)
-			}
+			content = unpressed(t, content)
 		}
 		switch strings.TrimSuffix(strings.TrimSuffix(format, ".gz"), ".zst") {
 		case "jsonl":

@@ -2,12 +2,10 @@ package pipeline
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage/storagetest"
@@ -172,23 +169,14 @@ func readFile(t testing.TB, path string) []byte {
 // decoded returns the content of a file that is compressed as a name says.
 func decoded(t testing.TB, path, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(name, ".gz") {
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
-			b, err = io.ReadAll(r)
-		}
-	} else if err == nil && strings.HasSuffix(name, ".zst") {
-		var r *zstd.Decoder
-		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxWindow(1<<31)); err == nil {
-			b, err = r.DecodeAll(b, nil)
-			r.Close()
-		}
-	}
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	if !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".zst") {
+		return content
+	}
+	return unpressed(t, content)
 }
 
 // readRows decodes the rows of an output. It refuses unknown fields.
@@ -281,22 +269,7 @@ func put(t testing.TB, path string, content []byte, how compression) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	switch how {
-	case gzipped:
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		w.Write(content)
-		w.Close()
-		content = b.Bytes()
-	case zstded:
-		w, err := zstd.NewWriter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content = w.EncodeAll(content, nil)
-		w.Close()
-	}
-	if err := os.WriteFile(path, content, 0o666); err != nil {
+	if err := os.WriteFile(path, press(t, string(how), content), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -5,39 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/storagetest"
 )
-
-// TestBucketToBucket: a job whose input, temporary files and output are all in another storage than the local disk
-// publishes the same files. So does one whose results replace earlier ones.
-func TestBucketToBucket(t *testing.T) {
-	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
-	runJob(t, config)
-	want := allFiles(t, config.Output)
-	_, folder := storagetest.NewMemory(t)
-	config.Input = []string{copyFiles(t, config.Input[0], storage.Join(folder, "input"))}
-	config.Output, config.Temp = storage.Join(folder, "output"), storage.Join(folder, "temp")
-	for range 2 {
-		summary, err := Run(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := allFiles(t, config.Output)
-		if len(got) != len(want) || len(got) < 5 {
-			t.Errorf("%d files, want %d", len(got), len(want))
-		}
-		for name, content := range want {
-			sameText(t, name, got[name], content)
-		}
-		if summary.TempBytes == 0 {
-			t.Error("the temporary files took no room")
-		}
-		config.Overwrite = true
-	}
-	if left := allFiles(t, config.Temp); len(left) > 0 {
-		t.Errorf("temporary files are left: %d", len(left))
-	}
-}
 
 // allFiles returns the results in a folder of any storage, by name. What tells of the run itself is left out.
 func allFiles(t *testing.T, folder string) map[string]string {

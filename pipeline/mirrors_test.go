@@ -13,16 +13,6 @@ import (
 	"mirrorbeam/internal/carry/preference"
 )
 
-// mirrorRow and siteRow are the parts of rows of mirrors and sites that tests look at.
-type (
-	mirrorRow struct{ A, B, Kind, Group string }
-	siteRow   struct {
-		Site, Group       string
-		Pages, Duplicates int64
-		Primary           bool
-	}
-)
-
 // decodeLoose reads rows with fields that no test looks at.
 func decodeLoose[Row any](t testing.TB, b []byte) (rows []Row) {
 	t.Helper()

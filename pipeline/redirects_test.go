@@ -47,7 +47,7 @@ func TestRedirects(t *testing.T) {
 	check := func(primary string, passed int64) {
 		t.Helper()
 		s := n.run(t, config)
-		rows := decodeLoose[mirrorRow](t, readOutput(t, s.Config.Output, output.Mirrors))
+		rows := decodeLoose[output.Mirror](t, readOutput(t, s.Config.Output, output.Mirrors))
 		if len(rows) != 1 || rows[0].A != "a.example" || rows[0].B != "b.example" || rows[0].Group != primary {
 			t.Errorf("mirrors %+v, want the group of %s", rows, primary)
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"mirrorbeam/job"
 )
@@ -27,23 +26,7 @@ func resumable(t *testing.T) job.Config {
 // die runs a job until it has left some notes, and interrupts it. It reports whether the job died before its end.
 func die(t *testing.T, config job.Config, notes int) bool {
 	t.Helper()
-	ctx, interrupt := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer interrupt()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-time.After(time.Millisecond):
-				if found, _ := filepath.Glob(filepath.Join(config.TempFolder(), "run-*", "done-*")); len(found) >= notes {
-					return
-				}
-			}
-		}
-	}()
-	_, err := Run(ctx, config)
-	close(ended)
+	_, err := Run(cancelAt(t, filepath.Join(config.TempFolder(), "run-*", "done-*"), notes), config)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -61,8 +44,12 @@ func recalled(s Summary) (recalled, run int64) {
 
 // TestResume: a job that died at any point goes on from there, with the same bytes, and leaves nothing.
 func TestResume(t *testing.T) {
-	for _, notes := range []int{1, 3, 6, 9, 13, 17, 20} {
+	for i, notes := range []int{1, 3, 6, 9, 13, 17, 20, 16, 30, 50} {
 		config := resumable(t)
+		isCounted := i > 6 // the job counts common shingles, or is behind that
+		if isCounted {
+			config.Common = "6"
+		}
 		if !die(t, config, notes) {
 			t.Logf("the job has ended before %d notes", notes)
 			continue
@@ -76,8 +63,8 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, run := recalled(summary); again == 0 || run == 0 {
-			t.Errorf("after %d notes: %d tasks are recalled, %d run", notes, again, run)
+		if again, run := recalled(summary); again == 0 || run == 0 || isCounted != (summary.Counts.CommonIn > 0) {
+			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run, summary.Counts.CommonIn)
 		}
 		if len(told) == 0 || !strings.Contains(told[0], "going on") {
 			t.Errorf("told: %q", told)
