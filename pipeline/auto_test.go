@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
 )
 
 // TestAutoKeys: the three exact ways give the same bytes, with and without a reference,
@@ -47,23 +46,5 @@ func TestAutoKeysOfLargeCorpus(t *testing.T) {
 	config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...)), methods.Auto)
 	if summary := runJob(t, config); summary.Plan.Keys != methods.Exact {
 		t.Errorf("plan %+v", summary.Plan)
-	}
-	for _, c := range []struct {
-		change func(*job.Config)
-		want   methods.Name
-	}{
-		{func(*job.Config) {}, methods.Exact},
-		{func(c *job.Config) { c.Recall = 1 }, methods.Exact},
-		{func(c *job.Config) { c.Recall = 0.9 }, methods.MinHash},
-		{func(c *job.Config) { c.Bands = 9 }, methods.MinHash},
-		{func(c *job.Config) { c.Verify = methods.VerifySketch }, methods.MinHash},
-		{func(c *job.Config) { c.Score = methods.Hamming }, methods.SimHash},
-		{func(c *job.Config) { c.Similarity = methods.Containment }, methods.Passages},
-	} {
-		config := config
-		c.change(&config)
-		if got := config.Method(); got != c.want {
-			t.Errorf("%+v: keys %s, want %s", config.Measure, got, c.want)
-		}
 	}
 }

@@ -139,22 +139,20 @@ func sameAsHere(t *testing.T, config job.Config) {
 	}
 }
 
-// isSwept checks that a run has left no files in its folders.
-func isSwept(t *testing.T, r *run, config job.Config) {
+// closed closes a run, which then has left no files in its folders.
+func closed(t *testing.T, r *run) {
 	t.Helper()
-	for _, folder := range []string{r.results.Temp, r.results.Partial, config.TempFolder()} {
+	r.close()
+	for _, folder := range []string{r.results.Temp, r.results.Partial, r.Config.TempFolder()} {
 		if _, err := os.Stat(folder); folder != "" && err == nil {
 			t.Errorf("%s is left", folder)
 		}
 	}
 }
 
-// TestRemote: a job on an engine gives the results of this process, and its figures come from the engine.
-func TestRemote(t *testing.T) {
-	e, config := newDetached(t)
-	var told []string
-	config.Progress = func(line string) { told = append(told, line) }
-	r := prepared(t, config)
+// completed runs a job on an engine to its end.
+func completed(t *testing.T, r *run, e engine.Engine) Summary {
+	t.Helper()
 	found, err := r.runOn(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -163,11 +161,19 @@ func TestRemote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closed(t, r)
+	return summary
+}
+
+// TestRemote: a job on an engine gives the results of this process, and its figures come from the engine.
+func TestRemote(t *testing.T) {
+	e, config := newDetached(t)
+	var told []string
+	config.Progress = func(line string) { told = append(told, line) }
+	summary := completed(t, prepared(t, config), e)
 	if summary.Counts.Documents == 0 || summary.Stages[1].Tasks == 0 {
 		t.Errorf("%+v", summary.Counts)
 	}
-	r.close()
-	isSwept(t, r, config)
 	sameAsHere(t, config)
 	if len(told) != 2 || !strings.Contains(told[0], "portable: has taken the job runjob-") || told[1] != "portable: running" {
 		t.Errorf("told: %q", told)
@@ -196,8 +202,7 @@ func TestAsync(t *testing.T) {
 	if err != nil || summary.Counts.Documents == 0 {
 		t.Fatalf("%+v, %v", summary.Counts, err)
 	}
-	again.close()
-	isSwept(t, again, config)
+	closed(t, again)
 	sameAsHere(t, config)
 	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
 		t.Errorf("a job that is finished: %v", err)
@@ -216,47 +221,52 @@ func TestAsyncInThisProcess(t *testing.T) {
 	}
 }
 
-// TestRemoteInterrupted: an interruption cancels the job. Its files go when it has ended, and stay if nobody knows.
+// TestRemoteInterrupted: an interruption cancels the job. Its files go when it has ended.
 func TestRemoteInterrupted(t *testing.T) {
-	for _, keep := range []error{nil, errors.New("no answer")} {
+	e, config := newDetached(t)
+	e.hold = make(chan struct{})
+	ctx, interrupt := context.WithCancel(t.Context())
+	config.Progress = func(line string) {
+		if strings.Contains(line, "running") {
+			interrupt()
+		}
+	}
+	r := prepared(t, config)
+	if _, err := r.runOn(ctx, e); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	closed(t, r)
+}
+
+// TestRemoteLost: the files of a job stay if its engine does not say that it has ended: it cannot be reached, or does not cancel
+// the job. It can be finished later.
+func TestRemoteLost(t *testing.T) {
+	for _, isInterrupted := range []bool{false, true} {
 		e, config := newDetached(t)
-		e.hold, e.keep = make(chan struct{}), keep
 		ctx, interrupt := context.WithCancel(t.Context())
-		config.Progress = func(line string) {
-			if strings.Contains(line, "running") {
-				interrupt()
+		want := []string{"connection refused", "runjob finish"}
+		if isInterrupted {
+			e.hold, e.keep, want = make(chan struct{}), errors.New("no answer"), []string{"no answer", "it may go on"}
+			config.Progress = func(line string) {
+				if strings.Contains(line, "running") {
+					interrupt()
+				}
 			}
+		} else {
+			e.lose = errors.New("connection refused")
 		}
 		r := prepared(t, config)
 		_, err := r.runOn(ctx, e)
 		r.close()
-		if keep == nil {
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-			isSwept(t, r, config)
-			continue
-		}
-		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "it may go on") {
+		interrupt()
+		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
 			t.Errorf("error %v", err)
 		}
-		close(e.hold)
+		if e.lose = nil; isInterrupted {
+			close(e.hold)
+		}
 		finishLost(t, e, config)
 	}
-}
-
-// TestRemoteLost: the files of a job stay if its engine cannot be reached. The job can be finished later.
-func TestRemoteLost(t *testing.T) {
-	e, config := newDetached(t)
-	e.lose = errors.New("connection refused")
-	r := prepared(t, config)
-	_, err := r.runOn(t.Context(), e)
-	r.close()
-	if !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "runjob finish") {
-		t.Errorf("error %v", err)
-	}
-	e.lose = nil
-	finishLost(t, e, config)
 }
 
 // finishLost finishes a job that was given up.
@@ -270,8 +280,7 @@ func finishLost(t *testing.T, e *detached, config job.Config) {
 	if _, err := r.finishOn(t.Context(), e, s); err != nil {
 		t.Error(err)
 	}
-	r.close()
-	isSwept(t, r, config)
+	closed(t, r)
 	sameAsHere(t, config)
 }
 
@@ -283,11 +292,10 @@ func TestRemoteFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.runOn(t.Context(), e)
-	r.close()
+	closed(t, r)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}
-	isSwept(t, r, config)
 
 	e, config = newDetached(t)
 	e.refuse = fmt.Errorf("quota: %w", os.ErrPermission)
@@ -295,8 +303,7 @@ func TestRemoteFails(t *testing.T) {
 	if _, err = r.runOn(t.Context(), e); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("error %v", err)
 	}
-	r.close()
-	isSwept(t, r, config)
+	closed(t, r)
 }
 
 // TestSettleRemote: a job that was handed over can be cancelled, and discarded if no engine knows it.
@@ -325,8 +332,7 @@ func TestSettleRemote(t *testing.T) {
 		if err := settle(again, e, s); err != nil {
 			t.Error(err)
 		}
-		again.close()
-		isSwept(t, again, config)
+		closed(t, again)
 		e.job(s.ID).end()
 	}
 }

@@ -27,16 +27,7 @@ func TestStateOnEngine(t *testing.T) {
 		}
 		r := prepared(t, config)
 		r.job.Runs.Unreliable = uint64(night + 1) // tasks break off, and run twice
-		found, err := r.runOn(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		summary, err := r.finish(found)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.close()
-		isSwept(t, r, config)
+		summary := completed(t, r, e)
 		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {
 			t.Errorf("night %d: %+v", night, s)
 		}
@@ -74,20 +65,11 @@ func TestStateOfLostJob(t *testing.T) {
 	if err := again.cancelOn(t.Context(), e, s); err != nil {
 		t.Error(err)
 	}
-	again.close()
-	isSwept(t, again, config)
+	closed(t, again)
 	if _, err := state.Read(config.State); err == nil {
 		t.Error("the state has a generation")
 	}
-	r = prepared(t, config)
-	found, err := r.runOn(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.finish(found); err != nil {
-		t.Fatal(err)
-	}
-	r.close()
+	completed(t, prepared(t, config), e)
 	if _, err := state.Verify(t.Context(), config.State); err != nil {
 		t.Error(err)
 	}
