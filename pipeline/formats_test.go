@@ -272,7 +272,7 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 		kept[row.Ref] = &row.KeptID
 	}
 	for _, row := range storedRows[clusterRow](t, folder, output.Clusters) {
-		all[row.Ref] = annotated{Cluster: &row.Cluster, ClusterSize: int64(row.Size), Kept: row.Kept, KeptID: kept[row.Ref]}
+		all[row.Ref] = annotated{Cluster: &row.Cluster, ClusterSize: row.Size, Kept: row.Kept, KeptID: kept[row.Ref]}
 		all[row.ID] = all[row.Ref]
 	}
 	return all

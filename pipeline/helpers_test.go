@@ -119,30 +119,9 @@ type (
 		Hamming      int     `json:"hamming"`
 		Cosine       float64 `json:"cosine"`
 	}
-	clusterRow struct {
-		Cluster    string  `json:"cluster"`
-		ID         string  `json:"id"`
-		Ref        string  `json:"ref"`
-		Kept       bool    `json:"kept"`
-		Similarity float64 `json:"similarity"`
-		Size       int     `json:"size"`
-		Least      float64 `json:"least"`
-		Mean       float64 `json:"mean"`
-		Reference  bool    `json:"reference"`
-	}
-	removedRow struct {
-		ID         string  `json:"id"`
-		Ref        string  `json:"ref"`
-		Cluster    string  `json:"cluster"`
-		KeptID     string  `json:"kept_id"`
-		Similarity float64 `json:"similarity"`
-		Reference  bool    `json:"reference"`
-	}
-	rejectedRow struct {
-		File     string `json:"file"`
-		Position int64  `json:"position"`
-		Error    string `json:"error"`
-	}
+	clusterRow  = output.Member
+	removedRow  = output.Removal
+	rejectedRow = output.Reject
 )
 
 // readOutput returns the uncompressed bytes of all files of an output, in the order of their names.

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/job"
 )
 
 // decodeLoose reads rows with fields that no test looks at.
@@ -69,4 +72,137 @@ func TestMirrorsKeep(t *testing.T) {
 {"site":"original.example","pages":40,"duplicates":0,"rank":3,"protected":false,"group":"original.example","primary":true,"group_sites":2,"cohesion":1}
 `
 	sameText(t, "sites", rows, want)
+}
+
+// TestMirrorNights: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What changes is
+// told, and it is the same however the job is cut.
+func TestMirrorNights(t *testing.T) {
+	n := newNight(t, 17)
+	cut := filepath.Join(t.TempDir(), "state") // of the same job in other parts
+	told := map[string]int64{}                 // pages of each suspect, as the changes tell
+	config := testConfig(t, n.folder)
+	config.Emit, config.Threshold = []string{output.Clusters, output.Mirrors, output.Sites, output.Suspects}, 0.5
+	config.MirrorThreshold, config.MirrorPages = 0.25, 2 // so that groups come and go
+	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("s1.example\n"), plain)
+	found := 0
+	n.runNights(t, config, []string{"m:60", "z:60", "a:60", "q:60", "m:60", "z:60", ""}, func(night int, s Summary) {
+		if s.Mirrors == nil {
+			t.Fatal("the summary knows no sites")
+		}
+		other := config
+		other.State, other.Lanes, other.Memory = cut, 3, 128<<20
+		checkFollowed(t, s, other, told)
+		found += int(s.Mirrors.Pairs) + int(s.Mirrors.Suspects)
+	})
+	if found == 0 {
+		t.Error("no mirrors and no suspects were found")
+	}
+}
+
+// checkFollowed checks that a job of the same input as a run tells of the same changes, and that these make the suspects of
+// the last run those of this one.
+func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]int64) {
+	t.Helper()
+	config.Output = filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	changes := readOutput(t, config.Output, output.Changes)
+	if !bytes.Equal(changes, readOutput(t, s.Config.Output, output.Changes)) {
+		t.Error("in other parts the job tells of other changes")
+	}
+	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}, output.Protected: {}}
+	for _, c := range decodeRows[output.Change](t, output.Changes, changes) {
+		if c.Generation < int64(s.State.Generation) {
+			continue // told again, since nobody acknowledges it
+		}
+		counts[c.Of][c.Change]++
+		if c.Of != output.Suspects {
+			continue
+		}
+		told[c.Lineage] = c.Size
+		if c.Change == output.Gone {
+			delete(told, c.Lineage)
+		}
+	}
+	if !reflect.DeepEqual(s.State.Changes, counts) {
+		t.Errorf("the summary counts %v, the changes are %v", s.State.Changes, counts)
+	}
+	suspects := map[string]int64{}
+	for _, row := range decodeLoose[output.Suspect](t, readOutput(t, config.Output, output.Suspects)) {
+		suspects[row.ID] = row.Common
+	}
+	if !maps.Equal(told, suspects) {
+		t.Errorf("the changes make the suspects %v, the rows are %v", told, suspects)
+	}
+	for _, open := range s.State.Suspects {
+		if _, is := suspects[open.ID]; !is || open.Generation < 1 || open.Generation > int64(s.State.Generation) || open.Seen == "" {
+			t.Errorf("the summary dates %+v", open)
+		}
+	}
+	if len(s.State.Suspects) != len(suspects) {
+		t.Errorf("the summary dates %d of %d suspects", len(s.State.Suspects), len(suspects))
+	}
+}
+
+// answered is what a server answers, as a record of a web archive.
+func answered(address, head, body string) []byte {
+	block := "HTTP/1.1 " + head + "\r\nContent-Type: text/html\r\n\r\n" + body
+	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", address, len(block), block)
+}
+
+// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each night and in
+// every cut. Strangers, a site's own pages and answers that are no redirects do not vote.
+func TestRedirects(t *testing.T) {
+	n := newNight(t, 29)
+	var a, b, z, strangers, moved bytes.Buffer
+	for i := range 4 {
+		page := fmt.Sprintf("<p>%s</p>", n.text())
+		a.Write(answered(fmt.Sprintf("http://a.example/%d", i), "200 OK", page))
+		b.Write(answered(fmt.Sprintf("https://b.example/%d", i), "200 OK", page))
+		if i == 0 {
+			z.Write(answered("http://z.example/quoted", "200 OK", page))
+		}
+		z.Write(answered(fmt.Sprintf("http://z.example/%d", i), "200 OK", "<p>"+n.text()+"</p>"))
+	}
+	n.put(t, "a.warc", a.Bytes())
+	n.put(t, "b.warc", b.Bytes())
+	n.put(t, "z.warc", z.Bytes())
+	for i := range 20 {
+		for _, site := range []string{"y", "z"} {
+			strangers.Write(answered(fmt.Sprintf("http://%s.example/old/%d", site, i), "301 Moved\r\nLocation: http://a.example/", ""))
+		}
+		strangers.Write(answered(fmt.Sprintf("http://b.example/gone/%d", i), "404 Not Found\r\nLocation: http://a.example/", ""))
+		strangers.Write(answered(fmt.Sprintf("http://a.example/old/%d", i), "301 Moved\r\nLocation: /", ""))
+	}
+	n.put(t, "strangers.warc", strangers.Bytes())
+
+	config := testConfig(t, n.folder)
+	config.Emit, config.Threshold = []string{output.Mirrors, output.Sites}, 0.5
+	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+	check := func(primary string, passed int64) {
+		t.Helper()
+		s := n.run(t, config)
+		rows := decodeLoose[output.Mirror](t, readOutput(t, s.Config.Output, output.Mirrors))
+		if len(rows) != 1 || rows[0].A != "a.example" || rows[0].B != "b.example" || rows[0].Group != primary {
+			t.Errorf("mirrors %+v, want the group of %s", rows, primary)
+		}
+		if s.PassedOver["other status"] != passed || s.Counts.Documents != 13 {
+			t.Errorf("%d documents, passed over %v, want %d", s.Counts.Documents, s.PassedOver, passed)
+		}
+		other := config
+		other.State, other.Output, other.Lanes, other.Memory = "", filepath.Join(t.TempDir(), "out"), 3, 128<<20
+		other.AllowRemoval = false
+		runJob(t, other)
+		for _, name := range config.Emit {
+			if !bytes.Equal(readOutput(t, other.Output, name), readOutput(t, s.Config.Output, name)) {
+				t.Errorf("in other parts the job has other %s", name)
+			}
+		}
+	}
+	check("a.example", 80) // by its name
+	moved.Write(answered("http://a.example/moved/1", "301 Moved\r\nLocation: https://b.example/1", ""))
+	moved.Write(answered("http://a.example/moved/2", "302 Found\r\nLocation: //www.b.example/2", ""))
+	moved.Write(answered("http://b.example/moved", "308 Permanent Redirect\r\nLocation: http://a.example/", ""))
+	n.put(t, "moved.warc", moved.Bytes())
+	check("b.example", 83)
+	check("b.example", 83) // all files are unchanged
 }

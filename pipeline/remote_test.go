@@ -7,15 +7,19 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
@@ -335,4 +339,133 @@ func TestSettleRemote(t *testing.T) {
 		closed(t, again)
 		e.job(s.ID).end()
 	}
+}
+
+// telling is an engine that reports metrics while a job runs.
+type telling []*metrics.Results
+
+func (e telling) Submit(context.Context, *beam.Pipeline, string) (string, error) { return "id", nil }
+
+func (e telling) Wait(_ context.Context, _ string, report func(engine.State)) (*metrics.Results, error) {
+	for _, found := range e[:len(e)-1] {
+		report(engine.State{Metrics: found})
+		report(engine.State{Name: "RUNNING"})
+	}
+	return e[len(e)-1], nil
+}
+
+func (e telling) Cancel(context.Context, string) error { return nil }
+
+// told makes metrics of a stage: the numbers by name, and the times of its tasks.
+func told(stage work.Stage, counts map[string]int64, times ...metrics.DistributionValue) *metrics.Results {
+	var counters []metrics.CounterResult
+	for name, n := range counts {
+		counters = append(counters, metrics.CounterResult{Attempted: n, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: name}})
+	}
+	var spans []metrics.DistributionResult
+	for _, span := range times {
+		spans = append(spans, metrics.DistributionResult{Attempted: span, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: "unix_ms"}})
+	}
+	return metrics.NewResults(counters, spans, nil, nil, nil)
+}
+
+// TestAwait: the metrics that an engine reports become the progress of the stages, with the times of the workers as soon
+// as a task has ended.
+func TestAwait(t *testing.T) {
+	e := telling{
+		told(work.Fingerprint, nil),
+		told(work.Fingerprint, map[string]int64{"expected": 4}),
+		told(work.Fingerprint, map[string]int64{"expected": 4, "tasks": 2, "recalled": 1, "records": 70, "bytes": 900, "written_bytes": 30},
+			metrics.DistributionValue{Count: 2, Min: 5000, Max: 8000}, metrics.DistributionValue{Count: 1, Min: 4000, Max: 6000}),
+	}
+	var looks [][]work.StageProgress
+	var stages func() []work.StageProgress
+	ended := false
+	r := &run{settings: settings{Config: job.Default()}}
+	r.Config.Monitor = func(s func() []work.StageProgress) func() {
+		stages = s
+		return func() { looks, ended = append(looks, s()), true }
+	}
+	r.Config.Progress = func(string) { looks = append(looks, stages()) }
+	if _, err := r.await(t.Context(), e, Submission{Runner: "flink"}); err != nil || !ended {
+		t.Fatalf("%v, ended: %v", err, ended)
+	}
+	if len(looks) != 3 || len(looks[0]) != 0 || len(looks[1]) != 1 {
+		t.Fatalf("%v", looks)
+	}
+	if begun := looks[1][0]; begun.Tasks != 4 || begun.Done != 0 || time.Since(begun.Begun) > time.Hour {
+		t.Errorf("no task has ended: %+v", begun)
+	}
+	want := []work.StageProgress{{
+		Stage: work.Fingerprint, Tasks: 4, Done: 3, Records: 70, Bytes: 900, Written: 30, Begun: time.UnixMilli(4000), Ended: time.UnixMilli(8000),
+	}}
+	if !reflect.DeepEqual(looks[2], want) {
+		t.Errorf("%+v, want %+v", looks[2], want)
+	}
+}
+
+// TestStateOnEngine: nights on an engine that loses workers and in this process share a state, and write what runs over
+// everything write.
+func TestStateOnEngine(t *testing.T) {
+	e, config := newDetached(t)
+	n := newNight(t, 41)
+	config.Input, config.State, config.Overwrite = []string{n.folder}, filepath.Join(t.TempDir(), "state"), true
+	for night := range 4 {
+		n.file(t, fmt.Sprintf("%c.jsonl", "mbza"[night]), 40)
+		if night == 2 { // in this process
+			local := config
+			local.Runner = ""
+			runJob(t, local)
+			continue
+		}
+		r := prepared(t, config)
+		r.job.Runs.Unreliable = uint64(night + 1) // tasks break off, and run twice
+		summary := completed(t, r, e)
+		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {
+			t.Errorf("night %d: %+v", night, s)
+		}
+		n.checkSaved(t, summary, 40)
+		whole := config
+		whole.State, whole.Overwrite = "", false
+		sameAsHere(t, whole)
+	}
+}
+
+// TestStateOfLostJob: a job whose driver dies leaves the state as it was. It is cancelled, and the next run ends as it would
+// have.
+func TestStateOfLostJob(t *testing.T) {
+	e, config := newDetached(t)
+	n := newNight(t, 42)
+	config.Input, config.State = []string{n.folder}, filepath.Join(t.TempDir(), "state")
+	n.file(t, "a.jsonl", 40)
+	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--async") {
+		t.Errorf("a job that nobody waits for: %v", err)
+	}
+	r := prepared(t, config)
+	s, err := r.submit(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	e.group.Wait() // the job reads the flags of this process, and taking up sets them
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--cancel") {
+		t.Errorf("a job whose driver has died: %v", err)
+	}
+	again, _, err := takeUp(t.Context(), config.Output, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.cancelOn(t.Context(), e, s); err != nil {
+		t.Error(err)
+	}
+	closed(t, again)
+	if _, err := state.Read(config.State); err == nil {
+		t.Error("the state has a generation")
+	}
+	completed(t, prepared(t, config), e)
+	if _, err := state.Verify(t.Context(), config.State); err != nil {
+		t.Error(err)
+	}
+	config.State = ""
+	sameAsHere(t, config)
 }
