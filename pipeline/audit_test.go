@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/racetest"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
@@ -162,7 +163,7 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if more := summary.TempBytes - without; more > 24<<20 {
 				t.Errorf("the audit wrote %d bytes", more)
 			}
-			if summary.PeakMemoryBytes > 1<<30 && !raceDetector {
+			if summary.PeakMemoryBytes > 1<<30 && !racetest.On {
 				t.Errorf("%d MiB of memory", summary.PeakMemoryBytes>>20)
 			}
 		})

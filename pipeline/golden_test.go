@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/ground/racetest"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/look/query"
 	"mirrorbeam/internal/match/methods"
@@ -54,7 +55,7 @@ func TestGoldenOfCorpora(t *testing.T) { compareGolden(t, true) }
 
 // compareGolden compares the results of the rows over real texts, or of the others.
 func compareGolden(t *testing.T, real bool) {
-	if raceDetector {
+	if racetest.On {
 		t.Skip("the jobs are those of other tests, and take minutes with the race detector")
 	}
 	g := newGolden(t)

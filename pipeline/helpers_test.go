@@ -18,6 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/racetest"
 	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/workspace"
@@ -293,7 +294,7 @@ func cut(lines []line, n int) []file {
 // failing marks a test whose job fails or is cancelled. Beam's harness then closes a channel on which it may still
 // send. The race detector reports that as ours, so these tests run only without it.
 func failing(t *testing.T) {
-	if raceDetector {
+	if racetest.On {
 		t.Skip("the job fails, and Beam's harness has a race of its own then")
 	}
 }

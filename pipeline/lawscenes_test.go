@@ -314,3 +314,14 @@ var values = []struct {
 	{`"inf"`, math.Inf(1)},
 	{`1e999`, math.Inf(1)},
 }
+
+// verifyCorpus has documents of fewer and of many more shingles than a sketch.
+func verifyCorpus() []file {
+	w := newWriter(41)
+	w.families(20, 6, 300, 500)
+	w.families(15, 6, 20, 100)
+	w.add("...")
+	w.add("...")
+	w.shuffle()
+	return cut(w.lines, 2)
+}

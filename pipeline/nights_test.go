@@ -381,17 +381,6 @@ func TestLargeFiles(t *testing.T) {
 	n.checkSaved(t, n.run(t, config), 100)
 }
 
-// verifyCorpus has documents of fewer and of many more shingles than a sketch.
-func verifyCorpus() []file {
-	w := newWriter(41)
-	w.families(40, 6, 300, 900)
-	w.families(15, 6, 20, 100)
-	w.add("...")
-	w.add("...")
-	w.shuffle()
-	return cut(w.lines, 2)
-}
-
 // TestSketchSizeOfState: a state has sketches of one size, and a run that asks for another is refused. The usual size is the
 // same whether it is given or not. Where sets are whole, the size is only the output's.
 func TestSketchSizeOfState(t *testing.T) {
