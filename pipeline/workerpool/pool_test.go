@@ -108,8 +108,15 @@ func TestPool(t *testing.T) {
 		t.Errorf("a worker that is there: %q", said)
 	}
 	s.stop("1") // one engine needs its worker no longer, and nobody knows which
-	if said := s.start("1", "b:1"); !strings.Contains(said, "runs already") {
-		t.Errorf("a worker of another engine was ended: %q", said)
+	if said := s.start("2", "a:1"); said != "" {
+		t.Error(said)
+	}
+	s.stop("2")
+	s.waitFor("worker 2 of a:1: ended")
+	for _, control := range []string{"a:1", "b:1"} {
+		if said := s.start("1", control); !strings.Contains(said, "runs already") {
+			t.Errorf("the worker of %s was ended: %q", control, said)
+		}
 	}
 	s.end()
 	if err := <-s.err; err != nil {
