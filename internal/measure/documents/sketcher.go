@@ -37,7 +37,7 @@ type Reading struct {
 // LineLimits returns the limits of a reader that decodes on one core. The longest line is one that may hold a document of the
 // largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document may take.
 func (r Reading) LineLimits() corpus.Limits {
-	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20}
+	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20, Window: r.WindowBytes, Memory: r.DocumentBytes}
 	if 0 < r.DocumentBytes && r.DocumentBytes < limits.Line {
 		limits.Line, limits.IsOfMemory = r.DocumentBytes, true
 	}
@@ -47,10 +47,10 @@ func (r Reading) LineLimits() corpus.Limits {
 // lanes decode the compressed files of all tasks of this process.
 var lanes = inflate.NewLanes(work.Cores())
 
-// Limits returns the limits of a reader that decodes on several cores. Hold is for [corpus.Limits].
-func (r Reading) Limits(hold func() error) corpus.Limits {
+// Limits returns the limits of a reader that decodes on several cores. Hold and holdWindow are for [corpus.Limits].
+func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) corpus.Limits {
 	limits := r.LineLimits()
-	limits.Window, limits.Lanes, limits.Hold = r.WindowBytes, lanes, hold
+	limits.Lanes, limits.Hold, limits.HoldWindow = lanes, hold, holdWindow
 	return limits
 }
 
