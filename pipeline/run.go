@@ -53,11 +53,12 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		found, err = r.executeAll(ctx)
 	} else {
 		found, err = r.runOn(ctx, engineOf(config.Runner))
+		ctx = context.WithoutCancel(ctx) // the job is done elsewhere, and an end now would lose it
 	}
 	if err != nil {
 		return Summary{}, err
 	}
-	return r.finish(found)
+	return r.finish(ctx, found)
 }
 
 // run is a job on its way. What another process needs to finish it can be written as JSON.
@@ -228,8 +229,9 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	return &found, nil
 }
 
-// finish checks the results of a pipeline that has ended, and publishes them.
-func (r *run) finish(found *metrics.Results) (Summary, error) {
+// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the results are
+// published.
+func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return Summary{}, err
@@ -265,7 +267,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 		}
 		return summary, nil
 	}
-	if err := r.publishScheduled(&result, &summary); err != nil {
+	if err := r.publishScheduled(ctx, &result, &summary); err != nil {
 		return Summary{}, err
 	}
 	return summary, nil
