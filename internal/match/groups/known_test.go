@@ -57,7 +57,7 @@ func TestKnown(t *testing.T) {
 		}
 		verdicts = append(verdicts, state.VerdictOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := state.WriteVerdicts(path, slices.Clone(verdicts)); err != nil {
+		if err := state.WriteVerdicts(path, slices.Clone(verdicts), nil); err != nil {
 			t.Fatal(err)
 		}
 

@@ -138,7 +138,7 @@ func TestNarrowing(t *testing.T) {
 		document(0, 4, hashes(random, 40)),  // like none
 	}
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, []state.Verdict{state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false))}); err != nil {
+	if err := state.WriteVerdicts(verdicts, []state.Verdict{state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false))}, nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
