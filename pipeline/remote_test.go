@@ -161,7 +161,7 @@ func completed(t *testing.T, r *run, e engine.Engine) Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	summary, err := r.finish(found)
+	summary, err := r.finish(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

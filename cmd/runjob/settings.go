@@ -178,6 +178,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Read all files again: after a change of settings, or of a file that kept its size and time.",
 		},
 		{
+			"Scheduled runs", "republish", &c.Republish, "", 0,
+			"Make the results anew even if nothing has changed since the last run, which has left them in --output.",
+		},
+		{
 			"Scheduled runs", "allow-removal", &c.AllowRemoval, "", 0,
 			"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.",
 		},

@@ -360,3 +360,45 @@ func TestNoState(t *testing.T) {
 		t.Errorf("no state: %v", err)
 	}
 }
+
+// TestStateOfEarlierVersion: neither a run nor a query mixes sketches of an earlier version with its own. Both say what helps, and that
+// does.
+func TestStateOfEarlierVersion(t *testing.T) {
+	ownCache(t)
+	c := newCorpus(t, 40)
+	c.add(t, "a.jsonl", 20)
+	config := newConfig(t, c.folder)
+	config.State = filepath.Join(t.TempDir(), "state")
+	run(t, config)
+	s, err := state.Open(config.State, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := s.Last
+	earlier.Sketch, earlier.Sketches = earlier.Sketch-1, "of an earlier version"
+	if err := errors.Join(s.Commit(earlier), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Run(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another version of this program") || !strings.Contains(err.Error(), "read again with rebuild") {
+		t.Errorf("a run with the state: %v", err)
+	}
+	if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "another version of this program made it: run its job again with this one and --rebuild") {
+		t.Errorf("a query of the state: %v", err)
+	}
+	config.Rebuild = true
+	run(t, config)
+	config.Rebuild = false
+	run(t, config)
+	opened(t, config)
+}
+
+// TestOpenToAll: a state in which others may put files is a fault of the storage, as 'runjob state' says.
+func TestOpenToAll(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "everybody may write to it") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"context"
+
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -42,8 +44,8 @@ type ForNext struct {
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
-func ReadForNext(runs []work.Path) (*ForNext, error) {
-	var reader runfile.Reader
+func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	n := new(ForNext)
 	for _, run := range runs {

@@ -54,7 +54,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if !r.Undecided {
-		shard.Decide(r.Split)
+		if err := shard.Decide(r.Split, w.Run.Stopped); err != nil {
+			return err
+		}
 	}
 	if err := shard.Count(w.Outcome); err != nil {
 		return err

@@ -2,6 +2,7 @@ package mirrors
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"mirrorbeam/internal/carry/records"
@@ -29,12 +30,12 @@ func missing(known, now []state.Alert) (all []state.Alert) {
 
 // lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost, and its protected
 // site has changed.
-func (w *Watch) lookFor(alerts []state.Alert, last *LastNight) error {
+func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastNight) error {
 	alerts = slices.DeleteFunc(alerts, func(a state.Alert) bool { return !w.isSeen(&a) })
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil
 	}
-	there, err := findPages(last.Pages, alerts, leastAgain(last.Threshold))
+	there, err := findPages(ctx, last.Pages, alerts, leastAgain(last.Threshold))
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 
 // findPages looks for the pages that alerts had copied in run files with the traces of the pages of protected sites. It returns those that
 // are there, much as they were.
-func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
+func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
 		for _, copied := range alerts[i].Copied {
@@ -119,7 +120,7 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			}
 		}
 	}
-	var reader runfile.Reader
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	seen := map[records.Trace]bool{}
 	for _, run := range runs {
@@ -132,7 +133,7 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			return nil, err
 		}
 		records.EachOriginalTrace(packed, func(page *records.Trace) {
-			if seen[*page] {
+			if seen[*page] || ctx.Err() != nil {
 				return
 			}
 			seen[*page] = true
@@ -145,5 +146,5 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			}
 		})
 	}
-	return there, nil
+	return there, ctx.Err()
 }

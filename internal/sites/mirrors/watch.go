@@ -2,6 +2,7 @@ package mirrors
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ type ChangedSite struct {
 
 // NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
 // it, and now are the alerts of the run.
-func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
+func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
 	names, err := readProtected(protected)
 	if err != nil {
 		return nil, fmt.Errorf("list of protected sites: %w", err)
@@ -59,7 +60,7 @@ func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNi
 		}
 	}
 	originals := map[string]state.Original{}
-	if err := eachSite(runs, func(s records.Site) {
+	if err := eachSite(ctx, runs, func(s records.Site) {
 		if _, is := w.seen[s.Name]; is {
 			w.seen[s.Name] = true
 		}
@@ -85,7 +86,7 @@ func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNi
 		w.names = append(w.names, original.Site)
 	}
 	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
-	return w, w.lookFor(missing(last.Known, now), &last)
+	return w, w.lookFor(ctx, missing(last.Known, now), &last)
 }
 
 // isComparable reports whether a protected site has at least half of its pages left. If they differed from each other, they have to
@@ -139,8 +140,8 @@ func (c ChangedSite) String() string {
 }
 
 // eachSite visits the sites that are in run files.
-func eachSite(runs []work.Path, visit func(records.Site)) error {
-	var reader runfile.Reader
+func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) error {
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	var packed []byte
 	for _, run := range runs {
