@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -227,6 +229,86 @@ func TestCompressionChangesNothing(t *testing.T) {
 	for i, ending := range []output.Format{output.JSONL, output.JSONLGzip, output.JSONLZstd} {
 		if _, err := os.Stat(filepath.Join(config.Output, output.ShardName(output.Unique, i, len(files), ending))); err != nil {
 			t.Errorf("unique is not compressed as the input is: %v", err)
+		}
+	}
+}
+
+// countDocuments returns how many documents files hold.
+func countDocuments(files []file) (n int) {
+	for _, f := range files {
+		for _, l := range f.lines {
+			if l.kind == documentLine {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestReferenceOfTheSameNames: files of one name in input and reference are distinguished by their whole paths.
+func TestReferenceOfTheSameNames(t *testing.T) {
+	lines := synthetic(62)[:5]
+	referenceFolder, inputFolder := putCorpus(t, plain, file{"x.jsonl", lines}), putCorpus(t, plain, file{"x.jsonl", lines})
+	config := testConfig(t, inputFolder)
+	config.Reference = []string{filepath.Join(referenceFolder, "x*")}
+	runJob(t, config)
+	rows := readRows[removedRow](t, config.Output, output.Removed)
+	if len(rows) != 5 {
+		t.Errorf("%d documents go, want all 5", len(rows))
+	}
+	for _, row := range rows {
+		if !strings.HasPrefix(row.Ref, inputFolder) || !strings.HasPrefix(row.KeptID, referenceFolder) || !row.Reference || row.Similarity != 1 {
+			t.Errorf("%+v", row)
+		}
+	}
+}
+
+// TestReferenceRefused: a missing reference must not pass for one without copies.
+func TestReferenceRefused(t *testing.T) {
+	input := putCorpus(t, plain, file{"x.jsonl", synthetic(63)})
+	for _, c := range []struct{ name, reference, says string }{
+		{"no match", filepath.Join(input, "nothing*"), "reference: no file matches"},
+		{"in both", filepath.Join(input, "x.jsonl"), "of reference are one file"},
+		{"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain), "no document in the reference, 1 record"},
+		{"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain), "no document in the reference: nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, input)
+			config.Reference = []string{c.reference}
+			if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want one of the input that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+// TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close call.
+func TestRoom(t *testing.T) {
+	for _, test := range []struct {
+		room              room
+		isRefused, isTold bool
+	}{
+		{room{free: 100e6, wanted: 100e6, least: 100e6}, false, false},
+		{room{free: 99e6, wanted: 100e6, least: 100e6}, false, true},
+		{room{free: 50e6, wanted: 100e6, least: 100e6}, false, true},
+		{room{free: 49e6, wanted: 100e6, least: 100e6}, true, false},
+		{room{free: 49e6, wanted: 100e6, least: 50e6}, false, true},
+		{room{}, false, false},
+	} {
+		var told []string
+		config := testConfig(t, "in.jsonl")
+		config.Temp = "/some {temp} where"
+		config.Progress = func(line string) { told = append(told, line) }
+		err := test.room.check(&config)
+		if refused := err != nil; refused != test.isRefused || len(told) > 0 != test.isTold {
+			t.Errorf("%+v: error %v, told %q", test.room, err, told)
+		}
+		if err != nil && (!errors.Is(err, failure.Storage) || !strings.HasSuffix(err.Error(), "folder /some {temp} where has 49.0 MB free, and the job needs about 100.0 MB: make room on it, or name a folder on another disk with temp")) {
+			t.Errorf("%+v: %v", test.room, err)
+		}
+		config.Progress = nil
+		if again := test.room.check(&config); (again != nil) != test.isRefused {
+			t.Errorf("%+v: without progress: %v", test.room, again)
 		}
 	}
 }
