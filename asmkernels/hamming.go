@@ -17,7 +17,6 @@ func Hamming(distances []uint16, query, table []uint64) {
 	hamming(distances, query, table[:len(distances)*len(query)])
 }
 
-// hammingGo is Hamming.
 func hammingGo(distances []uint16, query, table []uint64) {
 	if len(query) == 1 {
 		for i, row := range table[:len(distances)] {

@@ -35,7 +35,6 @@ var (
 	}
 )
 
-// isSetting reports whether there is a setting of that name.
 func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }

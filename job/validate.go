@@ -228,7 +228,6 @@ func (c *Config) checkKeys(check checker) {
 	check(!c.Scorer().IsDistance || c.Scorer().IsExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
 }
 
-// list joins names for a message.
 func list(names []methods.Name) string {
 	var texts []string
 	for _, name := range names {

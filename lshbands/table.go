@@ -132,7 +132,6 @@ func (t *Table) blocks() int { return len(t.firsts) / 8 }
 // first returns the first key of a block.
 func (t *Table) first(block int) uint64 { return word(t.firsts, block) }
 
-// word returns the word of that index.
 func word(words []byte, index int) uint64 { return binary.LittleEndian.Uint64(words[8*index:]) }
 
 // Len returns the number of keys.
@@ -252,7 +251,6 @@ func (b *openBlock) isOne(unary int) bool {
 	return unary < 64*unaryWords && word(b.unary, unary/64)>>(unary%64)&1 == 1
 }
 
-// low returns the low bits of a key of the block.
 func (b *openBlock) low(index int) uint64 {
 	if b.width == 0 {
 		return 0

@@ -41,7 +41,6 @@ func meter(of *metrics.Results) []metered {
 	return all
 }
 
-// add adds the value of a counter.
 func (m *metered) add(name string, value int64) {
 	if name == "cpu_ns" {
 		m.CPUSeconds += float64(value) / 1e9

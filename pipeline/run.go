@@ -175,7 +175,6 @@ func (r *run) close() {
 // whole process.
 var process = make(chan struct{}, 1)
 
-// graphOf returns the pipeline of a job.
 func graphOf(j *transforms.Job) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	transforms.LayOut(s, j)
@@ -274,7 +273,6 @@ func accept(config job.Config, result write.Result, size int64) error {
 	return nil
 }
 
-// openWorkspace makes the folders of a run.
 func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
 	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite, Recipe: recipe})
 }

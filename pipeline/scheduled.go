@@ -48,7 +48,6 @@ type scheduled struct {
 	difference state.Difference
 }
 
-// openState opens the state of a configuration.
 func openState(config *job.Config) (*scheduled, error) {
 	host, _ := os.Hostname()
 	opened, err := state.Open(config.State, fmt.Sprintf("process %d on %s", os.Getpid(), host))

@@ -36,7 +36,6 @@ func (r *commonRuns) reset(a, b *IndexedSequence) {
 	r.a, r.b, r.added = a, b, r.added[:0]
 }
 
-// add adds the places of a shingle.
 func (r *commonRuns) add(inA, inB []place) {
 	number := uint64(len(r.added))
 	for _, p := range inA {

@@ -107,7 +107,6 @@ func (c *chooser) checkVariables() error {
 	return nil
 }
 
-// read reads the file of settings, if there is one.
 func (c *chooser) read(path string) (err error) {
 	c.file = map[string]settingValue{}
 	if path == "" {

@@ -110,7 +110,6 @@ func (c *configCommand) placed(fault error) error {
 	return fault
 }
 
-// originOf returns where the value of a setting comes from.
 func (c *configCommand) originOf(setting string) origin {
 	if from, found := c.chosen.origins[setting]; found {
 		return from
@@ -152,7 +151,6 @@ type schema struct {
 	Additional any `json:"additionalProperties,omitempty"`
 }
 
-// settingsSchema returns the schema of the file of settings, from the list of flags.
 func settingsSchema() schema {
 	config := job.Default()
 	all := schema{

@@ -62,7 +62,6 @@ type example struct {
 	Difference []string `json:"difference,omitempty"`
 }
 
-// show adds the texts that were found.
 func (x *example) show(texts map[string]string) {
 	a, hasA := texts[x.A]
 	b, hasB := texts[x.B]
@@ -74,7 +73,6 @@ func (x *example) show(texts map[string]string) {
 
 const excerptLength = 100
 
-// excerpt returns the beginning of a text on one line.
 func excerpt(text string) string {
 	var start []rune
 	for word := range strings.FieldsSeq(text) {

@@ -21,7 +21,6 @@ type mirrorsCommand struct {
 // mirrorsThreshold is the least similarity of two pages: a mirror may have another template, or words replaced.
 const mirrorsThreshold = 0.5
 
-// newMirrorsCommand returns the command before its flags are set.
 func newMirrorsCommand() mirrorsCommand {
 	config := job.Default()
 	config.HTMLText, config.Normalize = webtext.Main, sketch.Normalization{Skeleton: true}

@@ -44,7 +44,6 @@ func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	return printPlan(out, advice)
 }
 
-// printReads tells which files the job reads, if there is an input.
 func printReads(w io.Writer, reads *plan.Reads) {
 	if reads == nil {
 		return
@@ -64,7 +63,6 @@ func printReads(w io.Writer, reads *plan.Reads) {
 	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(int64(reads.Splits), "part"))
 }
 
-// printWrites tells what the outputs take, and whether the temporary files fit.
 func printWrites(w io.Writer, a *plan.Advice) {
 	if len(a.Writes) > 0 {
 		var parts []string
@@ -115,7 +113,6 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 	say(w, "        %s\n        %s\n", axis, labels)
 }
 
-// printPairs prints, under the curve, how many pairs of the corpus have each similarity.
 func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "  pairs ")
 	perTenth := (len(curve) - 1) / 10

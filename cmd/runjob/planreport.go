@@ -43,7 +43,6 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	return w.Flush()
 }
 
-// printCorpus describes the corpus that was read.
 func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
@@ -95,7 +94,6 @@ func printChoices(w io.Writer, a *plan.Advice) {
 	printFooter(w, a)
 }
 
-// printChoice prints a line of the ranking.
 func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	c := &a.Choices[i]
 	mark := " "
@@ -132,7 +130,6 @@ func choiceName(c *plan.Choice) string {
 	return string(c.Keys) + " keys"
 }
 
-// printFooter explains the ranking.
 func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		say(w, "'runjob run' would take exact keys; only --input tells how many\n")
@@ -151,7 +148,6 @@ func printFooter(w io.Writer, a *plan.Advice) {
 		seconds(c.CPUSeconds), audit, size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
 }
 
-// printTables prints the ranking of SimHash tables.
 func printTables(w io.Writer, a *plan.Advice) {
 	say(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
 	for i := range a.Choices {
@@ -170,7 +166,6 @@ func printTables(w io.Writer, a *plan.Advice) {
 	printFooter(w, a)
 }
 
-// printDistances prints how many pairs there are by the distance of fingerprints.
 func printDistances(w io.Writer, a *plan.Advice) {
 	if a.Distances == nil {
 		return
@@ -220,7 +215,6 @@ func printHeaps(w io.Writer, c plan.Choice) {
 	}
 }
 
-// printAdvice says what other choices would change.
 func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		return
@@ -279,7 +273,6 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	return text
 }
 
-// printBest says whether another choice would be better.
 func printBest(w io.Writer, a *plan.Advice, total float64) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
@@ -331,7 +324,6 @@ func short(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// pairsText writes a number of pairs in a few characters.
 func pairsText(n float64) string {
 	text := short(n)
 	if text == "1" {
@@ -340,7 +332,6 @@ func pairsText(n float64) string {
 	return text + " pairs"
 }
 
-// seconds writes CPU seconds.
 func seconds(s float64) string {
 	switch {
 	case s < 0.1:
@@ -351,7 +342,6 @@ func seconds(s float64) string {
 	return count(int64(math.Round(s)))
 }
 
-// printStages prints what each stage of a choice reads and writes of the temporary files.
 func printStages(w io.Writer, c *plan.Choice) {
 	if len(c.Stages) == 0 {
 		return

@@ -337,7 +337,6 @@ func count(n int64) string {
 	return s
 }
 
-// size writes a number of bytes.
 func size(n int64) string {
 	switch {
 	case n >= 1e9:

@@ -83,7 +83,6 @@ func (s *service) wait(ctx context.Context, id string, report func(engine.State)
 // plain is the name of a state without what all names begin with.
 func plain(state string) string { return strings.TrimPrefix(state, "JOB_STATE_") }
 
-// get asks for a job.
 func (s *service) get(ctx context.Context, id string) (job *df.Job, err error) {
 	err = s.try(ctx, mostTries, func(request context.Context) error {
 		job, err = s.client.Projects.Locations.Jobs.Get(s.project, s.region, id).Context(request).Do()

@@ -50,7 +50,6 @@ func (s *Server) metricsSoFar(ctx context.Context, client jobpb.JobServiceClient
 	return found, nil
 }
 
-// metricsOf returns the metrics of a job that the job server knows.
 func metricsOf(ctx context.Context, client jobpb.JobServiceClient, id string) (*metrics.Results, error) {
 	answer, err := client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: id})
 	if err != nil {

@@ -82,7 +82,6 @@ type answered struct {
 
 func (a answered) Unwrap() error { return a.whole }
 
-// hasEnded reports whether a job in a state has come to its end.
 func hasEnded(state jobpb.JobState_Enum) bool {
 	switch state {
 	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_DRAINED, jobpb.JobState_UPDATED:

@@ -15,7 +15,6 @@ func Merge[T any](into *T, from T) {
 	mergeValue(reflect.ValueOf(into).Elem(), reflect.ValueOf(&from).Elem())
 }
 
-// mergeValue merges a value into another one, which can be set.
 func mergeValue(into, from reflect.Value) {
 	if own, is := into.Addr().Interface().(merger); is {
 		own.merge(from.Interface())

@@ -39,7 +39,6 @@ type address struct {
 	number int // of the range
 }
 
-// newFiles returns files for the work on a graph.
 func newFiles(g *Graph) files {
 	const least, most = 4 << 10, 64 << 20
 	f := files{folder: g.Folder, held: int(min(max(g.Bytes/8, least), most)), pieces: map[address][]runfile.Piece{}}

@@ -114,7 +114,6 @@ func setList(list reflect.Value, cell parquetfile.Cell, isFirst bool, part func(
 	return nil
 }
 
-// setValue sets a field from the text of a value.
 func setValue(field reflect.Value, text []byte) error {
 	switch field.Kind() {
 	case reflect.String:

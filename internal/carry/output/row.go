@@ -26,7 +26,6 @@ func AppendRow(b []byte, row any) []byte {
 	return append(appendValue(b, reflect.Indirect(reflect.ValueOf(row))), '\n')
 }
 
-// appendValue appends a value of a row.
 func appendValue(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.String:

@@ -34,7 +34,6 @@ func ReadRanks(list string) (*Ranks, error) {
 // CheckRanks returns an error unless [ReadRanks] can read a list. It takes no memory.
 func CheckRanks(list string) error { return eachSource(list, func(string, Standing) {}) }
 
-// eachSource visits the sources of a list.
 func eachSource(list string, visit func(line string, standing Standing)) error {
 	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
 	standing := leading

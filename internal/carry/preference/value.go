@@ -34,7 +34,6 @@ func Seconds(value []byte) (int64, bool) {
 	return int64(math.Floor(seconds)), ok
 }
 
-// secondsOf returns the seconds since 1970 of a date or time.
 func secondsOf(text string) (seconds float64, ok bool) {
 	const date = len("2006-01-02")
 	if len(text) > date && (text[date] == ' ' || text[date] == 't') {

@@ -108,7 +108,6 @@ func (c *catalogWriter) eachIndex(visit func(run int, files []sizedFile, section
 	return group.Wait()
 }
 
-// write writes the catalog.
 func (c *catalogWriter) write(path string) error {
 	file, err := storage.Create(path)
 	if err != nil {

@@ -33,7 +33,6 @@ func (w *Writer) index() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// decodeSection reads a section of an index.
 func decodeSection(b []byte) section {
 	s := section{
 		shard:  binary.LittleEndian.Uint32(b[4:]),

@@ -111,7 +111,6 @@ func Explain(ctx context.Context, f *finished.Folder, a, b string, options Optio
 	return &x.Explanation, nil
 }
 
-// judge decides whether the two are together.
 func (x *explainer) judge() {
 	is := false
 	switch {
@@ -127,7 +126,6 @@ func (x *explainer) judge() {
 	x.Together = &is
 }
 
-// note adds a note.
 func (x *explainer) note(format string, args ...any) {
 	x.Notes = append(x.Notes, fmt.Sprintf(format, args...))
 }

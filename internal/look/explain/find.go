@@ -20,7 +20,6 @@ func rowName(name string) string {
 	return quoting.Text(name)
 }
 
-// findRows finds the rows of clusters about the two documents.
 func (x *explainer) findRows(ctx context.Context) error {
 	if !x.folder.Has(output.Clusters) {
 		return nil
@@ -58,7 +57,6 @@ func flagName(name string) string { return "--" + strings.ReplaceAll(name, "_", 
 // mostNamed is how many documents of one id a message names.
 const mostNamed = 5
 
-// findTexts reads the two documents in the input.
 func (x *explainer) findTexts(ctx context.Context) error {
 	if x.options.NoInput {
 		x.note("The input was not read.")

@@ -114,7 +114,6 @@ func newReader(f *finished.Folder) (*reader, error) {
 	return r, err
 }
 
-// read measures a document.
 func (r *reader) read(d *finished.Found) (*text, error) {
 	var whole []uint64
 	if r.whole != nil {
@@ -224,7 +223,6 @@ func overlap(a, b []uint64) (shared, union int) {
 	return shared, len(a) + len(b) - shared
 }
 
-// compare measures the similarity.
 func compare(a, b *text, c *job.Config) *Similarity {
 	s := &Similarity{Same: a.digest == b.digest}
 	s.Common, s.Union = overlap(a.set, b.set)
@@ -251,7 +249,6 @@ func compare(a, b *text, c *job.Config) *Similarity {
 	return s
 }
 
-// compareKeys finds the keys that both documents have.
 func (x *explainer) compareKeys() error {
 	c := x.config
 	method, known := methods.Of(c.Method())
@@ -295,7 +292,6 @@ func (x *explainer) compareKeys() error {
 	return nil
 }
 
-// keysOf returns the keys of a document.
 func keysOf(t *text, keys methods.Keys, bands *fingerprints.Bands) map[uint64]bool {
 	d := &methods.Document{
 		Digest: t.digest, Size: len(t.set), Content: t.block, SimHash: t.simhash, Bands: slices.Clone(bands.Of(t.set)),

@@ -53,7 +53,6 @@ func fingerprintIdentity(words []uint64) identity {
 	return identity{words: string(packed)}
 }
 
-// distance returns the number of bits in which a fingerprint differs from the identity's.
 func (k *identity) distance(words []uint64) int {
 	differing := 0
 	for i, word := range words {

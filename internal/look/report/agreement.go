@@ -65,7 +65,6 @@ func (c *Comparison) agree(ctx context.Context, a, b *finished.Folder) error {
 	return err
 }
 
-// foundIn reads the clusters of a run.
 func foundIn(ctx context.Context, f *finished.Folder, s sampler) (found, error) {
 	all := found{map[uint64]bool{}, map[uint64]bool{}}
 	sum := uint64(0) // of the documents of a cluster, so that their order does not matter

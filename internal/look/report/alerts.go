@@ -90,7 +90,6 @@ func (b *builder) addAlerts() {
 	}
 }
 
-// alert adds an alert.
 func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
 
 // add adds an alert, and the place that its kind has.

@@ -69,7 +69,6 @@ func (b *builder) begin() {
 	}
 }
 
-// addRows goes through clusters and pairs.
 func (b *builder) addRows(ctx context.Context) error {
 	f, counts := &b.figures, &b.summary.Counts
 	documents := counts.Clustered
@@ -101,7 +100,6 @@ func (b *builder) addRows(ctx context.Context) error {
 	return nil
 }
 
-// addPairs takes over what the rows of pairs tell.
 func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	f := &b.figures
 	for i := range f.Clusters {
@@ -131,12 +129,10 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 }
 
-// noteClusters notes how many clusters are listed.
 func (b *builder) noteClusters(listed int) {
 	if of := b.summary.Counts.Clusters; int64(listed) < of {
 		b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(int64(listed)), count(of)))
 	}
 }
 
-// note adds a note.
 func (b *builder) note(text string) { b.figures.Notes = append(b.figures.Notes, text) }

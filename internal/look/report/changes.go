@@ -28,7 +28,6 @@ func (c Change) What() string {
 	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect", output.Protected: "protected site"}[c.Of]
 }
 
-// addChanges takes over what has changed.
 func (b *builder) addChanges(ctx context.Context) error {
 	if b.summary.State == nil {
 		return nil

@@ -35,7 +35,6 @@ type Mark struct {
 // The axis of similarities ends at axisEnd. The bar of those that are 1 stands beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
-// chartOf draws a histogram.
 func chartOf(bins []Bin, unit Unit) Chart {
 	c := Chart{First: bins[0].From, Even: unit == Bits}
 	for _, bin := range bins {

@@ -35,7 +35,6 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.1f %%", share)
 }
 
-// size writes a number of bytes.
 func size(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	value, unit := float64(n), 0
@@ -49,7 +48,6 @@ func size(n int64) string {
 	return fmt.Sprintf("%.3g %s", value, units[unit])
 }
 
-// duration writes a number of seconds.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 10:

@@ -13,7 +13,6 @@ type aliases struct {
 	known map[string]string
 }
 
-// of returns what stands for a name.
 func (a *aliases) of(name string) string {
 	alias, known := a.known[name]
 	if !known {

@@ -45,7 +45,6 @@ func newMemberPass(s sampler, removed *tally, crossing bool) *memberPass {
 	return m
 }
 
-// read goes through the rows.
 func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 	for of, err := range f.Clusters(ctx, m.member) {
 		if err != nil {
@@ -62,7 +61,6 @@ func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 	return nil
 }
 
-// member sees a row.
 func (m *memberPass) member(row *output.Member) {
 	if m.cluster != nil {
 		key, _ := m.sampler.choose(row.ID)

@@ -70,7 +70,6 @@ func newPairPass(run *Run, members *memberPass, clusters []Cluster) *pairPass {
 	return p
 }
 
-// read goes through the rows.
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
 	for row, err := range f.Pairs(ctx) {
 		if err != nil {
@@ -81,7 +80,6 @@ func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
 	return nil
 }
 
-// see sees a row.
 func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)

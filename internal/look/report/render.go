@@ -96,7 +96,6 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 	}).ParseFS(pageFiles, "page/*.html")
 })
 
-// fill writes the page of a template.
 func fill(w io.Writer, name string, view any) error {
 	templates, err := pages()
 	if err != nil {
@@ -132,7 +131,6 @@ type disputedList struct {
 	Documents []Member
 }
 
-// figure writes a figure of a comparison.
 func figure(x float64, unit RowUnit) string {
 	switch unit {
 	case Bytes:

@@ -54,7 +54,6 @@ func hidden(setting, value string) string {
 	return value
 }
 
-// settings returns the settings of a configuration by their names.
 func settings(c job.Config) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if encoded, err := json.Marshal(c); err == nil { // it was read from JSON, or is the default
@@ -108,5 +107,4 @@ func flagOf(setting, value string) string {
 	return flagName(setting) + "=" + value
 }
 
-// flagName returns the flag that sets a setting.
 func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }

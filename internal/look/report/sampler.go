@@ -31,5 +31,4 @@ func (s sampler) choose(name string) (key uint64, chosen bool) {
 	return key, key <= s.limit
 }
 
-// isAll reports whether all documents are chosen.
 func (s sampler) isAll() bool { return s.share == 1 }

@@ -57,7 +57,6 @@ type clusterMap struct {
 // IsSimilarity reports whether pairs are scored by similarity.
 func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 
-// newView prepares a page.
 func newView(f *Figures) (*view, error) {
 	frame, err := newFrame(f)
 	v := &view{Figures: f, frame: frame, Cards: cards(f), ThresholdX: f.Run.Threshold * chartWidth, CurvePath: curvePath(f.Method.Curve)}
@@ -76,7 +75,6 @@ func newView(f *Figures) (*view, error) {
 	return v, err
 }
 
-// list lists the parts that the page has.
 func (v *view) list() {
 	v.Has = map[string]bool{}
 	for _, p := range []struct {
@@ -145,7 +143,6 @@ func cards(f *Figures) []card {
 	return all
 }
 
-// drawNearest draws the histogram.
 func (v *view) drawNearest() {
 	if v.Nearest == nil || len(v.Nearest.Bins) == 0 {
 		return

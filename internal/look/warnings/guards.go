@@ -68,7 +68,6 @@ func removed(guards job.Guards, table []sources.Row) []sources.Row {
 	return lost
 }
 
-// isGuarded reports whether a source loses more than the guard allows.
 func isGuarded(guards job.Guards, row sources.Row) bool {
 	return guards.Removes > 0 && isAbove(row.Removed, row.Documents, guards.Removes)
 }

@@ -96,7 +96,6 @@ func (h *placingHeaps) Document(d joining.Document) (none struct{}, err error) {
 // Node does nothing.
 func (h *placingHeaps) Node(int, graphs.Node, struct{}) error { return nil }
 
-// writeSizes writes the number of documents in the heaps of each place.
 func (h *placingHeaps) writeSizes() error {
 	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
 		if err := records.WriteHeaps(h.run, place, h.sizes[place]); err != nil {

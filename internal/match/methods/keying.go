@@ -94,7 +94,6 @@ type keyed struct {
 	keys func() Keys
 }
 
-// newKeyed prepares the method of that name.
 func newKeyed(name Name, p *Parameters) (k keyed, err error) {
 	if k.Method, err = mustOf(name); err != nil {
 		return k, err

@@ -31,7 +31,6 @@ const (
 // TellsWhole reports whether a score has a second figure, by all shingles, where common ones are left out of the first.
 func (s Scorer) TellsWhole() bool { return s.HasClusters && !s.IsDistance }
 
-// bySets returns the scorer that compares shingle sets.
 func bySets(p *Parameters) Scorer {
 	return Scorer{Reads: Sets, HasClusters: true, IsExact: p.Verify == VerifyExact, AcceptsAll: p.Verify == VerifyNone}
 }

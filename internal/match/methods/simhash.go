@@ -211,7 +211,6 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
 }
 
-// words returns the bytes of the fingerprint of a record.
 func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 	return g.packed[int(r.at)*g.recordSize+records.KeySize:][:g.fingerprintSize()]
 }
@@ -324,7 +323,6 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 }
 
-// distance returns the distance of two fingerprints of the group.
 func (g *simhashGroups) distance(i, j int) (distance int) {
 	words := sketch.SimHashWords(g.SimHashBits)
 	for k, word := range g.fingerprints[i*words:][:words] {

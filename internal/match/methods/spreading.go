@@ -103,7 +103,6 @@ func newSpreading(t work.Task, w *work.Desk) *spreading {
 	return &spreading{run: &w.Run, split: t.Number, held: w.Buffers[1], filled: make([]int, ranges)}
 }
 
-// add adds hashes to their ranges.
 func (s *spreading) add(hashes []uint64) error {
 	for _, hash := range hashes {
 		in := lshbands.RangeOf(hash, len(s.filled))
@@ -118,14 +117,12 @@ func (s *spreading) add(hashes []uint64) error {
 	return nil
 }
 
-// write writes what is held of a range.
 func (s *spreading) write(in int) error {
 	packed := s.held[in*heldStride:][:s.filled[in]]
 	s.filled[in] = 0
 	return records.WriteShingles(s.run, in/rangesPerTask(len(s.filled)), records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
 }
 
-// close writes the rest.
 func (s *spreading) close() error {
 	for in, n := range s.filled {
 		if n == 0 {

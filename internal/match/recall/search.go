@@ -76,7 +76,6 @@ func (s *search) setAside(ctx context.Context) error {
 	return nil
 }
 
-// document looks at one document.
 func (s *search) document(d records.SetAside) error {
 	isReference := d.Ref < s.firstInput
 	if len(d.Set) == 0 || audit.DocumentHash(d.Ref, d.Digest, isReference) >= s.sample.ProbedBelow {
@@ -144,7 +143,6 @@ func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
 	return partners
 }
 
-// write writes the classes that have partners.
 func (s *search) write() error {
 	for i := range s.classes {
 		if err := records.WriteClass(&s.w.Run, &s.classes[i]); err != nil {

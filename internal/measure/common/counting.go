@@ -68,7 +68,6 @@ func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	return nil
 }
 
-// distinct returns the number of distinct digests.
 func distinct(memory []uint64, seen []records.Seen) int64 {
 	for _, s := range seen {
 		memory = append(memory, s.Digest)

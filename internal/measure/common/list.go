@@ -137,7 +137,6 @@ func Give(folder string, packed []byte) error {
 // ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.Desk].
 func ReadList(catalog string) (*List, error) { return readList(listPath(catalog)) }
 
-// readList returns the list in a file.
 func readList(path string) (*List, error) {
 	return lists.Get(path, func(path string) (*List, error) {
 		packed, err := storage.ReadFile(path)

@@ -29,7 +29,6 @@ func newSieve(shingles, limit int64) *sieve {
 // cell returns the cell of a shingle. Shingles are hashes, and shingles of a range have the same upper bits.
 func (s *sieve) cell(shingle uint64) *uint16 { return &s.cells[shingle&uint64(len(s.cells)-1)] }
 
-// add counts a document that has a shingle.
 func (s *sieve) add(shingle uint64) {
 	if cell := s.cell(shingle); *cell < math.MaxUint16 {
 		*cell++

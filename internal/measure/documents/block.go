@@ -54,7 +54,6 @@ func (b *block) reset() {
 	clear(b.baseTexts)
 }
 
-// shingles returns the number of hashes in the sets of the block.
 func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
 
 // reject adds a row of rejects.

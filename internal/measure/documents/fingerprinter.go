@@ -101,7 +101,6 @@ func (f *fingerprinter) renew() (err error) {
 	return err
 }
 
-// record adds one record to the block.
 func (f *fingerprinter) record(b *block, r *Record) error {
 	file := &f.files[r.File]
 	documents, bytes := &b.Counts.Documents, &b.Counts.Bytes

@@ -56,7 +56,6 @@ func WriteInputs(path string, inputs Inputs) error {
 	return nil
 }
 
-// readInputs reads what WriteInputs wrote.
 func readInputs(path string) (*Inputs, error) {
 	b, err := storage.ReadFile(path)
 	inputs := new(Inputs)

@@ -135,7 +135,6 @@ func newValueHash(seed uint64) valueHash {
 	return valueHash{binary.LittleEndian.AppendUint64(nil, seed)}
 }
 
-// of returns the hash of a value.
 func (h *valueHash) of(value []byte) uint64 {
 	h.seeded = append(h.seeded[:seedSize], value...)
 	sum := sha256.Sum256(h.seeded)

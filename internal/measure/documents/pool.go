@@ -88,7 +88,6 @@ type poolRun[T any] struct {
 	free, filled, ordered chan *item[T]
 }
 
-// put fills an item and passes it on.
 func (r *poolRun[T]) put(ctx context.Context, fill func(T) error) error {
 	var one *item[T]
 	select {
@@ -106,7 +105,6 @@ func (r *poolRun[T]) put(ctx context.Context, fill func(T) error) error {
 	return nil
 }
 
-// work works on items until there are no more.
 func (r *poolRun[T]) work(ctx context.Context) error {
 	do, err := r.Worker()
 	if err != nil {
@@ -132,7 +130,6 @@ func (r *poolRun[T]) work(ctx context.Context) error {
 	return nil
 }
 
-// write writes the items in order.
 func (r *poolRun[T]) write(ctx context.Context) error {
 	for one := range r.ordered {
 		close(one.first)

@@ -72,7 +72,6 @@ func (d *recordDecoder) records(l *part) iter.Seq[*Record] {
 	}
 }
 
-// read returns the record at a position of a batch.
 func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *Record {
 	d.record = Record{File: batch.File, Position: position, Bytes: int64(len(raw)), Raw: raw}
 	if d.record.IsBlank = batch.IsBlank(raw); d.record.IsBlank {

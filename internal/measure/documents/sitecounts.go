@@ -32,7 +32,6 @@ func (c siteCounts) add(count records.SiteCount, name func() string) {
 	known.Add(count)
 }
 
-// addAll adds other counts.
 func (c siteCounts) addAll(other siteCounts) {
 	for _, count := range other.pages {
 		c.add(*count, func() string { return count.Name })

@@ -113,7 +113,6 @@ func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *s
 	return s
 }
 
-// wants asks the visitor for a document.
 func (s *surveyor) wants(b *block, r *Record) bool {
 	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
 	if !s.visitor.Wants(&seen) {
@@ -160,7 +159,6 @@ func (s *surveyor) show(b *block) error {
 	return nil
 }
 
-// hashOf returns a hash of the texts or features of a record.
 func hashOf(content corpus.Record) uint64 {
 	hash := uint64(0)
 	for _, text := range content.Texts {

@@ -32,7 +32,6 @@ func (r *recalling) pages(piece runfile.Piece, file int) error {
 	return r.Run.Section(records.Pages, r.number, packed)
 }
 
-// countValues adds the documents of the sources of a unit.
 func (r *recalling) countValues(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
@@ -47,7 +46,6 @@ func (r *recalling) countValues(piece runfile.Piece) error {
 	return err
 }
 
-// countSites adds the pages of the sites of a unit.
 func (r *recalling) countSites(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
@@ -60,7 +58,6 @@ func (r *recalling) countSites(piece runfile.Piece) error {
 	return err
 }
 
-// countRedirects adds the redirects of a unit.
 func (r *recalling) countRedirects(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {

@@ -86,7 +86,6 @@ type stretchFigures struct {
 	Lines, Rejects uint32
 }
 
-// add adds what was counted of a block.
 func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.Counts, b.Counts)
 	findings.Merge(&s.PassedOver, b.PassedOver)
@@ -208,7 +207,6 @@ type recalling struct {
 	originals map[uint64]bool
 }
 
-// unit adds a unit of a stretch.
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.Pieces(u.Run)
@@ -266,7 +264,6 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	return nil
 }
 
-// count adds what was counted of a stretch to the outcome.
 func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
 	r.Buffers[0] = b

@@ -35,7 +35,6 @@ func (c valueCounts) add(key valueKey, value []byte) {
 	count.documents++
 }
 
-// addAll adds other counts.
 func (c valueCounts) addAll(other valueCounts) {
 	for key, more := range other {
 		if count := c[key]; count != nil {

@@ -84,7 +84,6 @@ type scope struct {
 	inner  map[string]*scope // objects that hold wanted fields, by name
 }
 
-// add wants a field of the scope.
 func (s *scope) add(name string, w *wanted) {
 	s.names, s.wanted = append(s.names, name), append(s.wanted, w)
 	outer, rest, isPath := strings.Cut(name, ".")
@@ -100,7 +99,6 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
-// clear forgets what was read of the scope.
 func (s *scope) clear() {
 	for _, w := range s.wanted {
 		w.field = field{}

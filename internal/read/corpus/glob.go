@@ -49,7 +49,6 @@ func (l *lister) folder(ctx context.Context, base string, takes func(name string
 	return w.matched, err
 }
 
-// glob expands a pattern.
 func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err error) {
 	base := ""
 	if filepath.IsAbs(pattern) {
@@ -89,7 +88,6 @@ func parsePattern(pattern string) (fixed, elements []string, err error) {
 // namesFiles reports whether a pattern matches the first part of the names of the wanted files.
 func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
 
-// anything takes any file.
 func anything(string) bool { return true }
 
 // run puts the files whose path below the base matches the elements.
@@ -166,7 +164,6 @@ func (w *walk) isNew(p place, path string, folder Identity) bool {
 	return true
 }
 
-// entry matches one entry of a folder.
 func (w *walk) entry(p place, entry fs.DirEntry) error {
 	element, below := p.elements[0], p.elements[1:]
 	name, isEnd := entry.Name(), len(below) == 0
@@ -223,7 +220,6 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 	return nil
 }
 
-// put hands a matching file of a folder to the lister.
 func (w *walk) put(p place, name string, links int) error {
 	if !w.takes(name) {
 		w.lister.passing.add(name)

@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// names returns the names of entries.
 func names(entries []fs.DirEntry) []string {
 	all := make([]string, len(entries))
 	for i, entry := range entries {

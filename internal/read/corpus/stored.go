@@ -22,12 +22,10 @@ type pattern struct {
 	names    bool // the pattern matches the first part of the names of the wanted files
 }
 
-// folderPattern returns the pattern that a folder stands for.
 func folderPattern(folder string, takes func(name string) bool) pattern {
 	return pattern{folder: folder, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: takes}
 }
 
-// globPattern returns the pattern that a glob stands for.
 func globPattern(input string) (pattern, error) {
 	scheme, rest, _ := strings.Cut(input, "://")
 	fixed, elements, err := parsePattern(rest)

@@ -38,7 +38,6 @@ func ReadList(path string) (string, error) {
 // errLongList says that a file is too large for a list.
 var errLongList = fmt.Errorf("the list has more than %d bytes: name a list with an item on each line", MostListBytes)
 
-// readList returns the decoded content of a list.
 func readList(path string) ([]byte, error) {
 	file, err := storage.Open(path)
 	if err != nil {

@@ -196,7 +196,6 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 	return b, p.input.End(p.file.handle)
 }
 
-// batch fills in the rows.
 func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
 	b.Data = data
 	for number, row := range parquetfile.Stretches(data, p.file.there) {
@@ -256,7 +255,6 @@ func (r *rowRest) next() (*parquetfile.Cell, form) {
 	return r.cell(), f
 }
 
-// cell returns the next cell.
 func (r *rowRest) cell() *parquetfile.Cell {
 	cell := &r.cells[0]
 	r.cells = r.cells[1:]

@@ -41,7 +41,6 @@ func probed(n int) []int {
 	return slices.Compact(numbers)
 }
 
-// probe looks at the first records of one file.
 func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
 	decoder := NewDecoder(wanted)
 	seen := 0

@@ -65,7 +65,6 @@ func (g *gzipStream) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember reads the header of the next member.
 func (g *gzipStream) nextMember() error {
 	head, err := g.input.Peek(len(gzipMagic))
 	switch {

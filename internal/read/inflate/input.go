@@ -62,7 +62,6 @@ func (in *input) reset(file io.Reader, at, size int64) {
 // offset returns the position of the next byte in the file.
 func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
 
-// unread returns what was read ahead.
 func (in *input) unread() []byte {
 	stored, _ := in.Peek(in.Buffered()) // no error: it is there
 	return stored

@@ -81,7 +81,6 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 	return 0, z.frames.input.damage(zstdName, err)
 }
 
-// close frees the decoder.
 func (z *zstdStream) close() {
 	if z.decoder != nil {
 		z.decoder.Close()

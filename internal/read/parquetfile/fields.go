@@ -36,7 +36,6 @@ type schema struct {
 	leaves   []leaf
 }
 
-// leavesOf lists the leaf columns of a schema.
 func leavesOf(elements []format.SchemaElement, columns []*parquet.Column) []leaf {
 	s := &schema{elements: elements, columns: columns}
 	root := s.take()

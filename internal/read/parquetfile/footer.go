@@ -66,7 +66,6 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 }
 
-// readTail reads the last bytes of a file.
 func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
 	tail := make([]byte, length)
 	if _, err := io.ReadFull(io.NewSectionReader(r, size-length, length), tail); err != nil {

@@ -100,7 +100,6 @@ func cutScheme(text string) (scheme, rest string, has bool) {
 // isPort reports whether the text may be a port: it is empty or a number.
 func isPort(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// hostOf returns the canonical host of an authority.
 func hostOf(authority string) (string, bool) {
 	authority = authority[strings.LastIndexByte(authority, '@')+1:] // without a user's name
 	host, port := authority, ""
@@ -123,7 +122,6 @@ func hostOf(authority string) (string, bool) {
 	return host, ok && len(host) <= mostHostBytes
 }
 
-// canonicalHost returns the canonical form of a host without its port.
 func canonicalHost(host string) (string, bool) {
 	if inner, isSix := strings.CutPrefix(host, "["); isSix {
 		ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))

@@ -90,7 +90,6 @@ func commonFolder(files iter.Seq[File]) int {
 	return len(common)
 }
 
-// folderOf returns the path up to its last slash.
 func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
 // name returns the name of a file's source, and whether a deeper cut gives no other.

@@ -60,7 +60,6 @@ type arcHeader struct {
 	length               int64 // or unknownLength
 }
 
-// parseARC reads the header line of an ARC record.
 func parseARC(line []byte) (arcHeader, bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	if !bytes.Contains(line, []byte(":")) {

@@ -12,7 +12,6 @@ type httpHead struct {
 	contentType, encoding, coding, location []byte
 }
 
-// parseHTTP splits a response into its head and its body.
 func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 	line, rest := nextLine(block)
 	_, status, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))

@@ -23,7 +23,6 @@ func known(names ...string) map[string]string {
 	return set
 }
 
-// lower returns a name in lower case.
 func lower(name []byte) string {
 	if text, ok := knownNames[string(name)]; ok {
 		return text

@@ -138,7 +138,6 @@ type finder struct {
 	found     int64
 }
 
-// document finds the passages of the next document.
 func (f *finder) document(ref docref.Ref, r *documents.Record) {
 	h := f.held[0]
 	f.held = f.held[1:]

@@ -15,7 +15,6 @@ type recordWriter struct {
 	hasHeader bool
 }
 
-// reset goes on to another file.
 func (w *recordWriter) reset(files Files, file output.File, input *corpus.File) error {
 	if err := w.out.Reset(string(files.Partial), file, files.Format); err != nil {
 		return err
@@ -43,7 +42,6 @@ func (w *recordWriter) record(position int64, record []byte) error {
 	return w.records.Write(name, record)
 }
 
-// close finishes the file.
 func (w *recordWriter) close() (output.File, error) {
 	if err := w.records.Close(); err != nil {
 		return output.File{}, err

@@ -210,7 +210,6 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 	return nil
 }
 
-// open begins to read a stretch.
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader == nil {

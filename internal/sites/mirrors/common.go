@@ -46,12 +46,10 @@ func (s *shard) weighCopies() {
 	}
 }
 
-// isProtected reports whether a protected site has a page of the class.
 func (c *class) isProtected() bool {
 	return slices.ContainsFunc(c.holdings, func(h holding) bool { return h.isProtected })
 }
 
-// isNamed reports whether a page says the name of its site.
 func isNamed(h *records.Holding) bool {
 	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Named })
 }

@@ -163,7 +163,6 @@ func (g *groups) write(run *runfile.Writer, shards int) error {
 	return nil
 }
 
-// mirrorRow returns the row of two mirrors.
 func mirrorRow(p *pair, group string) output.Mirror {
 	a, b := p.sides[0], p.sides[1]
 	return output.Mirror{

@@ -47,7 +47,6 @@ func newMirrorGraph() *mirrorGraph {
 	return &mirrorGraph{nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
 }
 
-// add adds two mirrors.
 func (g *mirrorGraph) add(p *pair) {
 	for _, h := range p.sides {
 		g.votes[h.Other] += h.Originals
@@ -144,7 +143,6 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// ofPair returns the group of two mirrors.
 func (g *groups) ofPair(p *pair) *group {
 	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
 }

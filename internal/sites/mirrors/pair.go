@@ -113,7 +113,6 @@ func (p *pair) markup() float64 {
 	return quotient(a.Markup+b.Markup, a.MarkupPages+b.MarkupPages) / records.Unit
 }
 
-// isMirror reports whether the sites are mirrors.
 func (p *pair) isMirror(l Limits) bool { return p.score >= l.Score && p.pages() >= l.Pages }
 
 // isParked reports whether the sites have few pages, and many others have these.
@@ -121,7 +120,6 @@ func (p *pair) isParked() bool {
 	return min(p.sides[0].Of.Distinct(), p.sides[1].Of.Distinct()) <= parkedPages && p.spread() >= parkedSites
 }
 
-// kind returns the kind of two mirrors.
 func (p *pair) kind() Kind {
 	a, b := p.sides[0], p.sides[1]
 	switch {

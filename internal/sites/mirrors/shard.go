@@ -182,7 +182,6 @@ func (s *shard) derive() (derived []edge) {
 // id returns a number that no other class of any shard has.
 func (s *shard) id(number uint32) uint64 { return uint64(s.number)<<32 | uint64(number) }
 
-// around returns the edges of a class.
 func (s *shard) around(number int) []edge {
 	if number+1 < len(s.classes) {
 		return s.edges[s.classes[number].from:s.classes[number+1].from]

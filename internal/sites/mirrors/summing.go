@@ -91,7 +91,6 @@ func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
 // mostHeld is the number of sites whose sums are held in memory.
 const mostHeld = 1 << 16
 
-// flush writes the sums.
 func (s *sums) flush() error {
 	for _, sum := range s.bySite {
 		if err := records.WriteSiteSum(s.run, records.ShardOf(sum.Site, s.ranges), *sum); err != nil {

@@ -60,7 +60,6 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	return s, s.isMirror || asks || s.byPage || s.looksAlike()
 }
 
-// looksAlike reports whether the host looks like the protected one.
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
 // isCommon reports whether the copied pages that ask for a password are all common.
@@ -73,7 +72,6 @@ func (s *suspicion) id() uint64 {
 	return alertID(s.original.Of.Name, s.mirror.Of.Name)
 }
 
-// row returns the row of the alert.
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
 		ID:   alertText(s.id()),

@@ -64,7 +64,6 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	return ctx.Err()
 }
 
-// readSites returns the sites of a range, by hash.
 func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, error) {
 	counts, err := w.Read(0, records.SiteCounts)
 	if err != nil {

@@ -138,7 +138,6 @@ func (c ChangedSite) String() string {
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 
-// eachSite visits the sites that are in run files.
 func eachSite(runs []work.Path, visit func(records.Site)) error {
 	var reader runfile.Reader
 	defer reader.Close()

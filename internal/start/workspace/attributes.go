@@ -47,7 +47,6 @@ func ownerOf(info fs.FileInfo) owner {
 	return owner{-1, -1}
 }
 
-// copyExtended gives to the same extended attributes as from.
 func copyExtended(from, to string) error {
 	wanted, err := extended(from)
 	if err != nil {

@@ -34,7 +34,6 @@ type bucket struct {
 	lease   storage.Lease
 }
 
-// leaseBucket takes the lease of an output folder.
 func leaseBucket(folder, token string) (*bucket, error) {
 	s, err := storage.Of(folder)
 	if err != nil {
@@ -214,7 +213,6 @@ func (b *bucket) close(token string, isNeeded bool) {
 	_ = b.lease.Release() // if it fails, the lease ends by itself
 }
 
-// removeAll removes all files of a folder.
 func removeAll(s storage.Storage, folder string) error {
 	var group errgroup.Group
 	group.SetLimit(requests)

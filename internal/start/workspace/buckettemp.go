@@ -28,7 +28,6 @@ func openBucketTemp(parent, token, output string) (*bucketTemp, error) {
 	return t, nil
 }
 
-// leaseBucketTemp takes the lease for the folder of a run.
 func leaseBucketTemp(folder, token string) (*bucketTemp, error) {
 	s, err := storage.Of(folder)
 	if err != nil {

@@ -167,7 +167,6 @@ func (d disk) sync(path string) error {
 // most of the time.
 const syncsAtATime = 16
 
-// syncAll syncs files.
 func (d disk) syncAll(paths []string) error {
 	var group errgroup.Group
 	group.SetLimit(syncsAtATime)

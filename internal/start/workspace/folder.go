@@ -18,7 +18,6 @@ type folder struct {
 	locks []*os.File // locks of folders that have had the name of the output folder
 }
 
-// lockFolder takes the lock of an output folder.
 func lockFolder(d disk, path string) (*folder, error) {
 	// The folder that replaces this one must be beside the folder itself, not beside a link to it.
 	path, err := filepath.EvalSymlinks(path)

@@ -133,7 +133,6 @@ func tooLong(wanted int64) error {
 	return fmt.Errorf("%w: the answer has more than the %d bytes that were asked for: the file has another length than the service says", storage.ErrDamaged, wanted)
 }
 
-// disconnect ends the connection, if there is one.
 func (s *stream) disconnect() {
 	if s.body != nil {
 		s.body.Close()

@@ -51,7 +51,6 @@ type service struct {
 // tokenKey is the name of a writer's token among the metadata of an object.
 const tokenKey = "mirrorbeam-writer"
 
-// connect returns the client of the process.
 func (s *service) connect() (*gcs.Client, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -99,7 +98,6 @@ func hasCredentials() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// bucket returns a bucket for requests.
 func (s *service) bucket(name string) (*gcs.BucketHandle, error) {
 	client, err := s.connect()
 	if err != nil {

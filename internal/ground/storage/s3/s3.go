@@ -57,7 +57,6 @@ type service struct {
 // tokenKey is the name of a writer's token among the metadata of an object.
 const tokenKey = "mirrorbeam-writer"
 
-// connect returns the client of the process.
 func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
