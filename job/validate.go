@@ -1,9 +1,13 @@
 package job
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
@@ -302,4 +306,68 @@ func (c *Config) CheckIndex() error {
 		return setting.Errorf("answers from all documents, and not from those of one {within}")
 	}
 	return nil
+}
+
+// Guards are shares, in percent, above which a run reports a failure. 0 stands for no guard.
+type Guards struct {
+	// Removes is of the documents of a source that are removed.
+	Removes float64
+	// Cluster is of all documents that are in one cluster.
+	Cluster float64
+}
+
+// Guards returns what [Config.Guard] says, or an error that names the item that says nothing.
+func (c *Config) Guards() (g Guards, err error) {
+	for _, item := range c.Guard {
+		name, percent, _ := strings.Cut(item, ":")
+		field := map[string]*float64{"removes": &g.Removes, "cluster": &g.Cluster}[name]
+		value, err := strconv.ParseFloat(percent, 64)
+		if field == nil || err != nil || !(value > 0 && value < 100) {
+			return Guards{}, setting.Errorf("{guard} %s: must be removes:PERCENT or cluster:PERCENT, above 0 and below 100", item)
+		}
+		if *field != 0 {
+			return Guards{}, setting.Errorf("{guard} %s: %s is there twice", item, name)
+		}
+		*field = value
+	}
+	return g, nil
+}
+
+// checkGuards checks the guards, which are about documents that are removed.
+func (c *Config) checkGuards(check checker) {
+	_, err := c.Guards()
+	check(err == nil, "%w", err)
+	check(len(c.Guard) == 0 || c.Scorer().HasClusters, "{guard}: is about clusters, which {similarity} containment has none of")
+}
+
+// checkRefusals refuses the settings that the method of the job cannot heed.
+func (c *Config) checkRefusals(check checker) {
+	usual := Default()
+	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	for _, r := range c.method().Refusals() {
+		name := r.Setting
+		differs := !bytes.Equal(own[name], others[name])
+		switch {
+		case name == "stopwords_use" && c.StopWords == "":
+			continue // it says nothing without a list
+		case differs:
+			differs = !r.Accepts(strings.Trim(string(own[name]), `"`))
+		case r.IfGiven:
+			differs = slices.Contains(c.Given, name)
+		}
+		check(!differs, "{"+name+"}%s: "+r.Why, valueText(own[name]))
+	}
+}
+
+// valueText writes a value in JSON as it stands behind the name of its setting. Lists and the like are left out.
+func valueText(value json.RawMessage) string {
+	var one any
+	if err := json.Unmarshal(value, &one); err != nil {
+		return ""
+	}
+	switch one.(type) {
+	case string, float64:
+		return fmt.Sprintf(" %v", one)
+	}
+	return ""
 }

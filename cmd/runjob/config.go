@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
+	"mirrorbeam/internal/look/schemas"
 	"mirrorbeam/job"
 )
 
@@ -186,4 +187,18 @@ func typeOf(t reflect.Type) schema {
 		return schema{Type: "object", Additional: &schema{Type: "number"}}
 	}
 	return schema{Type: []string{"string", "number", "boolean"}}
+}
+
+// schemaCommand prints what the files of results look like.
+type schemaCommand struct {
+	Of string `arg:"" optional:"" name:"output" help:"An output such as clusters, or summary, manifest, plan or query. Without it, all schemas, by their names."`
+}
+
+// Run prints a schema.
+func (c *schemaCommand) Run(_ context.Context, out io.Writer) error {
+	content, err := schemas.Of(c.Of)
+	if err != nil {
+		return usageError{err}
+	}
+	return printJSON(out, content)
 }

@@ -1,8 +1,12 @@
 package graphs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+
+	"mirrorbeam/internal/ground/docref"
 )
 
 // Place is the number of a place, from 0. A place is where one task compares documents. It holds some components, or two
@@ -79,4 +83,30 @@ func (p *Packer) Block(before, total int64) uint16 {
 // component hold up to four times as much.
 func blockCapacity(weight, capacity int64) int64 {
 	return max(capacity/2, min(2*capacity, weight/8), weight/(maxBlocks-1)+1)
+}
+
+// Sized is a document and the number of its distinct shingles.
+type Sized struct {
+	Ref  docref.Ref
+	Size uint32
+}
+
+// Blocks orders documents by size, then by ref, and cuts them into blocks. A block is a place: its task compares it with
+// itself and with earlier blocks. It holds about capacity shingles at most, but at least one document. Blocks returns the
+// block of each document in the new order.
+func Blocks(documents []Sized, capacity int64) []Place {
+	slices.SortFunc(documents, func(a, b Sized) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+	})
+	blocks := make([]Place, len(documents))
+	block, load := Place(0), int64(0)
+	for i, d := range documents {
+		if load > 0 && load+int64(d.Size) > capacity {
+			block++
+			load = 0
+		}
+		load += int64(d.Size)
+		blocks[i] = block
+	}
+	return blocks
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
@@ -197,4 +199,14 @@ func (Local) Used(folder string) int64 {
 		}
 	}
 	return used
+}
+
+// Free returns how many bytes may still be written to the disk of a folder. Known is false if nobody knows: the folder
+// is not on a disk, is not there, or its file system does not tell.
+func Free(folder string) (bytes int64, known bool) {
+	var found unix.Statfs_t
+	if Scheme(folder) != "" || unix.Statfs(folder, &found) != nil || found.Blocks == 0 {
+		return 0, false
+	}
+	return int64(found.Bavail) * int64(found.Bsize), true
 }

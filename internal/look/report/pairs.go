@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -258,3 +259,60 @@ func imply(edges []Edge, documents int, unit Unit) []Edge {
 	}
 	return edges
 }
+
+// best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
+type best[T any] struct {
+	most  int
+	keys  []float64
+	items []T
+}
+
+// newBest returns a list of at most the given number of items.
+func newBest[T any](most int) *best[T] { return &best[T]{most: most} }
+
+// admits reports whether add would keep an item of that key. So the caller need not make one in vain.
+func (b *best[T]) admits(key float64) bool {
+	return len(b.keys) < b.most || b.most > 0 && key < b.keys[len(b.keys)-1]
+}
+
+// add keeps the item if its key is small enough.
+func (b *best[T]) add(key float64, item T) {
+	if !b.admits(key) {
+		return
+	}
+	at := len(b.keys)
+	for at > 0 && key < b.keys[at-1] {
+		at--
+	}
+	b.keys, b.items = slices.Insert(b.keys, at, key), slices.Insert(b.items, at, item)
+	if len(b.keys) > b.most {
+		b.keys, b.items = b.keys[:b.most], b.items[:b.most]
+	}
+}
+
+// mostTracked is about how many documents are looked at one by one. More are sampled.
+const mostTracked = 1 << 20
+
+// sampler chooses documents by hashes of their names. So every pass over the rows, in any order, chooses the same ones.
+type sampler struct {
+	limit uint64
+	// share is the share of documents that are chosen.
+	share float64
+}
+
+// newSampler returns a sampler of about mostTracked of the given number of documents.
+func newSampler(documents int64) sampler {
+	if documents <= mostTracked {
+		return sampler{math.MaxUint64, 1}
+	}
+	share := mostTracked / float64(documents)
+	return sampler{uint64(share * (1 << 63) * 2), share}
+}
+
+// choose returns a key for a document, and whether the document is chosen.
+func (s sampler) choose(name string) (key uint64, chosen bool) {
+	key = xxh3.HashString(name)
+	return key, key <= s.limit
+}
+
+func (s sampler) isAll() bool { return s.share == 1 }

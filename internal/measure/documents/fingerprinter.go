@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -193,4 +194,34 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Source, _ = f.marker.sourceOf(r)
 	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
 	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)
+}
+
+// countTexts counts the texts of a document. A document without texts has features.
+func countTexts(counts *findings.Texts, texts [][]byte) {
+	if len(texts) == 0 {
+		return
+	}
+	counts.Records++
+	isEmpty, isAddress := true, true
+	for _, text := range texts {
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			isEmpty = false
+			isAddress = isAddress && isWebAddress(text)
+		}
+	}
+	switch {
+	case isEmpty:
+		counts.Empty++
+	case isAddress:
+		counts.Addresses++
+	}
+}
+
+// longestAddress is the length of the longest address that servers and browsers are sure to take, in bytes.
+const longestAddress = 2048
+
+// isWebAddress reports whether a text is an address on the web and nothing else.
+func isWebAddress(text []byte) bool {
+	return len(text) <= longestAddress && (bytes.HasPrefix(text, []byte("http://")) || bytes.HasPrefix(text, []byte("https://"))) &&
+		!bytes.ContainsAny(text, " \t\r\n")
 }
