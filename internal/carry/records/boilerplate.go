@@ -1,9 +1,6 @@
 package records
 
 import (
-	"encoding/binary"
-
-	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 )
@@ -27,8 +24,6 @@ type Sighting struct {
 	Documents uint32
 	Cause     Cause
 }
-
-const sightingSize = sketchblock.HashSize + 8 + 4 + 4 + 1
 
 // mostSightings bounds the shingles that [Sightings] hold, some 6 MB of memory.
 const mostSightings = 1 << 17
@@ -58,34 +53,21 @@ func (s Sightings) IsFull() bool { return len(s) >= mostSightings }
 // Write writes the sightings of a part of a split, by ranges of hashes, and forgets them.
 func (s Sightings) Write(run *runfile.Writer, cause Cause, split, shards int) error {
 	for shingle, seen := range s {
-		b, err := run.Record(BoilerplateSeen, ShardOf(shingle<<16, shards), sightingSize)
-		if err != nil {
+		one := Sighting{shingle, seen.first, split, seen.documents, cause}
+		if err := Write(run, BoilerplateSeen, ShardOf(shingle<<16, shards), &one); err != nil {
 			return err
 		}
-		putSighting(b, Sighting{shingle, seen.first, split, seen.documents, cause})
 	}
 	clear(s)
 	return nil
 }
 
-func putSighting(b []byte, s Sighting) {
-	put48(b, s.Shingle)
-	binary.LittleEndian.PutUint64(b[6:], uint64(s.First))
-	binary.LittleEndian.PutUint32(b[14:], uint32(s.Split))
-	binary.LittleEndian.PutUint32(b[18:], s.Documents)
-	b[22] = byte(s.Cause)
-}
-
-// AppendSightings reads records.
-func AppendSightings(all []Sighting, packed []byte) []Sighting {
-	for ; len(packed) > 0; packed = packed[sightingSize:] {
-		all = append(all, Sighting{
-			Shingle: get48(packed), First: docref.Ref(binary.LittleEndian.Uint64(packed[6:])),
-			Split:     int(binary.LittleEndian.Uint32(packed[14:])),
-			Documents: binary.LittleEndian.Uint32(packed[18:]), Cause: Cause(packed[22]),
-		})
-	}
-	return all
+func (s *Sighting) fields(c *codec) {
+	c.hash48(&s.Shingle)
+	numbers(c, &s.First)
+	small(c, 4, &s.Split)
+	small(c, 4, &s.Documents)
+	small(c, 1, &s.Cause)
 }
 
 // Holder says which document is the first that has a shingle.
@@ -97,27 +79,9 @@ type Holder struct {
 	Cause     Cause
 }
 
-const holderSize = 8 + sketchblock.HashSize + 8 + 1
-
-// WriteHolder writes a holder, by split of the document.
-func WriteHolder(run *runfile.Writer, split int, h Holder) error {
-	b, err := run.Record(FirstHolders, split, holderSize)
-	if err == nil {
-		binary.LittleEndian.PutUint64(b, uint64(h.Ref))
-		put48(b[8:], h.Shingle)
-		binary.LittleEndian.PutUint64(b[14:], uint64(h.Documents))
-		b[22] = byte(h.Cause)
-	}
-	return err
-}
-
-// AppendHolders reads records.
-func AppendHolders(all []Holder, packed []byte) []Holder {
-	for ; len(packed) > 0; packed = packed[holderSize:] {
-		all = append(all, Holder{
-			Ref: docref.Ref(binary.LittleEndian.Uint64(packed)), Shingle: get48(packed[8:]),
-			Documents: int64(binary.LittleEndian.Uint64(packed[14:])), Cause: Cause(packed[22]),
-		})
-	}
-	return all
+func (h *Holder) fields(c *codec) {
+	numbers(c, &h.Ref)
+	c.hash48(&h.Shingle)
+	numbers(c, &h.Documents)
+	small(c, 1, &h.Cause)
 }

@@ -65,28 +65,9 @@ type Frequent struct {
 	Documents int64
 }
 
-const frequentSize = 16
-
-// WriteFrequent writes a frequent shingle.
-func WriteFrequent(run *runfile.Writer, f Frequent) error {
-	b, err := run.Record(FrequentShingles, 0, frequentSize)
-	if err == nil {
-		AppendPackedFrequent(b[:0], f)
-	}
-	return err
-}
-
-// AppendPackedFrequent packs a frequent shingle.
-func AppendPackedFrequent(b []byte, f Frequent) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, f.Shingle), uint64(f.Documents))
-}
-
-// AppendFrequent reads records.
-func AppendFrequent(all []Frequent, packed []byte) []Frequent {
-	for ; len(packed) > 0; packed = packed[frequentSize:] {
-		all = append(all, Frequent{binary.LittleEndian.Uint64(packed), int64(binary.LittleEndian.Uint64(packed[8:]))})
-	}
-	return all
+func (f *Frequent) fields(c *codec) {
+	numbers(c, &f.Shingle)
+	numbers(c, &f.Documents)
 }
 
 // AppendCommonPart appends the common shingles of a document: their number, then the hashes.
@@ -109,28 +90,23 @@ type SourceCount struct {
 	Name      []byte // the value as tables show it, shorter than 64 KiB
 }
 
-// sourceCountHeader is the size of such a record without its name: hash, documents, length of the name, corpus.
-const sourceCountHeader = 20
+func (s *SourceCount) fields(c *codec) {
+	numbers(c, &s.Hash)
+	numbers(c, &s.Documents)
+	length := len(s.Name)
+	small(c, 2, &length)
+	small(c, 2, &s.Corpus)
+	if c.isReading {
+		s.Name, c.b = c.b[:length], c.b[length:]
+	} else {
+		c.b = append(c.b, s.Name...)
+	}
+}
 
 // WriteSourceCount writes the record to a shard.
 func WriteSourceCount(run *runfile.Writer, kind runfile.Kind, shard int, c SourceCount) error {
-	b, err := run.Record(kind, shard, sourceCountHeader+len(c.Name))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(b, c.Hash)
-	binary.LittleEndian.PutUint64(b[8:], uint64(c.Documents))
-	binary.LittleEndian.PutUint16(b[16:], uint16(len(c.Name)))
-	binary.LittleEndian.PutUint16(b[18:], uint16(c.Corpus))
-	copy(b[sourceCountHeader:], c.Name)
-	return nil
+	return Write(run, kind, shard, &c)
 }
 
 // NextSourceCount reads the first record and returns the bytes of the others.
-func NextSourceCount(packed []byte) (SourceCount, []byte) {
-	end := sourceCountHeader + int(binary.LittleEndian.Uint16(packed[16:]))
-	return SourceCount{
-		Hash: binary.LittleEndian.Uint64(packed), Documents: int64(binary.LittleEndian.Uint64(packed[8:])),
-		Corpus: sources.Corpus(binary.LittleEndian.Uint16(packed[18:])), Name: packed[sourceCountHeader:end],
-	}, packed[end:]
-}
+func NextSourceCount(packed []byte) (SourceCount, []byte) { return Next[SourceCount](packed) }

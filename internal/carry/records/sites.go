@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"mirrorbeam/internal/ground/runfile"
 )
 
 // NoDate is the date of what has none, in seconds since 1970. It is later than all dates.
@@ -164,23 +162,10 @@ type GroupedSite struct {
 	Primary  string // the group's primary site
 }
 
-// WriteSiteCount writes the record to a shard: 42 bytes and the name.
-func WriteSiteCount(run *runfile.Writer, shard int, count SiteCount) error {
-	return write(run, SiteCounts, shard, &count)
-}
-
 func (s *SiteCount) fields(c *codec) {
 	numbers(c, &s.Site)
 	numbers(c, &s.Pages, &s.Text, &s.Logins, &s.First)
 	c.texts(&s.Name)
-}
-
-// NextSiteCount reads the first record and returns the bytes of the others.
-func NextSiteCount(packed []byte) (SiteCount, []byte) { return next[SiteCount](packed) }
-
-// WriteRedirect writes the record to a shard: 24 bytes.
-func WriteRedirect(run *runfile.Writer, shard int, r Redirect) error {
-	return write(run, Redirects, shard, &r)
 }
 
 func (r *Redirect) fields(c *codec) {
@@ -188,21 +173,10 @@ func (r *Redirect) fields(c *codec) {
 	numbers(c, &r.Pages)
 }
 
-// NextRedirect reads the first record and returns the bytes of the others.
-func NextRedirect(packed []byte) (Redirect, []byte) { return next[Redirect](packed) }
-
-// WriteSiteSum writes the record to a shard: 48 bytes.
-func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
-	return write(run, SiteSums, shard, &s)
-}
-
 func (s *SiteSum) fields(c *codec) {
 	numbers(c, &s.Site)
 	numbers(c, &s.Repeats, &s.RepeatedText, &s.Common, &s.CommonText, &s.Alike)
 }
-
-// NextSiteSum reads the first record and returns the bytes of the others.
-func NextSiteSum(packed []byte) (SiteSum, []byte) { return next[SiteSum](packed) }
 
 func (l *Link) fields(c *codec) {
 	numbers(c, &l.Site, &l.Other)
@@ -221,16 +195,10 @@ func (l *Link) fields(c *codec) {
 	}
 }
 
-// WriteSite writes the record to an output shard: 74 bytes and the name.
-func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, &s) }
-
 func (s *Site) fields(c *codec) {
 	s.SiteCount.fields(c)
 	numbers(c, &s.Repeats, &s.RepeatedText, &s.Rarity, &s.Weight, &s.Alike)
 }
-
-// NextSite reads the first record and returns the bytes of the others.
-func NextSite(packed []byte) (Site, []byte) { return next[Site](packed) }
 
 // SitePair is what two sites have in common. Of the second one only the link is known.
 type SitePair struct {
@@ -243,47 +211,20 @@ func (p *SitePair) fields(c *codec) {
 	p.Second.fields(c)
 }
 
-// WriteSitePair writes the record to the output shard of the second site: some 100 bytes, the name of the first site, and its examples.
-func WriteSitePair(run *runfile.Writer, shard int, pair *SitePair) error {
-	return write(run, SitePairs, shard, pair)
-}
-
-// NextSitePair reads the first record and returns the bytes of the others.
-func NextSitePair(packed []byte) (*SitePair, []byte) {
-	pair, rest := next[SitePair](packed)
-	return &pair, rest
-}
-
 func (h *Half) fields(c *codec) {
 	h.Link.fields(c)
 	h.Of.fields(c)
 }
 
-// mirrored are both halves of what two sites have in common.
-type mirrored struct{ one, other *Half }
+// MirroredSites are both halves of what two sites have in common.
+type MirroredSites struct{ One, Other *Half }
 
-func (m *mirrored) fields(c *codec) {
+func (m *MirroredSites) fields(c *codec) {
 	if c.isReading {
-		*m = mirrored{new(Half), new(Half)}
+		*m = MirroredSites{new(Half), new(Half)}
 	}
-	m.one.fields(c)
-	m.other.fields(c)
-}
-
-// WriteMirrored writes the record of two sites to a shard.
-func WriteMirrored(run *runfile.Writer, shard int, one, other *Half) error {
-	return write(run, Mirrored, shard, &mirrored{one, other})
-}
-
-// NextMirrored reads the first record and returns the bytes of the others.
-func NextMirrored(packed []byte) (one, other *Half, rest []byte) {
-	both, rest := next[mirrored](packed)
-	return both.one, both.other, rest
-}
-
-// WriteGrouped writes the record to an output shard: 26 bytes and the name.
-func WriteGrouped(run *runfile.Writer, shard int, g GroupedSite) error {
-	return write(run, Grouped, shard, &g)
+	m.One.fields(c)
+	m.Other.fields(c)
 }
 
 func (g *GroupedSite) fields(c *codec) {
@@ -291,6 +232,3 @@ func (g *GroupedSite) fields(c *codec) {
 	numbers(c, &g.Sites, &g.Cohesion)
 	c.texts(&g.Primary)
 }
-
-// NextGrouped reads the first record and returns the bytes of the others.
-func NextGrouped(packed []byte) (GroupedSite, []byte) { return next[GroupedSite](packed) }

@@ -60,7 +60,7 @@ func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		if int64(n) > limit {
 			if documents := distinct(w.Hashes[:0], seen[:n]); documents > limit {
 				f := records.Frequent{Shingle: seen[0].Shingle, Documents: documents}
-				if err := records.WriteFrequent(&w.Run, f); err != nil {
+				if err := records.Write(&w.Run, records.FrequentShingles, 0, &f); err != nil {
 					return err
 				}
 			}

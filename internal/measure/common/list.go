@@ -46,7 +46,7 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 // readFrequent returns the shingles that a stage has found, ascending. Of too many it returns the most frequent ones.
 func readFrequent(p *work.Planning, found work.Stage) (frequent []records.Frequent, err error) {
 	err = work.EachRecordOf(p.Outcomes, found, records.FrequentShingles, p.Memory, func(packed []byte) error {
-		frequent = records.AppendFrequent(frequent, packed)
+		frequent = slices.AppendSeq(frequent, records.All[records.Frequent](packed))
 		return nil
 	})
 	if err != nil {

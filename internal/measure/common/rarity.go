@@ -32,7 +32,7 @@ func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
 	}
 	var packed []byte
 	for _, f := range frequent {
-		packed = records.AppendPackedFrequent(packed, f)
+		packed = records.Append(packed, &f)
 	}
 	return l.deliver(p, packed)
 }
@@ -51,7 +51,7 @@ func ReadRarities(catalog string) (*Rarities, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read how rare shingles are: %w", err)
 		}
-		return &Rarities{records.AppendFrequent(nil, packed)}, nil
+		return &Rarities{slices.Collect(records.All[records.Frequent](packed))}, nil
 	})
 }
 

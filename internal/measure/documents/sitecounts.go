@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"slices"
+
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/runfile"
 )
@@ -44,21 +46,17 @@ func (c siteCounts) addAll(other siteCounts) {
 // write writes each count to the shard of its site, and forgets them. A redirect goes to the shards of both sites.
 func (c siteCounts) write(run *runfile.Writer, shardOf func(site uint64) int) error {
 	for _, count := range c.pages {
-		if err := records.WriteSiteCount(run, shardOf(count.Site), *count); err != nil {
+		if err := records.Write(run, records.SiteCounts, shardOf(count.Site), count); err != nil {
 			return err
 		}
 	}
 	for sites, pages := range c.redirects {
 		one := records.Redirect{Site: sites[0], Other: sites[1], Pages: pages}
 		from, to := shardOf(one.Site), shardOf(one.Other)
-		if err := records.WriteRedirect(run, from, one); err != nil {
-			return err
-		}
-		if to == from {
-			continue
-		}
-		if err := records.WriteRedirect(run, to, one); err != nil {
-			return err
+		for _, shard := range slices.Compact([]int{from, to}) {
+			if err := records.Write(run, records.Redirects, shard, &one); err != nil {
+				return err
+			}
 		}
 	}
 	c.forget()

@@ -36,7 +36,7 @@ func (r *recalling) countValues(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
 		var count records.SourceCount
-		count, packed = records.NextSourceCount(packed)
+		count, packed = records.Next[records.SourceCount](packed)
 		key := valueKey{count.Hash, count.Corpus}
 		r.values.addAll(valueCounts{key: {name: bytes.Clone(count.Name), documents: count.Documents}})
 		if len(r.values) >= mostValues {
@@ -50,7 +50,7 @@ func (r *recalling) countSites(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
 		var count records.SiteCount
-		count, packed = records.NextSiteCount(packed)
+		count, packed = records.Next[records.SiteCount](packed)
 		if r.sites.add(count, func() string { return count.Name }); r.sites.isFull() {
 			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
 		}
@@ -62,7 +62,7 @@ func (r *recalling) countRedirects(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
 		var one records.Redirect
-		one, packed = records.NextRedirect(packed)
+		one, packed = records.Next[records.Redirect](packed)
 		if r.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages; r.sites.isFull() {
 			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
 		}

@@ -113,8 +113,7 @@ func readHolders(w *work.Desk) (all holders, err error) {
 	if err != nil {
 		return nil, err
 	}
-	held := records.AppendHolders(nil, packed)
-	slices.SortFunc(held, func(a, b records.Holder) int { return cmp.Compare(a.Ref, b.Ref) })
+	held := slices.SortedStableFunc(records.All[records.Holder](packed), func(a, b records.Holder) int { return cmp.Compare(a.Ref, b.Ref) })
 	for len(held) > 0 {
 		h := holder{ref: held[0].Ref, documents: [2]map[uint64]int64{{}, {}}}
 		for len(held) > 0 && held[0].Ref == h.ref {

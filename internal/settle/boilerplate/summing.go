@@ -32,7 +32,7 @@ func Summing(ctx context.Context, _ work.Task, w *work.Desk) error {
 		if err != nil {
 			return err
 		}
-		seen = records.AppendSightings(seen, packed)
+		seen = slices.AppendSeq(seen, records.All[records.Sighting](packed))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,12 +49,12 @@ func Summing(ctx context.Context, _ work.Task, w *work.Desk) error {
 		}
 		seen = seen[n:]
 		if first.Cause == records.OfCorpus {
-			if err := records.WriteFrequent(&w.Run, records.Frequent{Shingle: first.Shingle, Documents: documents}); err != nil {
+			if err := records.Write(&w.Run, records.FrequentShingles, 0, &records.Frequent{Shingle: first.Shingle, Documents: documents}); err != nil {
 				return err
 			}
 		}
 		h := records.Holder{Ref: first.First, Shingle: first.Shingle, Documents: documents, Cause: first.Cause}
-		if err := records.WriteHolder(&w.Run, first.Split, h); err != nil {
+		if err := records.Write(&w.Run, records.FirstHolders, first.Split, &h); err != nil {
 			return err
 		}
 	}

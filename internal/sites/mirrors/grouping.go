@@ -156,7 +156,7 @@ func (g *groups) write(run *runfile.Writer, shards int) error {
 	for number, s := range g.sites {
 		in := g.ofSite(number)
 		grouped := records.GroupedSite{Site: s.Site, Sites: in.sites, Cohesion: in.cohesion(), Primary: in.primary.Name}
-		if err := records.WriteGrouped(run, records.ShardOf(s.Site, shards), grouped); err != nil {
+		if err := records.Write(run, records.Grouped, records.ShardOf(s.Site, shards), &grouped); err != nil {
 			return err
 		}
 	}

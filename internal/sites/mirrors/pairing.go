@@ -1,6 +1,7 @@
 package mirrors
 
 import (
+	"cmp"
 	"context"
 
 	"mirrorbeam/internal/carry/records"
@@ -50,16 +51,12 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	sites := map[uint64]records.Site{}
-	for len(packed) > 0 {
-		var one records.Site
-		one, packed = records.NextSite(packed)
+	for one := range records.All[records.Site](packed) {
 		sites[one.Site] = one
 	}
 	of := p.lists.known()
-	return eachRecord(ctx, w, records.SitePairs, func(packed []byte) ([]byte, error) {
-		found, rest := records.NextSitePair(packed)
-		one, other := &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]}
-		return rest, p.judge(w, of, one, other)
+	return eachRecord(ctx, w, records.SitePairs, func(found *records.SitePair) error {
+		return p.judge(w, of, &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]})
 	})
 }
 
@@ -75,26 +72,25 @@ func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error
 	if isKnown || !isSuspect && !pair.isMirror(p.Limits) {
 		return nil
 	}
-	return records.WriteMirrored(&w.Run, 0, one, other)
+	return records.Write(&w.Run, records.Mirrored, 0, &records.MirroredSites{One: one, Other: other})
 }
 
-// eachRecord visits the records of a kind, one piece after the other, so that only one is held. Next reads the first record and returns
-// the bytes of the others.
-func eachRecord(ctx context.Context, w *work.Desk, kind runfile.Kind, next func(packed []byte) ([]byte, error)) error {
+// eachRecord visits the records of a kind, one piece after the other, so that only one is held.
+func eachRecord[T any, R records.LaidOut[T]](ctx context.Context, w *work.Desk, kind runfile.Kind, visit func(R) error) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != kind {
 			continue
 		}
 		packed, err := w.ReadPiece(1, piece)
 		w.Figures.Bytes += int64(len(packed))
-		for err == nil && len(packed) > 0 {
-			w.Figures.Records++
-			if packed, err = next(packed); err == nil {
-				err = ctx.Err()
-			}
-		}
 		if err != nil {
 			return err
+		}
+		for record := range records.All[T, R](packed) {
+			w.Figures.Records++
+			if err := cmp.Or(visit(&record), ctx.Err()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -102,8 +98,7 @@ func eachRecord(ctx context.Context, w *work.Desk, kind runfile.Kind, next func(
 
 // eachPair visits the pairs that [Pairing] has passed on, in no order.
 func eachPair(ctx context.Context, w *work.Desk, visit func(pair) error) error {
-	return eachRecord(ctx, w, records.Mirrored, func(packed []byte) ([]byte, error) {
-		one, other, rest := records.NextMirrored(packed)
-		return rest, visit(newPair(one, other))
+	return eachRecord(ctx, w, records.Mirrored, func(both *records.MirroredSites) error {
+		return visit(newPair(both.One, both.Other))
 	})
 }

@@ -58,7 +58,7 @@ func (r *pairRows) each(ctx context.Context, w *work.Desk, l Limits, visit func(
 		if !p.isMirror(l) {
 			return nil
 		}
-		return records.WriteMirrored(run, partOf[p.sides[0].Of.Name], p.sides[0], p.sides[1])
+		return records.Write(run, records.Mirrored, partOf[p.sides[0].Of.Name], &records.MirroredSites{One: p.sides[0], Other: p.sides[1]})
 	}); err != nil {
 		return err
 	}
@@ -82,10 +82,8 @@ func (r *pairRows) each(ctx context.Context, w *work.Desk, l Limits, visit func(
 			return err
 		}
 		var all []pair
-		for len(packed) > 0 {
-			var one, other *records.Half
-			one, other, packed = records.NextMirrored(packed)
-			all = append(all, newPair(one, other))
+		for both := range records.All[records.MirroredSites](packed) {
+			all = append(all, newPair(both.One, both.Other))
 		}
 		if err := visitSorted(ctx, all, visit); err != nil {
 			return err

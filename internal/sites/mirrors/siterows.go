@@ -29,20 +29,12 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
-	var sites []records.Site
-	for len(packed) > 0 {
-		var one records.Site
-		one, packed = records.NextSite(packed)
-		sites = append(sites, one)
-	}
-	slices.SortFunc(sites, func(a, b records.Site) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Site, b.Site)) })
+	sites := slices.SortedFunc(records.All[records.Site](packed), func(a, b records.Site) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Site, b.Site)) })
 	if packed, err = w.Read(0, records.Grouped); err != nil {
 		return err
 	}
 	groups := map[uint64]records.GroupedSite{}
-	for len(packed) > 0 {
-		var one records.GroupedSite
-		one, packed = records.NextGrouped(packed)
+	for one := range records.All[records.GroupedSite](packed) {
 		groups[one.Site] = one
 	}
 	w.Figures.Records += int64(len(sites))

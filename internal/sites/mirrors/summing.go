@@ -105,7 +105,7 @@ const mostHeld = 1 << 16
 
 func (s *sums) flush() error {
 	for _, sum := range s.bySite {
-		if err := records.WriteSiteSum(s.run, records.ShardOf(sum.Site, s.ranges), *sum); err != nil {
+		if err := records.Write(s.run, records.SiteSums, records.ShardOf(sum.Site, s.ranges), sum); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	order := slices.Sorted(maps.Keys(sites))
 	for _, hash := range order {
-		if err := records.WriteSite(&w.Run, records.ShardOf(hash, shards), *sites[hash]); err != nil {
+		if err := records.Write(&w.Run, records.Sites, records.ShardOf(hash, shards), sites[hash]); err != nil {
 			return err
 		}
 	}
@@ -47,16 +47,15 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	w.Figures.Records += int64(len(classes))
 	comparison := newComparison(l.Limits, sites, classes)
-	if err := eachRecord(ctx, w, records.Redirects, func(packed []byte) ([]byte, error) {
-		one, rest := records.NextRedirect(packed)
-		comparison.addRedirect(one)
-		return rest, nil
+	if err := eachRecord(ctx, w, records.Redirects, func(one *records.Redirect) error {
+		comparison.addRedirect(*one)
+		return nil
 	}); err != nil {
 		return err
 	}
 	for _, hash := range order {
 		if err := comparison.site(ctx, sites[hash], func(pair *records.SitePair) error {
-			return records.WriteSitePair(&w.Run, records.ShardOf(pair.Second.Site, shards), pair)
+			return records.Write(&w.Run, records.SitePairs, records.ShardOf(pair.Second.Site, shards), pair)
 		}); err != nil {
 			return err
 		}
@@ -71,9 +70,7 @@ func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, err
 	}
 	w.Figures.Bytes += int64(len(counts))
 	sites := map[uint64]*records.Site{}
-	for len(counts) > 0 && ctx.Err() == nil {
-		var c records.SiteCount
-		c, counts = records.NextSiteCount(counts)
+	for c := range records.All[records.SiteCount](counts) {
 		w.Figures.Records++
 		if s := sites[c.Site]; s != nil {
 			s.Add(c)
@@ -85,9 +82,7 @@ func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, err
 	if err != nil {
 		return nil, err
 	}
-	for len(sums) > 0 && ctx.Err() == nil {
-		var sum records.SiteSum
-		sum, sums = records.NextSiteSum(sums)
+	for sum := range records.All[records.SiteSum](sums) {
 		s := sites[sum.Site]
 		s.Repeats, s.RepeatedText = s.Repeats+sum.Repeats, s.RepeatedText+sum.RepeatedText
 		s.Alike += sum.Alike

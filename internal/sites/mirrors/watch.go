@@ -154,9 +154,7 @@ func eachSite(runs []work.Path, visit func(records.Site)) error {
 			if packed, err = reader.Read(packed[:0], piece); err != nil {
 				return err
 			}
-			for rest := packed; len(rest) > 0; {
-				var s records.Site
-				s, rest = records.NextSite(rest)
+			for s := range records.All[records.Site](packed) {
 				visit(s)
 			}
 		}
