@@ -96,8 +96,3 @@ func first(places []place, shingle uint64) []place {
 	}
 	return places[:n]
 }
-
-// seemsToHave reports whether the shingle may be present. It is never wrong when it says no.
-func (x *IndexedSequence) seemsToHave(shingle uint64) bool {
-	return x.presence.has(int(shingle >> x.presenceShift))
-}

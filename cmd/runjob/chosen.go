@@ -41,8 +41,6 @@ type chooser struct {
 	file map[string]settingValue // nil until it is read
 }
 
-func newChooser() *chooser { return &chooser{environ: os.Environ(), origins: map[string]origin{}} }
-
 // Validate does nothing: the file is known when the flags are.
 func (c *chooser) Validate(*kong.Application) error { return nil }
 

@@ -82,7 +82,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, err
 	}
 	c := newCommands()
-	chosen := newChooser()
+	chosen := &chooser{environ: os.Environ(), origins: map[string]origin{}}
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{

@@ -28,11 +28,6 @@ type flinkJob struct {
 	State string `json:"state"`
 }
 
-// hasEnded reports whether Flink has let go of the job.
-func (j flinkJob) hasEnded() bool {
-	return slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, j.State)
-}
-
 // cancelOnFlink cancels a job where it runs, and waits for its end. Beam's job server calls a job cancelled when it has
 // stopped to wait for it, and Flink goes on with it.
 func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
@@ -45,7 +40,7 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 			return errors.Join(ctx.Err(), refused)
 		case err != nil:
 			return fmt.Errorf("the job server has let go of job %s, and Flink goes on with it: %w: cancel it there, or name Flink's own address with --flink_rest HOST:PORT", id, err)
-		case job.ID == "" || job.hasEnded():
+		case job.ID == "" || slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, job.State):
 			return nil
 		}
 		if job.State != "CANCELLING" {

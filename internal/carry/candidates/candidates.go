@@ -195,9 +195,6 @@ func (r *Record) SetPrevious(shingle uint64) {
 	r.Previous[1] = uint32(shingle >> 16)
 }
 
-// previousShingle returns the shingle that SetPrevious has set.
-func (r *Record) previousShingle() uint64 { return PreviousShingle(r.Previous[0], r.Previous[1]) }
-
 // PreviousShingle returns the shingle that the first two words of Previous hold.
 func PreviousShingle(first, second uint32) uint64 {
 	return uint64(second)<<16 | uint64(first>>13)&0xffff

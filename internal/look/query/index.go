@@ -215,9 +215,6 @@ type posting struct {
 // leastRoom is the number of postings that there is room for at first.
 const leastRoom = 1 << 10
 
-// lacks reports whether [postings.rebuild] must make room before the given number of postings are added.
-func (p *postings) lacks(room int) bool { return len(p.all)+room > cap(p.all) }
-
 func (p *postings) add(key uint64, set, size uint32) {
 	p.all = append(p.all, posting{key: hashOf(key), set: set, size: size})
 	p.link(len(p.all) - 1)

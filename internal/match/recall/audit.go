@@ -93,7 +93,10 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Hold(sample)
 	w.Outcome.Sampled = len(sample.Documents)
 	w.Outcome.SampledAll = !sample.Cut
-	s := newSearch(a.Threshold, a.layout.FirstInput, sample, w)
+	s := &search{
+		threshold: a.Threshold, firstInput: a.layout.FirstInput, sample: sample, probe: sample.index.NewProbe(), w: w,
+		recent: make([]recentClass, recentClasses),
+	}
 	if a.shares.Probed == 1 {
 		err = s.blocks(ctx)
 	} else {

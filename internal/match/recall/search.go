@@ -34,13 +34,6 @@ type search struct {
 	classes    []audit.Class // classes that have partners
 }
 
-func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Desk) *search {
-	return &search{
-		threshold: threshold, firstInput: firstInput, sample: s, probe: s.index.NewProbe(), w: w,
-		recent: make([]recentClass, recentClasses),
-	}
-}
-
 // blocks goes through all documents of the split.
 func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {

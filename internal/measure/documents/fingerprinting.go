@@ -67,7 +67,7 @@ func (f *Fingerprinting) Setup() (err error) {
 			return err
 		}
 	}
-	if f.expansion, err = expansionOf(string(f.Inputs)); err != nil {
+	if f.expansion, err = expansions.Get(string(f.Inputs), func(string) (*expansion, error) { return new(expansion), nil }); err != nil {
 		return err
 	}
 	f.Fields.Others = f.Kept.fields()

@@ -255,11 +255,6 @@ type expansion struct{ bytes atomic.Int64 }
 // expansions has an entry for each job at work in this process.
 var expansions work.Shared[expansion]
 
-// expansionOf returns the count of a job, known by the path of its inputs.
-func expansionOf(path string) (*expansion, error) {
-	return expansions.Get(path, func(string) (*expansion, error) { return new(expansion), nil })
-}
-
 // expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.
 func (r *splitReader) expand(bytes int64) error {
 	r.expanded += bytes

@@ -99,12 +99,6 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
-func (s *scope) clear() {
-	for _, w := range s.wanted {
-		w.field = field{}
-	}
-}
-
 // NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
@@ -236,7 +230,9 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 	if first == nil {
 		inner := of.inner[string(name)]
 		if inner != nil {
-			inner.clear()
+			for _, w := range inner.wanted {
+				w.field = field{}
+			}
 		}
 		if inner != nil && s.peek(i) == '{' {
 			i = d.object(i, inner)

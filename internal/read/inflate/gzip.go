@@ -38,9 +38,6 @@ func (g *gzipStream) reset(file io.Reader, at int64, about Options) error {
 
 func (g *gzipStream) stored() *input { return &g.input }
 
-// isBetween reports whether the decoder stands between two members, and the last one was whole.
-func (g *gzipStream) isBetween() bool { return !g.inMember && g.wasWhole }
-
 func (g *gzipStream) close() {}
 
 // Read decodes. At the end of a member it returns, with or without bytes.

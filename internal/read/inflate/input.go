@@ -62,11 +62,6 @@ func (in *input) reset(file io.Reader, at, size int64) {
 // offset returns the position of the next byte in the file.
 func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
 
-func (in *input) unread() []byte {
-	stored, _ := in.Peek(in.Buffered()) // no error: it is there
-	return stored
-}
-
 // damage says what a decoder's error means.
 func (in *input) damage(format string, err error) error {
 	switch {

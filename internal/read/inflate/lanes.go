@@ -42,8 +42,6 @@ func NewLanes(cores int) *Lanes {
 	return l
 }
 
-func (l *Lanes) areFree() bool { return len(l.free) > 0 }
-
 // take takes a lane if one is free.
 func (l *Lanes) take() bool {
 	select {

@@ -33,13 +33,11 @@ type zstdStream struct {
 
 func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
 	z.frames.input.reset(file, at, about.Size)
-	z.frames.window = cmp.Or(about.Window, DefaultWindow)
-	z.frames.wasWhole = true
+	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), wasWhole: true}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 	}
-	z.frames.restart()
 	z.between = true
 	return err
 }

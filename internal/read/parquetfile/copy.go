@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +130,7 @@ func (c *copier) finish() error {
 	if err := c.writer.Flush(); err != nil {
 		return fmt.Errorf("write a row group: %w", err)
 	}
-	c.output.hold()
+	c.output.held = new(bytes.Buffer)
 	if err := c.writer.Close(); err != nil {
 		return fmt.Errorf("write the footer: %w", err)
 	}

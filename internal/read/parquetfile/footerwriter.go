@@ -34,9 +34,6 @@ func (w *footerWriter) Write(p []byte) (int, error) {
 	return w.output.Write(p)
 }
 
-// hold holds back what is written from now on.
-func (w *footerWriter) hold() { w.held = new(bytes.Buffer) }
-
 // finish writes what was held back. The footer gets the schema and the metadata of the file that was copied, and so
 // many columns of its own.
 func (w *footerWriter) finish(source *File, added int) error {

@@ -47,13 +47,13 @@ func (*Grouping) Delivery() work.Delivery {
 
 // Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	graph, rows := newMirrorGraph(), newPairRows()
+	graph, rows := newMirrorGraph(), &pairRows{pairs: map[string]int{}, most: 1 << 16}
 	var suspects []suspicion
 	of := g.lists.known()
 	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
 			graph.add(&p)
-			rows.count(p.sides[0].Of.Name)
+			rows.pairs[p.sides[0].Of.Name]++
 		}
 		if !of.areWatched(&p) {
 			return nil

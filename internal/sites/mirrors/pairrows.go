@@ -19,11 +19,6 @@ type pairRows struct {
 	most int
 }
 
-func newPairRows() *pairRows { return &pairRows{pairs: map[string]int{}, most: 1 << 16} }
-
-// count counts a pair by the name of its first site.
-func (r *pairRows) count(name string) { r.pairs[name]++ }
-
 // parts cuts the names into parts, and returns the part of each.
 func (r *pairRows) parts() (of map[string]int, parts int) {
 	of, held := make(map[string]int, len(r.pairs)), 0

@@ -56,7 +56,9 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
 	shard.weighCopies()
-	sums := newSums(s.Limits.Sites, s.Ranges, &w.Run)
+	sums := &sums{
+		ranges: s.Ranges, rarities: rarities(s.Limits.Sites), run: &w.Run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{},
+	}
 	for i := range shard.classes {
 		if err := sums.class(ctx, shard, i); err != nil {
 			return err
@@ -93,11 +95,6 @@ type sums struct {
 	bySite map[uint64]*records.SiteSum
 	wanted map[int]struct{} // ranges
 	packed []byte
-}
-
-// newSums returns empty sums. A page that more than mostSites sites have is not rare at all.
-func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
-	return &sums{ranges: ranges, rarities: rarities(mostSites), run: run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{}}
 }
 
 // mostHeld is the number of sites whose sums are held in memory.

@@ -208,15 +208,12 @@ func (d disk) empty(path string) error {
 		if entry.Name() == markName {
 			continue
 		}
-		if err := d.removeTree(filepath.Join(path, entry.Name())); err != nil {
+		inner := filepath.Join(path, entry.Name())
+		if err := d.do("remove", inner, func() error { return os.RemoveAll(inner) }); err != nil {
 			return err
 		}
 	}
 	return d.remove(filepath.Join(path, markName))
-}
-
-func (d disk) removeTree(path string) error {
-	return d.do("remove", path, func() error { return os.RemoveAll(path) })
 }
 
 // makeFolder makes a folder and all missing folders above it. It returns those that it has made, the outermost first. An
