@@ -195,9 +195,13 @@ func (r *run) commit(result *write.Result, of found) error {
 	if err != nil {
 		return err
 	}
+	grouped, crowded := documentsOf(*result), result.Crowded
+	if r.job != nil && r.job.Parameters.Narrowed {
+		grouped, crowded = s.Last.Grouped, s.Last.Crowded
+	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: crowded, Results: r.ConfigHash,
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})

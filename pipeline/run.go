@@ -134,7 +134,7 @@ func (r *run) lists() job.Lists {
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.KnowsCommon = r.state.Units(), r.settled(), r.knowsCommon()
+		e.Units, e.Verdicts, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.knowsCommon(), r.narrows()
 	}
 	return transforms.NewJob(&r.Config, e)
 }

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -140,6 +141,26 @@ func (r *run) settled() string {
 	return s.Path(s.Last.Verdicts)
 }
 
+// growth bounds how far a corpus may grow from nights that leave documents out: by a part of this size of what it was when a run
+// last grouped all documents.
+const growth = 8
+
+// narrows reports whether the run may leave documents out that can be in no pair. Which pairs of a dense group are compared depends on
+// all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed.
+func (r *run) narrows() bool {
+	if r.settled() == "" {
+		return false
+	}
+	last := &r.state.Last
+	return last.Documents <= last.Grouped+last.Grouped/growth && !isCrowded(last.Crowded, last.Documents)
+}
+
+// isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents.
+func isCrowded(pairs, documents int64) bool {
+	bounds := groups.UsualBounds()
+	return 2*pairs > bounds.Allowed(documents)
+}
+
 // knowsCommon reports whether the state has a list of common shingles, which the run takes as it is.
 func (r *run) knowsCommon() bool {
 	return r.state != nil && !r.Config.CommonLaw().IsOff() && r.state.Last.Number > 0 && !r.Config.Rebuild
@@ -153,11 +174,16 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
-	if err != nil || hasComparedAll(result) {
+	if err != nil || hasComparedAll(result) && !(r.job.Parameters.Narrowed && isCrowded(result.Crowded, documentsOf(result))) {
 		return found, err
 	}
-	r.job.Parameters.Verdicts = ""
+	r.job.Parameters.Verdicts, r.job.Parameters.Narrowed = "", false
 	return execute(ctx, r.job, &r.Config)
+}
+
+// documentsOf returns the number of all documents of a result.
+func documentsOf(result write.Result) int64 {
+	return result.Counts.Documents + result.Counts.ReferenceDocuments
 }
 
 // hasComparedAll reports whether a run has compared all candidates.

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/match/scoring"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
 	"mirrorbeam/job"
@@ -31,14 +32,18 @@ type Extent struct {
 	Units, Verdicts string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
+	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
+	Narrows bool
 }
 
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
+	fingerprinting := NewFingerprinting(config, e)
+	parameters.Narrowed = e.Narrows && comparesWhole(fingerprinting.Kept, scorer)
 	return &Job{
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
-		Fingerprinting: NewFingerprinting(config, e),
+		Fingerprinting: fingerprinting,
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
@@ -132,6 +137,11 @@ func pairKind(config *job.Config, scorer methods.Scorer) string {
 		return output.RarePair
 	}
 	return output.SetPair
+}
+
+// comparesWhole reports whether pairs are scored by whole shingle sets, which blocks hold.
+func comparesWhole(kept documents.Kept, scorer methods.Scorer) bool {
+	return scorer.Reads == methods.Sets && scorer.IsExact && kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
 }
 
 // readsAgain reports whether the job reads the input a second time.

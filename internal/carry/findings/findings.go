@@ -28,6 +28,8 @@ type Findings struct {
 	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
 	Sent int64 `json:",omitempty"`
+	// Crowded is the number of pairs of all groups that were crowds.
+	Crowded int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`
 }

@@ -18,6 +18,7 @@ const (
 	Common      Stage = "common"
 	Strip       Stage = "strip"
 	Boilerplate Stage = "boilerplate"
+	Narrow      Stage = "narrow"
 	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"
@@ -38,7 +39,7 @@ const (
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Narrow, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
 
 // large is the right to hold more memory than an ordinary task does, because documents are large. One task of the process has
 // it at a time, in whatever stage.

@@ -46,6 +46,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 		}
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
+		w.Outcome.Crowded += pairs
 		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
 		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
 			failed = err

@@ -120,7 +120,7 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		m = k.small
 	}
 	s := splitKeys{
-		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys()),
+		keyed: m, shards: k.Shards, narrowed: k.Narrowed, keys: m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
 	}
@@ -165,6 +165,7 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 type splitKeys struct {
 	keyed
 	shards      int
+	narrowed    bool
 	keys        Keys
 	reader      reader
 	known       documents.Repeats
@@ -174,6 +175,9 @@ type splitKeys struct {
 
 // document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
+	if s.narrowed && block.Stored(i) == 0 && block.Size(i) > 0 {
+		return groups.WriteID(run, s.shards, block.Ref(i), block.ID(i))
+	}
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
 	// Equal documents of different sides do not stand for each other. Both must be found under each key.

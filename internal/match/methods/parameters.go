@@ -41,6 +41,8 @@ type Parameters struct {
 	// Verdicts is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
 	// candidates of its documents; empty otherwise.
 	Verdicts work.Path
+	// Narrowed says that blocks hold nothing of some documents: these have no new pairs.
+	Narrowed bool
 
 	settled *groups.Settled
 }
@@ -53,9 +55,9 @@ func (p *Parameters) passageWords() int {
 	return p.Passage
 }
 
-// MostParts is the largest number of parts of the similarity graph that the tasks of a [Grouping] make, given their
-// number of shards. The numbers of the parts are below it.
-func MostParts(shards int) int { return 2 * shards }
+// MostParts is the largest number of parts of the similarity graph that the tasks of a [Grouping] make, and the one of
+// [groups.Known], given the number of shards. The numbers of the parts are below it.
+func MostParts(shards int) int { return 2*shards + 1 }
 
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus

@@ -14,7 +14,8 @@ import (
 
 // Verdict is the score of two classes of equal documents that are similar.
 type Verdict struct {
-	// A and B are the digests of the classes, the smaller one first.
+	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents of
+	// one class.
 	A, B digest.Digest
 	records.Score
 }
@@ -93,10 +94,16 @@ func checkVerdicts(b []byte) ([]byte, error) {
 	return packed, err
 }
 
+// Len returns the number of verdicts.
+func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
+
+// At returns a verdict, in the order of the digests.
+func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }
+
 // Find returns the verdict about two digests, in either order.
 func (t *Verdicts) Find(a, b digest.Digest) (score records.Score, found bool) {
 	wanted := VerdictOf(a, b, score)
-	at := VerdictSize * sort.Search(len(t.packed)/VerdictSize, func(i int) bool { return GetVerdict(t.packed[VerdictSize*i:]).compare(wanted) >= 0 })
+	at := VerdictSize * sort.Search(t.Len(), func(i int) bool { return t.At(i).compare(wanted) >= 0 })
 	if at == len(t.packed) {
 		return score, false
 	}
