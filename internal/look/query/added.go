@@ -241,7 +241,7 @@ func (h *added) addSet(a *question, key identity, document int) (uint32, error) 
 }
 
 func (h *added) makeRoom(keys int) error {
-	if !h.postings.lacks(keys) {
+	if len(h.postings.all)+keys <= cap(h.postings.all) {
 		return nil
 	}
 	err := h.postings.rebuild(func(set uint32) bool { return h.sets[set].first != none }, keys)
