@@ -10,8 +10,11 @@
 package boilerplate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -20,8 +23,10 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/sketch"
 )
 
@@ -204,4 +209,108 @@ func (f *finder) leftOut(cause records.Cause) string {
 		return ""
 	}
 	return "common"
+}
+
+// SummingDelivery makes a task of [Summing] for each range of hashes that has shingles.
+func SummingDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.BoilerplateSeen}}
+}
+
+// NewListing returns the step that lists the common shingles for the tasks of [Finding], and makes these: one for each split
+// that holds the first document of a shingle.
+func NewListing() common.Listing {
+	return common.Listing{
+		Found: work.Boilerplate, Reads: work.Boilerplate, Delivery: work.Delivery{Needed: []runfile.Kind{records.FirstHolders}},
+	}
+}
+
+// Summing counts the documents that have each shingle of a range of hashes, and finds the first of them.
+func Summing(ctx context.Context, _ work.Task, w *work.Desk) error {
+	var seen []records.Sighting
+	for _, piece := range w.Pieces {
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		seen = slices.AppendSeq(seen, records.All[records.Sighting](packed))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.Figures.Records += int64(len(seen))
+	slices.SortFunc(seen, func(a, b records.Sighting) int {
+		return cmp.Or(cmp.Compare(a.Shingle, b.Shingle), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.First, b.First))
+	})
+	for len(seen) > 0 {
+		first, n, documents := seen[0], 0, int64(0)
+		for n < len(seen) && seen[n].Shingle == first.Shingle && seen[n].Cause == first.Cause {
+			documents += int64(seen[n].Documents)
+			n++
+		}
+		seen = seen[n:]
+		if first.Cause == records.OfCorpus {
+			if err := records.Write(&w.Run, records.FrequentShingles, 0, &records.Frequent{Shingle: first.Shingle, Documents: documents}); err != nil {
+				return err
+			}
+		}
+		h := records.Holder{Ref: first.First, Shingle: first.Shingle, Documents: documents, Cause: first.Cause}
+		if err := records.Write(&w.Run, records.FirstHolders, first.Split, &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranking holds the first mostRows of the rows that were added: the most frequent passages, then the longest, then those that
+// come first.
+type ranking []output.Passage
+
+func (r *ranking) add(row output.Passage) {
+	if *r = append(*r, row); len(*r) >= 2*mostRows {
+		*r = r.best()
+	}
+}
+
+// best returns the rows in their order.
+func (r ranking) best() []output.Passage {
+	slices.SortStableFunc(r, func(a, b output.Passage) int {
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(b.Tokens, a.Tokens))
+	})
+	return r[:min(len(r), mostRows)]
+}
+
+// Writing writes the rows.
+type Writing struct {
+	write.Files
+}
+
+// WritingDelivery makes the one task of [Writing].
+func WritingDelivery() work.Delivery {
+	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Passages}}
+}
+
+// Task writes the one file.
+func (o *Writing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+	var rows ranking
+	for _, piece := range w.Pieces {
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(packed) {
+			var row output.Passage
+			if err := json.Unmarshal(line, &row); err != nil {
+				return fmt.Errorf("passages in %s: %w", piece.Path, err)
+			}
+			rows.add(row)
+		}
+	}
+	return write.Write(o.Files, o.Name(output.Boilerplate, 0, 1), w, func(row func(output.Passage) error) error {
+		for _, passage := range rows.best() {
+			if err := row(passage); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
