@@ -27,7 +27,7 @@
 // of features that another program has found.
 //
 // To find copied passages, sequence.go turns a text into a [Sequence] of its shingles with their places. It
-// leaves out what quotation.go finds quoted. winnow.go selects the shingles under which texts meet.
+// leaves out what quotation.go finds quoted, and selects the shingles under which texts meet.
 // sequenceindex.go, matcher.go and passages.go form a [Matcher], which says what two texts have in common and
 // where.
 //
