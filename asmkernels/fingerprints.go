@@ -185,7 +185,6 @@ const (
 	// largest vectors have lanes.
 	blockLanes = 8
 
-	// blockWords is the length of a block.
 	blockWords = (bitmapWords + 2) * blockLanes
 
 	// tile is the number of fingerprints whose bitmaps are compared with one

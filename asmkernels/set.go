@@ -19,7 +19,6 @@ const (
 	// overwrite outside of what they return.
 	overwritten = 9
 
-	// coarseBits is the number of bits by which the coarse pass sorts.
 	coarseBits = 8
 
 	// mostShifted is the number of places that insertion may move an element.

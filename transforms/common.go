@@ -80,7 +80,6 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 // commonFn lists the common shingles and makes the tasks that strip.
 type commonFn struct{ stepFn[common.Listing] }
 
-// stripFn strips the documents of a split.
 type stripFn struct{ taskFn[common.Stripping] }
 
 // Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the outcomes of its
@@ -110,8 +109,6 @@ func (*summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // holdersFn lists the common shingles, and makes the tasks that read documents again.
 type holdersFn struct{ stepFn[common.Listing] }
 
-// findPassagesFn makes the passages of documents of a split.
 type findPassagesFn struct{ taskFn[boilerplate.Finding] }
 
-// writePassagesFn writes the rows.
 type writePassagesFn struct{ taskFn[boilerplate.Writing] }

@@ -28,7 +28,6 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 // orderFn makes an order of the shingles, and the tasks that make keys in this order.
 type orderFn struct{ stepFn[methods.Ordering] }
 
-// keyFn makes the keys of the documents of a split.
 type keyFn struct{ taskFn[methods.Keying] }
 
 // Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one of
@@ -44,7 +43,6 @@ type spreadPlanFn struct {
 	stepFn[methods.SpreadPlanning]
 }
 
-// spreadFn writes the shingles of a split by ranges of hashes.
 type spreadFn struct{ taskFn[spreading] }
 
 type spreading struct{}
@@ -60,7 +58,6 @@ func Count(s beam.Scope, job *Job, spread beam.PCollection) beam.PCollection {
 	return sideBySide(at, &countFn{newTasks(at, counting{})}, exchange(at, methods.CountNeeds(), spread))
 }
 
-// countFn counts the shingles of some ranges.
 type countFn struct{ taskFn[counting] }
 
 type counting struct{}

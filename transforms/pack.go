@@ -79,7 +79,6 @@ type rangeFn struct{ stepFn[packing.Ranging] }
 // divideFn sends the documents of some bundles to the ranges of their ids.
 type divideFn struct{ taskFn[packing.Dividing] }
 
-// arrangeFn writes the documents of a range to a file.
 type arrangeFn struct{ taskFn[packing.Arranging] }
 
 // listFn makes the files the inputs of a job.
@@ -110,7 +109,6 @@ func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs be
 	return beam.ParDo2(s, &unpackFn{Folder: job.Runs.Folder}, beam.Reshuffle(s, written))
 }
 
-// unpackFn emits the members and pairs of an output shard.
 type unpackFn struct {
 	// Folder is the folder of the rows.
 	Folder work.Path

@@ -60,7 +60,6 @@ func copies(s stage, annotate bool, written, sketches beam.PCollection) beam.PCo
 	return sideBySide(s, fn, exchange(s, ofSplits, written, sketches))
 }
 
-// writeFn writes the rows of an output shard.
 type writeFn struct{ taskFn[write.Rows] }
 
 // uniqueFn writes the kept records of the input files that start in a split, and annotatedFn the annotated records.
@@ -69,10 +68,8 @@ type (
 	annotatedFn struct{ taskFn[write.Unique] }
 )
 
-// sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct{ taskFn[write.Sketches] }
 
-// indexFn writes an index of the documents of some splits.
 type indexFn struct{ taskFn[write.Index] }
 
 // WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
@@ -120,10 +117,8 @@ func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, gro
 // totalFn adds up the sums of the sites in a range of hashes.
 type totalFn struct{ taskFn[mirrors.Totalling] }
 
-// pairFn judges pairs of sites.
 type pairFn struct{ taskFn[mirrors.Pairing] }
 
-// mirrorFn makes groups of all mirrors.
 type mirrorFn struct{ taskFn[mirrors.Grouping] }
 
 // Site sums up what sites have in common: PCollection<[]byte> of cluster outcomes to one of outcomes with sums by range of
@@ -135,5 +130,4 @@ func Site(s beam.Scope, job *Job, clusters beam.PCollection) beam.PCollection {
 	return sideBySide(at, &siteFn{newTasks(at, summing)}, exchange(at, summing.Delivery(), clusters))
 }
 
-// siteFn sums up the clusters of an output shard.
 type siteFn struct{ taskFn[mirrors.Summing] }

@@ -189,7 +189,6 @@ func typeOf(t reflect.Type) schema {
 	return schema{Type: []string{"string", "number", "boolean"}}
 }
 
-// schemaCommand prints what the files of results look like.
 type schemaCommand struct {
 	Of string `arg:"" optional:"" name:"output" help:"An output such as clusters, or summary, manifest, plan or query. Without it, all schemas, by their names."`
 }

@@ -78,7 +78,6 @@ type unusable struct{ error }
 // Unwrap returns the kind and the fault.
 func (u unusable) Unwrap() []error { return []error{pipeline.ErrInput, u.error} }
 
-// evaluator is an evaluation under way.
 type evaluator struct {
 	folder    *finished.Folder
 	documents *evaluation.Documents

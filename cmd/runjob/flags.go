@@ -54,7 +54,6 @@ func newCommands() *commands {
 	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
 }
 
-// command is a sub-command with its flags set.
 type command interface {
 	// Run does the work of the command. It writes the results to out, the standard output.
 	Run(ctx context.Context, out io.Writer) error

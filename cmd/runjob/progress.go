@@ -148,7 +148,6 @@ func atWork(stages []work.StageProgress) int {
 	return last
 }
 
-// total is what all stages take.
 type total struct {
 	written  int64 // bytes of run files
 	resident int64 // bytes of memory, when a task ended last

@@ -26,7 +26,6 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// runCommand is the main job.
 type runCommand struct {
 	job.Config `kong:"-"`
 	logging

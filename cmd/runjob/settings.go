@@ -21,9 +21,7 @@ import (
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
-	// name is the name of the setting, with hyphens.
 	name string
-	// field points to the field.
 	field any
 	// value stands for the flag's value in the help. If it is empty, the help shows the default or the name.
 	value  string
@@ -43,7 +41,6 @@ const (
 	quiet
 )
 
-// flagList is a list of flags, which come in groups.
 type flagList struct {
 	group string // of the flags that are added next
 	flags []settingFlag

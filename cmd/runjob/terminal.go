@@ -226,7 +226,6 @@ func shortened(text string, most int) []string {
 	return append(append(append([]string{}, words[:most/2]...), gap), words[len(words)-most/2:]...)
 }
 
-// runPrinter prints words in lines.
 type runPrinter struct {
 	w          io.Writer
 	isColoured bool

@@ -26,7 +26,6 @@ const flinkPort = "8081"
 // longestREST is the longest that Flink may take for an answer.
 const longestREST = 10 * time.Second
 
-// flinkJob is a job in Flink's own list.
 type flinkJob struct {
 	ID    string `json:"jid"`
 	Name  string `json:"name"`

@@ -75,7 +75,6 @@ type Writer struct {
 	buffered *bufio.Writer
 }
 
-// counter counts the bytes that reach the file.
 type counter struct {
 	w io.Writer
 	n int64
@@ -251,7 +250,6 @@ type Rows[T any] struct {
 
 // table is the rows of an output as a table of Parquet.
 type table struct {
-	// name is the name of its schema.
 	name string
 	// without are the fields of the rows that are no columns.
 	without []string

@@ -52,7 +52,6 @@ func Read[T any](ctx context.Context, path, of string, isWanted func(line []byte
 	}
 }
 
-// leaf is a column of a row.
 type leaf struct {
 	path string
 	// optional says that rows of some kinds lack it.

@@ -143,7 +143,6 @@ func (l *plainLine) flag(start string) bool {
 // end reports whether the line ends here, and all fields were there.
 func (l *plainLine) end() bool { return l.ok && string(l.rest) == "}" }
 
-// number is a field of a row that has a number.
 type number struct {
 	field string // its name with the comma, the quotes and the colon of JSON
 	value float64

@@ -177,7 +177,6 @@ type catalogWriter struct {
 	listed        []byte            // these files, packed
 }
 
-// piece is a section of a run.
 type piece struct {
 	run int
 	section

@@ -59,7 +59,6 @@ func kindOf(b []byte) (kind Kind, mark uint32) {
 	return Kind(word), word >> 8
 }
 
-// sizedFile is a file and its size in bytes.
 type sizedFile struct {
 	path string
 	size int64

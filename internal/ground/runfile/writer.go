@@ -38,7 +38,6 @@ const (
 	writeBuffer = 64 << 10
 )
 
-// section is a stretch of a run file.
 type section struct {
 	kind           Kind
 	shard          uint32

@@ -94,7 +94,6 @@ func (Local) Open(path string) (File, error) {
 	return localFile{file}, nil
 }
 
-// localFile is an open file of the local disk.
 type localFile struct{ *os.File }
 
 // ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.

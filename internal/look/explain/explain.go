@@ -81,7 +81,6 @@ type Options struct {
 	NoInput bool
 }
 
-// explainer makes an explanation.
 type explainer struct {
 	Explanation
 	folder  *finished.Folder

@@ -58,7 +58,6 @@ type Keys struct {
 // heldBytes is how much of a text is compared word by word.
 const heldBytes = 1 << 20
 
-// text is what the input has of a document.
 type text struct {
 	id, ref   string
 	content   string // its first bytes
@@ -74,7 +73,6 @@ type text struct {
 	block   fingerprints.Content // what a block has of that
 }
 
-// reader measures documents as the job did.
 type reader struct {
 	config *job.Config
 	kind   *fingerprints.Kind  // the kind of the run

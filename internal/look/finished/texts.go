@@ -143,7 +143,6 @@ func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corp
 	return formats.Prepare(ctx, files, wanted)
 }
 
-// search looks for documents by name.
 type search struct {
 	wanted  corpus.Wanted
 	decoder *formats.Decoder

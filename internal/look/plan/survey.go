@@ -29,7 +29,6 @@ import (
 // sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
 const sampledShingles = 8 << 20
 
-// survey is what was measured on a corpus.
 type survey struct {
 	facts     Facts
 	corpus    corpusRead

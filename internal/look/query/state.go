@@ -45,7 +45,6 @@ func OpenState(ctx context.Context, folder string, progress func(line string)) (
 	return x, nil
 }
 
-// stateReader makes the index of a state.
 type stateReader struct {
 	folder   string
 	progress func(line string)

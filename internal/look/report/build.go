@@ -20,7 +20,6 @@ type Options struct {
 	Texts TextUse
 }
 
-// builder makes the figures of a run.
 type builder struct {
 	folder  *finished.Folder
 	options Options

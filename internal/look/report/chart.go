@@ -107,7 +107,6 @@ func curvePath(points []Point) string {
 	return path.String()
 }
 
-// levels is the number of shades.
 const levels = 8
 
 // Cell is one shade of a map: the squares that have it.

@@ -208,14 +208,12 @@ func WriteComparison(w io.Writer, c *Comparison) error {
 	return nil
 }
 
-// comparisonView is what the template shows.
 type comparisonView struct {
 	*Comparison
 	frame
 	Histograms []labelledChart
 }
 
-// labelledChart is a histogram of one of two runs.
 type labelledChart struct {
 	Label string
 	*Chart

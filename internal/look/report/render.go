@@ -40,7 +40,6 @@ func hashOf(content string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// frame is what every page has.
 type frame struct {
 	// Mark tells the page from files of somebody else.
 	Mark   template.HTML
@@ -77,7 +76,6 @@ func encode(figures any) ([]byte, error) {
 	return b, nil
 }
 
-// pages are the templates.
 var pages = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("pages").Funcs(template.FuncMap{
 		"count": whole, "percent": percent, "size": size, "duration": duration,
@@ -107,19 +105,16 @@ func fill(w io.Writer, name string, view any) error {
 	return templates.ExecuteTemplate(w, name, view)
 }
 
-// pairTable is a table of pairs.
 type pairTable struct {
 	Pairs                           []Pair
 	IsSimilarity, HasWhy, IsPartial bool
 }
 
-// labelled is a text with its letter.
 type labelled struct {
 	Label string
 	Side  difference.Side
 }
 
-// namedOverlap is a row of a comparison.
 type namedOverlap struct {
 	Name string
 	Overlap

@@ -263,7 +263,6 @@ func (b *builder) accuse() {
 	}
 }
 
-// kindCount counts mirrors of a kind.
 type kindCount struct {
 	Kind  string
 	Pairs int64

@@ -29,23 +29,19 @@ type view struct {
 	LongestStage float64
 }
 
-// card is a figure with its name.
 type card struct{ Name, Value, More string }
 
-// part is a part of the page.
 type part struct{ ID, Title string }
 
 // auditBox is the measured recall in the drawing of the curve: the interval, and the height of the measured value.
 type auditBox struct{ X, Y, Width, Height, At float64 }
 
-// clusterMaps are the maps of clusters.
 type clusterMaps struct {
 	List []clusterMap
 	// Estimates says that a map has a dot.
 	Estimates bool
 }
 
-// clusterMap draws a cluster.
 type clusterMap struct {
 	*Cluster
 	Index, Side, More int

@@ -83,7 +83,6 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 	return nil
 }
 
-// pairSender sends the pairs of a part.
 type pairSender struct {
 	run              *runfile.Writer
 	nodes, locations []byte

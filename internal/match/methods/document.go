@@ -64,7 +64,6 @@ const (
 	ReadsSimHash
 )
 
-// reader reads the documents of sketch blocks.
 type reader struct {
 	parts   Parts
 	content fingerprints.Reader  // nil unless content is read

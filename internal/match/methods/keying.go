@@ -88,7 +88,6 @@ type Keying struct {
 	layout        documents.Layout
 }
 
-// keyed is a method together with its keys.
 type keyed struct {
 	*Method
 	keys func() Keys
@@ -161,7 +160,6 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	})
 }
 
-// splitKeys writes the key records of a split.
 type splitKeys struct {
 	keyed
 	shards      int

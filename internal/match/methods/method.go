@@ -120,7 +120,6 @@ type Promise struct {
 	Words int
 }
 
-// registered are the methods by name.
 var registered = map[Name]*Method{}
 
 // Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a

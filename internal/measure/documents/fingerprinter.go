@@ -281,7 +281,6 @@ func (r Reading) spent(budget *sketch.Budget) string {
 type turn struct {
 	// await waits until all earlier blocks are written.
 	await func() error
-	// write writes a block.
 	write func(*block) error
 }
 

@@ -246,7 +246,6 @@ type Pool[T any] struct {
 // error of the context.
 type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error) error
 
-// item is an item of a pool under way.
 type item[T any] struct {
 	value T
 	first chan struct{} // closed when all earlier items are written

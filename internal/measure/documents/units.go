@@ -78,7 +78,6 @@ func (k Kept) ofUnits() keptOfUnits {
 	return u
 }
 
-// stretchFigures is what was counted of a stretch.
 type stretchFigures struct {
 	Counts     findings.Counts
 	PassedOver map[string]int64 `json:",omitempty"`

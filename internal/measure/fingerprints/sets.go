@@ -26,7 +26,6 @@ func init() {
 	})
 }
 
-// setMaker makes the sets of texts or features.
 type setMaker struct {
 	fingerprinter *sketch.Fingerprinter
 	bands         *Bands

@@ -70,14 +70,12 @@ type JSONDecoder struct {
 	othersOut [][]byte
 }
 
-// wanted is a field that is wanted.
 type wanted struct {
 	name   string
 	field  field
 	buffer []byte // its content where it had to be unescaped
 }
 
-// scope is what is wanted of an object.
 type scope struct {
 	names  []string // of the wanted fields, in the order of wanted
 	wanted []*wanted

@@ -68,7 +68,6 @@ func columnsOf(fields *corpus.Fields) (columns []string) {
 	return append(columns, fields.Others...)
 }
 
-// parquetFile is an open file with the wanted columns.
 type parquetFile struct {
 	handle storage.File
 	*parquetfile.File
@@ -141,7 +140,6 @@ func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error
 	return append(parts, corpus.Part{Start: p.Rows()}), nil
 }
 
-// parquetSource reads row groups.
 type parquetSource struct {
 	wanted corpus.Wanted
 	limits corpus.Limits

@@ -40,7 +40,6 @@ func (m memberWriter) Write(_ string, record []byte) error {
 
 func (memberWriter) Close() error { return nil }
 
-// warcSource reads the records of one archive.
 type warcSource struct {
 	limits corpus.Limits
 	stream corpus.Stream

@@ -54,7 +54,6 @@ func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn)
 	return rows, c.finish()
 }
 
-// copier writes one copy.
 type copier struct {
 	file    *File
 	output  *footerWriter
@@ -245,7 +244,6 @@ func (b *batch) write(count int) error {
 	return nil
 }
 
-// rowSet is a set of rows.
 type rowSet []uint64
 
 func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }

@@ -54,7 +54,6 @@ func (s *schema) take() *format.SchemaElement {
 	return element
 }
 
-// place is where the walk is.
 type place struct {
 	path, whole []string
 	repeated    bool

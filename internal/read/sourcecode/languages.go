@@ -175,7 +175,6 @@ type blockComment struct {
 	ownLine bool
 }
 
-// literal is a string or a character.
 type literal struct {
 	open, close string
 	// escape is the byte that takes its meaning from the next one; 0 for none.

@@ -112,7 +112,6 @@ func (d *Division) name(file File) (name string, isDeepest bool) {
 	return rest[:end-1], false
 }
 
-// extent is how large a source is.
 type extent struct {
 	files int
 	bytes int64

@@ -26,7 +26,6 @@ type input struct {
 	err     error   // of the source, after the bytes of the buffer
 }
 
-// begin is where a member begins.
 type begin struct {
 	decoded, stored int64 // in the decoded stream, and in the stored file
 }

@@ -140,7 +140,6 @@ func (h holders) refs() []docref.Ref {
 	return refs
 }
 
-// finder finds the passages of the documents of a split.
 type finder struct {
 	*Finding
 	common    *sketch.Shingles

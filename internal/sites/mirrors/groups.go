@@ -64,7 +64,6 @@ func (g *mirrorGraph) node(of *records.Site) uint32 {
 	return node
 }
 
-// groups are the groups of mirrors of a job.
 type groups struct {
 	*mirrorGraph
 	known *known

@@ -216,7 +216,6 @@ type known struct {
 	sites map[uint64]listed
 }
 
-// listed is what the lists say of a site.
 type listed struct {
 	isProtected bool
 	rank        int64

@@ -90,7 +90,6 @@ func (s *Summing) owners() func(*records.ShardPage) owner {
 	}
 }
 
-// sums adds up what sites have in common.
 type sums struct {
 	ranges   int
 	rarities []int64

@@ -46,7 +46,6 @@ type publication struct {
 	// mark of success comes last.
 	moves []move
 	old   earlier
-	// locks are the locks of folders that get the target's name.
 	locks []*os.File
 }
 

@@ -87,7 +87,6 @@ type driver interface {
 	close(token string, isNeeded bool)
 }
 
-// entry is something in an output folder.
 type entry struct {
 	name     string
 	isFolder bool

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// file is an object that is open for reading.
 type file struct {
 	store *Store
 	key   Key

@@ -143,7 +143,6 @@ func Bound(answer *http.Response) *http.Response {
 	return answer
 }
 
-// boundedBody is the body of an answer.
 type boundedBody struct {
 	io.ReadCloser
 	left int64

@@ -39,7 +39,6 @@ func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("gs", &service{limits: limits}, limits)
 }
 
-// service makes the requests.
 type service struct {
 	limits bucket.Limits
 

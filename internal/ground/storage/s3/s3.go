@@ -48,7 +48,6 @@ func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("s3", &service{sizes: usualSizes}, limits)
 }
 
-// service makes the requests.
 type service struct {
 	sizes sizes
 
