@@ -21,7 +21,7 @@ import (
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
-	name string
+	name  string
 	field any
 	// value stands for the flag's value in the help. If it is empty, the help shows the default or the name.
 	value  string

@@ -36,17 +36,12 @@ func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
 
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (m Member) AppendJSON(b []byte) []byte {
-	b = append(b, `{"cluster":`...)
-	b = quoting.AppendQuoted(b, m.Cluster)
-	b = append(b, `,"id":`...)
-	b = quoting.AppendQuoted(b, m.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, m.Ref)
-	b = append(b, `,"kept":`...)
-	b = strconv.AppendBool(b, m.Kept)
+	b = quoting.AppendQuoted(append(b, `{"cluster":`...), m.Cluster)
+	b = quoting.AppendQuoted(append(b, `,"id":`...), m.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
+	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
 	b = appendNumbers(b, number{`,"similarity":`, m.Similarity})
-	b = append(b, `,"size":`...)
-	b = strconv.AppendInt(b, m.Size, 10)
+	b = strconv.AppendInt(append(b, `,"size":`...), m.Size, 10)
 	b = appendNumbers(b, number{`,"least":`, m.Least}, number{`,"mean":`, m.Mean})
 	b = appendMark(b, "reference", m.Reference)
 	return append(b, "}\n"...)
@@ -80,14 +75,10 @@ type Removal struct {
 
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (r Removal) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = quoting.AppendQuoted(b, r.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, r.Ref)
-	b = append(b, `,"cluster":`...)
-	b = quoting.AppendQuoted(b, r.Cluster)
-	b = append(b, `,"kept_id":`...)
-	b = quoting.AppendQuoted(b, r.KeptID)
+	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
+	b = quoting.AppendQuoted(append(b, `,"cluster":`...), r.Cluster)
+	b = quoting.AppendQuoted(append(b, `,"kept_id":`...), r.KeptID)
 	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
 	b = appendMark(b, "reference", r.Reference)
 	return append(b, "}\n"...)
@@ -119,14 +110,10 @@ func SimHashText(words []uint64, bits int) string {
 
 // AppendJSON appends the row as a line of JSON.
 func (s Sketch) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = quoting.AppendQuoted(b, s.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, s.Ref)
-	b = append(b, `,"shingles":`...)
-	b = strconv.AppendInt(b, s.Shingles, 10)
-	b = append(b, `,"simhash":"`...)
-	b = append(b, s.SimHash...)
+	b = quoting.AppendQuoted(append(b, `{"id":`...), s.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), s.Ref)
+	b = strconv.AppendInt(append(b, `,"shingles":`...), s.Shingles, 10)
+	b = append(append(b, `,"simhash":"`...), s.SimHash...)
 	b = append(b, `","fingerprint":[`...)
 	for i, hash := range s.Fingerprint {
 		if i > 0 {
@@ -286,26 +273,17 @@ func NewHammingMatch(distance, bits int) Match {
 
 // AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out, but for a distance of 0.
 func (m Match) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = append(b, m.ID...)
-	b = append(b, `,"ref":`...)
-	b = append(b, m.Ref...)
-	b = append(b, `,"match":`...)
-	b = append(b, m.Match...)
-	b = append(b, `,"match_ref":`...)
-	b = append(b, m.MatchRef...)
+	b = append(append(b, `{"id":`...), m.ID...)
+	b = append(append(b, `,"ref":`...), m.Ref...)
+	b = append(append(b, `,"match":`...), m.Match...)
+	b = append(append(b, `,"match_ref":`...), m.MatchRef...)
 	if m.Jaccard > 0 { // a match of sets shares something
-		b = append(b, `,"jaccard":`...)
-		b = AppendFloat(b, m.Jaccard)
-		b = append(b, `,"containment_a":`...)
-		b = AppendFloat(b, m.ContainmentA)
-		b = append(b, `,"containment_b":`...)
-		b = AppendFloat(b, m.ContainmentB)
+		b = AppendFloat(append(b, `,"jaccard":`...), m.Jaccard)
+		b = AppendFloat(append(b, `,"containment_a":`...), m.ContainmentA)
+		b = AppendFloat(append(b, `,"containment_b":`...), m.ContainmentB)
 	} else {
-		b = append(b, `,"hamming":`...)
-		b = strconv.AppendInt(b, m.Hamming, 10)
-		b = append(b, `,"cosine":`...)
-		b = AppendFloat(b, m.Cosine)
+		b = strconv.AppendInt(append(b, `,"hamming":`...), m.Hamming, 10)
+		b = AppendFloat(append(b, `,"cosine":`...), m.Cosine)
 	}
 	b = appendMark(b, "identical", m.Identical)
 	b = appendMark(b, "reference", m.Reference)

@@ -26,8 +26,7 @@ func (w *Writer) index() []byte {
 	}
 	sum := checksum.Of(b)
 	length := len(b)
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(w.offset))
+	b = binary.LittleEndian.AppendUint64(append(b, magic...), uint64(w.offset))
 	b = binary.LittleEndian.AppendUint64(b, uint64(length))
 	b = binary.LittleEndian.AppendUint32(b, sum)
 	return append(b, 0, 0, 0, 0)

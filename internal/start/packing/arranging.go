@@ -88,8 +88,7 @@ func (a *Arranging) write(number int, texts []records.Text) (output.File, error)
 	for _, one := range texts {
 		line = append(line[:0], `{"id":`...)
 		line = appendString(line, one.ID)
-		line = append(line, `,"text":`...)
-		line = appendString(line, one.Text)
+		line = appendString(append(line, `,"text":`...), one.Text)
 		line = append(line, "}\n"...)
 		file.Bytes += int64(len(line))
 		if _, err := buffered.Write(line); err != nil {
