@@ -73,31 +73,6 @@ type Link struct {
 // Unit is the similarity 1 in sums of similarities.
 const Unit = 1_000_000
 
-// sums returns the figures of a link that add up, in the order of its record.
-func (l *Link) sums() [16]*int64 {
-	return [...]*int64{
-		&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
-		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages,
-	}
-}
-
-// Add adds what other says of the same two sites.
-func (l *Link) Add(other Link) {
-	sums := l.sums()
-	for i, n := range other.sums() {
-		*sums[i] += *n
-	}
-	if l.Entrance == "" || other.Entrance != "" && other.Entrance < l.Entrance {
-		l.Entrance = other.Entrance
-	}
-	for _, e := range other.Examples {
-		l.Examples.Add(e)
-	}
-	for i := range other.Traces {
-		l.Traces.Add(&other.Traces[i])
-	}
-}
-
 // Example is a page of a site and its copy on another. The weight says how good an example it is.
 type Example struct {
 	Weight, Similarity int64
@@ -180,8 +155,8 @@ func (s *SiteSum) fields(c *codec) {
 
 func (l *Link) fields(c *codec) {
 	numbers(c, &l.Site, &l.Other)
-	sums := l.sums()
-	c.short(sums[:]...)
+	c.short(&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
+		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages)
 	length(c, (*[]Example)(&l.Examples))
 	length(c, (*[]Trace)(&l.Traces))
 	c.texts(&l.Entrance)

@@ -18,13 +18,6 @@ func (t *Tally) Add(of Number, n int64) {
 	(*t)[of] += n
 }
 
-// AddAll adds another tally, source by source.
-func (t *Tally) AddAll(other Tally) {
-	for of, n := range other {
-		t.Add(Number(of), n)
-	}
-}
-
 // Of returns the count of a source.
 func (t Tally) Of(n Number) int64 {
 	if int(n) < len(t) {
@@ -44,16 +37,6 @@ type Counts struct {
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
-}
-
-// Add adds other to c.
-func (c *Counts) Add(other Counts) {
-	c.Documents.AddAll(other.Documents)
-	c.Removed.AddAll(other.Removed)
-	c.Elsewhere.AddAll(other.Elsewhere)
-	for of := range other.Shared {
-		c.shared(Number(of)).AddAll(other.Shared[of])
-	}
 }
 
 // Share counts a document of a source that has near-duplicates in others, and maybe in its own.
