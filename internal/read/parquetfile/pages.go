@@ -65,7 +65,7 @@ func openPages(f *File, group, number int) (*pages, error) {
 	p := &pages{
 		file:   f,
 		plain:  left.plain,
-		chunk:  &chunk{file: f.reader, begin: begin, end: begin + length, window: left.window[:0]},
+		chunk:  &chunk{file: f.reader, end: begin + length, window: left.window[:0]},
 		column: f.columns[number],
 		codec:  metadata.Codec,
 		next:   begin,
@@ -207,8 +207,8 @@ func (p *pages) close() {
 // chunk is the part of a file that holds a column of a row group. It reads ahead, so that many small reads become few
 // large ones. It belongs to one goroutine.
 type chunk struct {
-	file       io.ReaderAt
-	begin, end int64
+	file io.ReaderAt
+	end  int64
 
 	window []byte
 	at     int64 // of window in the file

@@ -181,7 +181,7 @@ func (b *bucket) earlier() (earlier, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return earlier{}, err
 	}
-	return earlier{token: m.Token, names: append(pages(b.folder), m.names()...), whole: err == nil}, nil
+	return earlier{names: append(pages(b.folder), m.names()...), whole: err == nil}, nil
 }
 
 // publish notes in a journal what it is about to do, and does it. The next run finishes what is interrupted.

@@ -78,7 +78,6 @@ func (d disk) readManifest(folder string) (Manifest, error) {
 
 // earlier is what earlier jobs have left in an output folder.
 type earlier struct {
-	token string
 	// names are the names of the results and of pages about them, the manifest last. Some files may be missing.
 	names []string
 	// whole says that the job succeeded.
@@ -98,7 +97,7 @@ func (t target) earlier() (earlier, error) {
 	if err != nil {
 		return earlier{}, err
 	}
-	e := earlier{token: m.Token, whole: done != nil}
+	e := earlier{whole: done != nil}
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}

@@ -262,10 +262,7 @@ func decode(name string, encoding types.EncodingType) (string, error) {
 }
 
 // moved is the answer for a bucket that is in another region. The next try goes there.
-type moved struct {
-	region string
-	error
-}
+type moved struct{ error }
 
 func (m moved) Unwrap() error { return m.error }
 
@@ -279,7 +276,7 @@ func (s *service) elsewhere(name string, err error) error {
 	switch answer.HTTPStatusCode() {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusBadRequest:
 		if known, _ := s.regions.Swap(name, region); region != "" && known != region {
-			return moved{region, err}
+			return moved{err}
 		}
 	}
 	return err
