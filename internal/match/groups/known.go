@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/settle/state"
 )
@@ -61,7 +62,8 @@ func newKnownClasses(packed []byte) knownClasses {
 	for i := range c {
 		c[i] = records.GetKnown(packed[i*records.KnownSize:])
 	}
-	slices.SortFunc(c, func(a, b records.KnownDocument) int {
+	c = graphs.RadixSort(c, make(knownClasses, len(c)), func(d *records.KnownDocument) uint64 { return d.Digest[0] })
+	slices.SortFunc(c, func(a, b records.KnownDocument) int { // little is left to sort
 		return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
 	})
 	return c
