@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
@@ -135,8 +136,8 @@ func (c *chooser) explain(err error) error {
 	if fault, found := errors.AsType[sourceFault](err); found {
 		return fault.error
 	}
-	for setting, from := range c.origins {
-		if strings.HasPrefix(err.Error(), flagName(setting)+":") {
+	for name, from := range c.origins {
+		if strings.HasPrefix(err.Error(), setting.Flag(name)+":") {
 			return fmt.Errorf("%w (from %s)", err, from)
 		}
 	}

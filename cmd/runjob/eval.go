@@ -257,7 +257,7 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%s)", setting.Text(err, flagName)))
+		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%s)", setting.Text(err, setting.Flag)))
 		return nil
 	}
 	lost := map[string]bool{}

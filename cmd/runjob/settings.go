@@ -292,8 +292,6 @@ func given(parsed *kong.Context, flags []settingFlag) []string {
 
 func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
-
 // checkArgument refuses an address that no storage knows, as an argument that the help calls <name>.
 func checkArgument(name, path string) error {
 	if err := job.CheckPlace("argument", path); err != nil {

@@ -133,7 +133,7 @@ func faultLines(err error) []string {
 	if len(parts) > 1 && strings.Join(texts, "\n") == err.Error() {
 		return lines
 	}
-	return []string{setting.Text(err, flagName)}
+	return []string{setting.Text(err, setting.Flag)}
 }
 
 // standardOutput is the standard output. It remembers its first fault, for reports that do not check each

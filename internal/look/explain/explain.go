@@ -171,9 +171,6 @@ func (x *explainer) findRows(ctx context.Context) error {
 	return nil
 }
 
-// flagName writes a setting as its flag.
-func flagName(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
-
 // mostNamed is how many documents of one id a message names.
 const mostNamed = 5
 
@@ -184,7 +181,7 @@ func (x *explainer) findTexts(ctx context.Context) error {
 	}
 	reader, err := newReader(x.folder)
 	if err != nil {
-		x.note("The texts cannot be measured: %s", setting.Text(err, flagName))
+		x.note("The texts cannot be measured: %s", setting.Text(err, setting.Flag))
 		return nil
 	}
 	found := map[string][]string{} // refs by name
@@ -211,7 +208,7 @@ func (x *explainer) findTexts(ctx context.Context) error {
 	}
 	if err != nil {
 		x.a, x.b = nil, nil
-		x.note("The input cannot be read from here: %s", setting.Text(err, flagName))
+		x.note("The input cannot be read from here: %s", setting.Text(err, setting.Flag))
 		return nil
 	}
 	for i, d := range []*Document{&x.A, &x.B} {

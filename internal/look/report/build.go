@@ -176,7 +176,7 @@ func (b *builder) addTexts(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		b.note("Texts are not shown: the input cannot be read from here: " + setting.Text(err, flagName))
+		b.note("Texts are not shown: the input cannot be read from here: " + setting.Text(err, setting.Flag))
 		return nil
 	}
 	for i := range shown {

@@ -105,7 +105,7 @@ func (c *Comparison) hide() {
 
 // differences returns the settings that differ. Where the results lie is no difference.
 func differences(a, b *finished.Folder, hide bool) []Difference {
-	of, others := settings(a.Summary.Config), settings(b.Summary.Config)
+	of, others := a.Summary.Config.Settings(), b.Summary.Config.Settings()
 	all := maps.Clone(of)
 	maps.Copy(all, others)
 	found := []Difference{}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/job"
 )
 
@@ -21,12 +22,13 @@ var placeholders = map[string]string{
 
 // command returns the command line that repeats a run: all settings that differ from the defaults, one on a line.
 func command(c *job.Config, hide bool) string {
-	given, usual := settings(*c), settings(job.Default())
+	usual := job.Default()
+	given, usually := c.Settings(), usual.Settings()
 	flags := []string{"runjob run"}
 	names := slices.Sorted(maps.Keys(given))
 	slices.SortStableFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
 	for _, name := range names {
-		if bytes.Equal(given[name], usual[name]) {
+		if bytes.Equal(given[name], usually[name]) {
 			continue
 		}
 		for _, value := range values(given[name], name == "input" || name == "reference" || name == "ignore") {
@@ -53,14 +55,6 @@ func hidden(setting, value string) string {
 		return "rank:FILE"
 	}
 	return value
-}
-
-func settings(c job.Config) map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
-	if encoded, err := json.Marshal(c); err == nil { // it was read from JSON, or is the default
-		_ = json.Unmarshal(encoded, &all)
-	}
-	return all
 }
 
 // values returns the values that a flag is given: one, or each item of a list that is given item by item.
@@ -95,20 +89,18 @@ func values(encoded json.RawMessage, each bool) []string {
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+][A-Za-z0-9_./:=,@%+-]*$`)
 
 // flagOf writes a flag for a shell.
-func flagOf(setting, value string) string {
+func flagOf(name, value string) string {
 	switch value {
 	case "true":
-		return flagName(setting)
+		return setting.Flag(name)
 	case "false":
-		return "--no-" + strings.TrimPrefix(flagName(setting), "--")
+		return "--no-" + strings.TrimPrefix(setting.Flag(name), "--")
 	}
 	if !plainWord.MatchString(value) {
 		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 	}
-	return flagName(setting) + "=" + value
+	return setting.Flag(name) + "=" + value
 }
-
-func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
 
 // aliases replaces names by numbers, in the order in which they are met.
 type aliases struct {
