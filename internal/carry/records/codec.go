@@ -3,6 +3,7 @@ package records
 import (
 	"encoding/binary"
 	"iter"
+	"sync"
 
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/runfile"
@@ -20,10 +21,15 @@ type LaidOut[T any] interface {
 	fields(*codec)
 }
 
+// writers are codecs with memory for the next record.
+var writers = sync.Pool{New: func() any { return new(codec) }}
+
 // Write writes a record of a kind to a shard.
 func Write[T any, R LaidOut[T]](run *runfile.Writer, kind runfile.Kind, shard int, record R) error {
-	c := codec{b: make([]byte, 0, 512)} // most records are shorter
-	record.fields(&c)
+	c := writers.Get().(*codec)
+	defer writers.Put(c)
+	c.b = c.b[:0]
+	record.fields(c)
 	b, err := run.Record(kind, shard, len(c.b))
 	copy(b, c.b)
 	return err
@@ -46,9 +52,10 @@ func Append[T any, R LaidOut[T]](b []byte, record R) []byte {
 // All yields the records that lie packed one after the other.
 func All[T any, R LaidOut[T]](packed []byte) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for len(packed) > 0 {
-			var record T
-			if record, packed = Next[T, R](packed); !yield(record) {
+		var record T
+		for c := (&codec{packed, true}); len(c.b) > 0; {
+			record = *new(T)
+			if R(&record).fields(c); !yield(record) {
 				return
 			}
 		}
