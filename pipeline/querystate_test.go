@@ -164,3 +164,45 @@ func TestNoQueryOfState(t *testing.T) {
 		t.Errorf("no state: %v", err)
 	}
 }
+
+// TestStateOfEarlierVersion: neither a run nor a query mixes sketches of an earlier version with its own. Both say what helps, and that
+// does.
+func TestStateOfEarlierVersion(t *testing.T) {
+	ownCache(t)
+	n := newNight(t, 40)
+	n.file(t, "a.jsonl", 20)
+	config := testConfig(t, n.folder)
+	config.Overwrite, config.State = true, filepath.Join(t.TempDir(), "state")
+	runJob(t, config)
+	s, err := state.Open(config.State, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := s.Last
+	earlier.Sketch, earlier.Sketches = earlier.Sketch-1, "of an earlier version"
+	if err := errors.Join(s.Commit(earlier), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "another version of this program") || !strings.Contains(err.Error(), "read again with rebuild") {
+		t.Errorf("a run with the state: %v", err)
+	}
+	if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "another version of this program made it: run its job again with this one and --rebuild") {
+		t.Errorf("a query of the state: %v", err)
+	}
+	config.Rebuild = true
+	runJob(t, config)
+	config.Rebuild = false
+	runJob(t, config)
+	queryState(t, config.State)
+}
+
+// TestQueryOfOpenState: a state in which others may put files is a fault of the storage, as 'runjob state' says.
+func TestQueryOfOpenState(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, ErrStorage) || errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "everybody may write to it") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -85,7 +85,7 @@ func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summ
 	case err != nil:
 		return Summary{}, r.ended(s, err)
 	}
-	return r.finish(found)
+	return r.finish(context.WithoutCancel(ctx), found) // as in Run
 }
 
 // errUnanswered says that nobody knows whether the engine has taken a job.

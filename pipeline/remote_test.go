@@ -176,7 +176,7 @@ func TestRemote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	summary, err := r.finish(found)
+	summary, err := r.finish(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestStateOnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		summary, err := r.finish(found)
+		summary, err := r.finish(t.Context(), found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestStateOfLostJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.finish(found); err != nil {
+	if _, err := r.finish(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	r.close()

@@ -44,21 +44,28 @@ const (
 // Run runs the job and returns its summary. Unless it returns an error, the results are complete and published. A
 // cancelled context ends the job and leaves the output folder as it was. Run then returns the context's error.
 func Run(ctx context.Context, config job.Config) (Summary, error) {
-	r, err := prepare(ctx, config)
+	r, err := list(ctx, config)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer r.close()
+	if kept, is := r.unchanged(); is {
+		return kept, nil
+	}
+	if err := r.open(ctx); err != nil {
+		return Summary{}, err
+	}
 	var found *metrics.Results
 	if job.IsLocal(config.Runner) {
 		found, err = r.executeAll(ctx)
 	} else {
 		found, err = r.runOn(ctx, engineOf(config.Runner))
+		ctx = context.WithoutCancel(ctx) // the job is done elsewhere, and an end now would lose it
 	}
 	if err != nil {
 		return Summary{}, err
 	}
-	return r.finish(found)
+	return r.finish(ctx, found)
 }
 
 // run is a job on its way. What another process needs to finish it can be written as JSON.
@@ -76,37 +83,50 @@ type run struct {
 	job     *transforms.Job // nil in a process that only finishes the job
 }
 
-// prepare checks the settings, lists the inputs, makes the job of both, and gives it its folders. The caller closes the run.
-// The error is of a kind.
-func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
+// list checks the settings, opens the state and lists the inputs. The caller closes the run. The error is of a kind.
+func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	begun := time.Now()
 	checked, err := checkSettings(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{settings: checked, Begun: begun}
-	defer func() {
-		if err != nil {
-			r.close()
-		}
-	}()
 	if config.State != "" {
 		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
 	}
 	if err := r.listInputs(ctx); err != nil {
+		r.close()
 		return nil, err
 	}
+	return r, nil
+}
+
+// open makes the job of the settings and the inputs, and gives it its folders. The error is of a kind.
+func (r *run) open(ctx context.Context) error {
 	r.job = r.newJob()
 	if err := r.openFolders(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := checkRoom(ctx, &r.Config, r.job, r.inputs); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.results.Keep(); err != nil {
-		return nil, failure.New(failure.Storage, err)
+		return failure.New(failure.Storage, err)
+	}
+	return nil
+}
+
+// prepare lists the inputs of a run and opens it. The caller closes the run. The error is of a kind.
+func prepare(ctx context.Context, config job.Config) (*run, error) {
+	r, err := list(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		r.close()
+		return nil, err
 	}
 	return r, nil
 }
@@ -215,8 +235,9 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	return &found, nil
 }
 
-// finish checks the results of a pipeline that has ended, and publishes them.
-func (r *run) finish(found *metrics.Results) (Summary, error) {
+// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the results are
+// published.
+func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return Summary{}, err
@@ -252,7 +273,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 		}
 		return summary, nil
 	}
-	if err := r.publishScheduled(&result, &summary); err != nil {
+	if err := r.publishScheduled(ctx, &result, &summary); err != nil {
 		return Summary{}, err
 	}
 	return summary, nil

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -146,13 +147,14 @@ func (r *run) settled() string {
 const growth = 8
 
 // narrows reports whether the run may leave documents out that can be in no pair. Which pairs of a dense group are compared depends on
-// all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed.
+// all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed. Only
+// a small corpus has no dense groups.
 func (r *run) narrows() bool {
-	if r.settled() == "" {
+	if r.settled() == "" || r.state.Last.Grouped == 0 {
 		return false
 	}
 	last := &r.state.Last
-	return last.Documents <= last.Grouped+last.Grouped/growth && !isCrowded(last.Crowded, last.Documents)
+	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !isCrowded(last.Crowded, last.Documents)
 }
 
 // isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents.

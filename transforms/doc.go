@@ -46,6 +46,8 @@ type Job struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
+	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
+	SampleBytes int64
 	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment, and
 	// Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity

@@ -299,11 +299,17 @@ func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:
 	case log != nil:
+		if s.State != nil && s.State.IsKept {
+			log.Info("nothing has changed since the last run", "output", s.Config.Output, "generation", s.State.Generation)
+			return
+		}
 		for _, w := range s.Warnings {
 			log.Warn(w.Text, "kind", w.Kind)
 		}
 		log.Info("the job has ended", "output", s.Config.Output, "counts", s.Counts, "skipped", s.Skipped, "seconds", s.Seconds,
 			"cpu_seconds", s.CPUSeconds, "peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
+	case s.State != nil && s.State.IsKept:
+		printKept(os.Stderr, *s)
 	default:
 		printGrave(ctx, os.Stderr, *s)
 		printSummary(os.Stderr, *s)

@@ -147,6 +147,19 @@ func printSummary(w io.Writer, s finished.Summary) {
 	printCost(w, s)
 }
 
+// printKept says that a run had nothing to do.
+func printKept(w io.Writer, s finished.Summary) {
+	say(w, "nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them anew)\n",
+		counted(int64(s.State.Files.Unchanged), "file"), s.State.Generation, s.Config.Output)
+	printUnacknowledged(w, s.State)
+}
+
+func printUnacknowledged(w io.Writer, s *finished.StateSummary) {
+	if text := changesText(s.Unacknowledged); text != "" {
+		say(w, "not acknowledged:%s (see 'runjob state acknowledge')\n", strings.TrimPrefix(text, ";"))
+	}
+}
+
 func printChanges(w io.Writer, s *finished.StateSummary) {
 	if s == nil {
 		return
@@ -154,9 +167,7 @@ func printChanges(w io.Writer, s *finished.StateSummary) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	say(w, "%s\n", changesText(s.Changes))
-	if text := changesText(s.Unacknowledged); text != "" {
-		say(w, "not acknowledged:%s (see 'runjob state acknowledge')\n", strings.TrimPrefix(text, ";"))
-	}
+	printUnacknowledged(w, s)
 }
 
 // changed are the outputs whose changes are told, and the names of what changes there.

@@ -124,6 +124,8 @@ func jobFlags(c *job.Config) []settingFlag {
 		"Keep the files of the last run in the corpus that --input does not name; without it --input is the whole corpus.")
 	l.add("rebuild", &c.Rebuild, "", 0,
 		"Read all files again: after a change of settings, or of a file that kept its size and time.")
+	l.add("republish", &c.Republish, "", 0,
+		"Make the results anew even if nothing has changed since the last run, which has left them in --output.")
 	l.add("allow-removal", &c.AllowRemoval, "", 0,
 		"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.")
 	l.add("fail-on", &c.FailOn, "WHAT", 0,

@@ -287,14 +287,21 @@ func NewShares(sample int, textBytes int64) Shares {
 	return s
 }
 
+// elementBytes is how much memory a shingle of a sample takes: 8 bytes, and up to 36 in the index.
+const elementBytes = 8 + 36
+
 // Elements returns how many shingles a sample holds at most if the corpus has the given number: all shingles
-// of a small corpus, else a sixteenth. In memory each takes 8 bytes, and up to 36 in the index.
-func (s Shares) Elements(all int64) int {
+// of a small corpus, else a sixteenth. It is less if that would take more than memory, in bytes; 0 stands for no limit.
+func (s Shares) Elements(all, memory int64) int {
 	most := min(max(all/16, 1<<18), 1<<21)
 	if all <= 1<<19 {
 		most = all
 	}
-	return int(float64(most) * s.scale)
+	elements := int64(float64(most) * s.scale)
+	if memory > 0 {
+		elements = min(elements, memory/elementBytes)
+	}
+	return int(elements)
 }
 
 // Budget returns the bound of the comparisons.

@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -77,7 +78,9 @@ func sift(records []Record, exact bool) []Record {
 			kept[index] = r
 		}
 	}
-	b.Sort(kept)
+	if err := b.Sort(kept, nil); err != nil {
+		panic(err) // nobody stops it
+	}
 	return kept
 }
 
@@ -99,4 +102,44 @@ func findings(records []Record, exact bool) [][3]uint64 {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 	})
 	return found
+}
+
+// TestSortStops: a sort that nobody wants ends with the error, however the keys are.
+func TestSortStops(t *testing.T) {
+	fault := errors.New("stop")
+	for name, key := range map[string]func() uint64{
+		"random keys": rand.Uint64, "one key": func() uint64 { return 7 }, "two keys": func() uint64 { return rand.Uint64N(2) },
+	} {
+		list, most := make([]Record, 1<<18), uint64(0)
+		for i := range list {
+			list[i] = Record{Key: key(), Ref: docref.Ref(i)}
+			most = max(most, list[i].Key)
+		}
+		sort := func(stopped func() error) error {
+			b := NewBuckets(len(list), 0, max(most, 1<<40))
+			for i := range list {
+				b.Count(list[i].Key)
+			}
+			b.Counted()
+			sorted := make([]Record, len(list))
+			for i := range list {
+				index, _ := b.Index(list[i].Key)
+				sorted[index] = list[i]
+			}
+			return b.Sort(sorted, stopped)
+		}
+		all := 0
+		if err := sort(func() error { all++; return nil }); err != nil || all < 2 {
+			t.Errorf("%s: asked %d times: %v", name, all, err)
+		}
+		asked := 0
+		if err := sort(func() error {
+			if asked++; asked == all {
+				return fault
+			}
+			return nil
+		}); !errors.Is(err, fault) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -50,6 +50,13 @@ func FuzzLayouts(f *testing.F) {
 			check("edge", sizeOf(e.Score), func(b []byte) { PutEdge(b, e) })
 		}
 		check("ref", RefSize, func(b []byte) { PutRef(b, GetRef(from)) })
+		check("known document", KnownSize, func(b []byte) {
+			d := GetKnown(from)
+			d.Put(b)
+			if d.Keyed {
+				b[KnownSize-1] = from[KnownSize-1] // every other byte than 0 means true
+			}
+		})
 		check("position", PositionSize, func(b []byte) { GetPosition(from).Put(b) })
 		check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, GetNode(from), GetNodePosition(from)) })
 		check("location", LocationSize, func(b []byte) { PutLocation(b, GetNode(from), GetLocation(from)) })

@@ -259,6 +259,8 @@ type Stage struct {
 type StateSummary struct {
 	// Generation is the number of the generation that the run has written.
 	Generation int `json:"generation"`
+	// IsKept says that nothing has changed since the run that wrote the generation, so that its results stay.
+	IsKept bool `json:"-"`
 	// Files counts the files by how they differ from the files of the last run.
 	Files state.Difference `json:"files"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.

@@ -369,6 +369,6 @@ func (w *Work) setAside(sample int, bytes int64) {
 		share = shares.Probed
 	}
 	w.SetAside = w.Shingles * share
-	drawn := float64(shares.Elements(int64(w.Shingles))) * w.Documents / max(w.Shingles, 1)
+	drawn := float64(shares.Elements(int64(w.Shingles), 0)) * w.Documents / max(w.Shingles, 1)
 	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }

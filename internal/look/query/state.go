@@ -39,6 +39,9 @@ func OpenState(ctx context.Context, folder string, progress func(line string)) (
 	if remedy := state.Remedy(folder, err); remedy != nil {
 		return nil, failure.New(failure.Storage, remedy)
 	}
+	if errors.Is(err, failure.Storage) {
+		return nil, failure.New(failure.Storage, fmt.Errorf("the state %s: %w", folder, err))
+	}
 	if err != nil {
 		return nil, failure.New(failure.Input, fmt.Errorf("open state %s: %w", folder, err))
 	}
@@ -75,10 +78,13 @@ func (s *stateReader) number() int {
 
 func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if s.content, err = state.Read(s.folder); err != nil {
+		if !errors.Is(err, state.ErrNone) && !errors.Is(err, fs.ErrNotExist) {
+			err = failure.New(failure.Storage, err) // as 'runjob state' says
+		}
 		return nil, err
 	}
 	if s.content.Sketch != sketch.Version || s.content.Unicode != sketch.UnicodeVersion {
-		return nil, errors.New("another version of this program made it: run its job again with this one")
+		return nil, errors.New("another version of this program made it: run its job again with this one and --rebuild")
 	}
 	x := new(Index)
 	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {

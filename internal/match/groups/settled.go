@@ -23,7 +23,9 @@ type Settled struct {
 var allVerdicts work.Shared[state.Verdicts]
 
 // OpenVerdicts returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
-func OpenVerdicts(path string) (*state.Verdicts, error) { return allVerdicts.Get(path, state.ReadVerdicts) }
+func OpenVerdicts(path string) (*state.Verdicts, error) {
+	return allVerdicts.Get(path, state.ReadVerdicts)
+}
 
 // NewSettled returns what is settled, given the path of a table of verdicts; nil for the path "".
 func NewSettled(path string, unchanged []bool) (*Settled, error) {

@@ -27,6 +27,8 @@ type Audit struct {
 	Threshold float64
 	// Sample is about how many documents are sampled; 0: none.
 	Sample int
+	// SampleBytes is how much memory the sample may take; 0: no limit.
+	SampleBytes int64
 
 	layout documents.Layout // read in Setup, as shares is
 	shares audit.Shares
@@ -65,7 +67,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	for _, o := range p.Outcomes {
 		shingles += o.Shingles
 	}
-	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles))
+	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles, a.SampleBytes))
 	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
 		err := work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
 			for len(packed) > 0 {

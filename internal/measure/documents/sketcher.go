@@ -1,11 +1,13 @@
 package documents
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 
 	"mirrorbeam/internal/carry/sketchblock"
@@ -38,7 +40,7 @@ type Reading struct {
 // LineLimits returns the limits of a reader that decodes on one core. The longest line is one that may hold a document of the
 // largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document may take.
 func (r Reading) LineLimits() corpus.Limits {
-	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20}
+	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20, Window: r.WindowBytes, Memory: r.DocumentBytes}
 	if 0 < r.DocumentBytes && r.DocumentBytes < limits.Line {
 		limits.Line, limits.IsOfMemory = r.DocumentBytes, true
 	}
@@ -48,10 +50,10 @@ func (r Reading) LineLimits() corpus.Limits {
 // lanes decode the compressed files of all tasks of this process.
 var lanes = inflate.NewLanes(work.Cores())
 
-// Limits returns the limits of a reader that decodes on several cores. Hold is for [corpus.Limits].
-func (r Reading) Limits(hold func() error) corpus.Limits {
+// Limits returns the limits of a reader that decodes on several cores. Hold and holdWindow are for [corpus.Limits].
+func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) corpus.Limits {
 	limits := r.LineLimits()
-	limits.Window, limits.Lanes, limits.Hold = r.WindowBytes, lanes, hold
+	limits.Lanes, limits.Hold, limits.HoldWindow = lanes, hold, holdWindow
 	return limits
 }
 
@@ -134,10 +136,12 @@ func IgnoredHash(packed []byte) string {
 // Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent
 // use.
 type Sketcher struct {
-	reading Reading
-	budget  *sketch.Budget
-	decoder *formats.Decoder
-	maker   fingerprints.Maker
+	sketching Sketching
+	kept      Kept
+	budget    *sketch.Budget
+	isLarge   bool // the Sketcher has the right to fingerprint a large document
+	decoder   *formats.Decoder
+	maker     fingerprints.Maker
 }
 
 // NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty if
@@ -152,7 +156,30 @@ func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{s.Reading, s.Options.Budget, formats.NewDecoder(s.Wanted()), maker}, nil
+	return &Sketcher{sketching: s, kept: kept, budget: s.Options.Budget, decoder: formats.NewDecoder(s.Wanted()), maker: maker}, nil
+}
+
+// TakeTurns makes large documents wait until no other one of the process is fingerprinted. [Portion.Sketch] gives the right back before
+// the next document, and at its end. Without a limit for the memory of a document none is large.
+func (s *Sketcher) TakeTurns(ctx context.Context) {
+	s.budget.Await(func() error {
+		err := work.BeginLarge(ctx)
+		s.isLarge = err == nil
+		return err
+	})
+}
+
+// endLarge gives the right of a large document back. New buffers replace those that have grown with it.
+func (s *Sketcher) endLarge() {
+	if !s.isLarge {
+		return
+	}
+	s.isLarge = false
+	if maker, err := s.sketching.newMaker(&s.kept); err == nil { // as it was when the Sketcher was made
+		s.maker = maker
+	}
+	runtime.GC() // before the next large document gets memory of its own
+	work.EndLarge()
 }
 
 // newMaker returns a maker of the fingerprints that are kept.
@@ -171,15 +198,17 @@ func (s Sketching) newMaker(kept *Kept) (fingerprints.Maker, error) {
 func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, fingerprints.Fingerprint, error) {
 	content, err := s.decoder.Decode(p.File, &p.Batch, position, raw)
 	if err == nil {
-		err = s.reading.fits(contentLength(content))
+		err = s.sketching.fits(contentLength(content))
 	}
 	if err != nil {
 		return corpus.Record{}, fingerprints.Fingerprint{}, err
 	}
 	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}, p.Batch.Format))
 	fingerprint := s.maker.Make(raw, content)
-	if s.budget.Err() != nil {
-		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.reading.spent(s.budget))
+	if err := s.budget.Err(); errors.Is(err, sketch.ErrSpent) {
+		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.sketching.spent(s.budget))
+	} else if err != nil {
+		return corpus.Record{}, fingerprints.Fingerprint{}, err
 	}
 	return content, fingerprint, nil
 }

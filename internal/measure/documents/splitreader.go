@@ -26,7 +26,8 @@ type splitReader struct {
 	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
 	rest    corpus.Split
-	holds   bool          // the right to hold a long line, which is in buffer
+	holds   bool // the right to hold a long line, which is in buffer
+	windows Windows
 	waiting *corpus.Batch // a long line, for the next portion
 	reader  *formats.Reader
 	alone   bool // a part is of one stretch only
@@ -45,7 +46,7 @@ type splitReader struct {
 // newSplitReader returns a reader of the stretches of a split. It must be closed.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
 	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded}
-	limits := r.Limits(reader.hold)
+	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
 	limits.Expand = reader.expand
 	reader.reader = formats.NewReader(limits, r.Wanted())
 	return reader

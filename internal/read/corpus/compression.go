@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -135,13 +136,21 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	if err == nil {
 		err = checkDecoded(compression, head)
 	} else {
-		err = fmt.Errorf("%v stream: %w", compression, err)
+		err = streamFault(compression, err)
 	}
 	if err != nil {
 		d.Close() // at best it says the same
 		return nil, err
 	}
 	return d, nil
+}
+
+// streamFault says what is wrong with a compressed stream.
+func streamFault(c Compression, err error) error {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		return fmt.Errorf("%v stream: %w of %d MiB: recompress it with zstd --long=%d, or decode it with zstd --long=31 -dc", c, err, DefaultWindow>>20, bits.Len64(DefaultWindow)-1)
+	}
+	return fmt.Errorf("%v stream: %w", c, err)
 }
 
 // firstBytes returns the first bytes of a stream, as many as are there when the first few have come.
@@ -169,7 +178,7 @@ func (d *decoded) Close() error { return d.decoder.Close() }
 func (d *decoded) Read(p []byte) (int, error) {
 	n, err := d.buffered.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%v stream: %w", d.compression, err)
+		err = streamFault(d.compression, err)
 	}
 	return n, err
 }

@@ -84,8 +84,8 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 	c.carry = c.carry[:0]
 	held := false
 	for size := corpus.BatchBytes; ; size *= 2 {
-		if size > corpus.LongLine && !held && c.limits.Hold != nil {
-			if err := c.limits.Hold(); err != nil {
+		if size > corpus.LongLine && !held {
+			if err := c.stream.Hold(); err != nil {
 				return corpus.Batch{}, err
 			}
 			held = true

@@ -22,15 +22,16 @@ func init() {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
 		Parts: parquetParts,
-		CopyRows: func(file *corpus.File, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
 			err = withParquet(file, func(p *parquetfile.File) error {
+				p.Limit(limits.Memory, limits.HoldWindow)
 				if annotation == nil {
 					rows, err = p.Copy(out, keep)
 				} else {
 					rows, err = p.Annotate(out, keep, annotation)
 				}
 				if err != nil {
-					err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
+					err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
 				}
 				return err
 			})
@@ -158,6 +159,7 @@ func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if p.file, err = openParquet(&file, p.wanted); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
+	p.file.Limit(p.limits.Memory, p.limits.HoldWindow)
 	p.input, p.number, p.rest = file, s.File, p.rest[:0]
 	for number, group := range p.file.Groups() {
 		if group.First >= s.Start && group.First < s.End {
@@ -177,11 +179,13 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 		data, err := p.cursor.Append(buffer[:0], corpus.BatchBytes)
 		damage, isDamaged := errors.AsType[*parquetfile.GroupError](err)
+		long, isLong := errors.AsType[*parquetfile.RowError](err)
 		switch {
-		case err == nil && p.limits.Expand != nil:
-			return p.batch(b, data), p.limits.Expand(int64(len(data)))
 		case err == nil:
-			return p.batch(b, data), nil
+			return p.batch(b, data), p.account(data)
+		case isLong:
+			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
+			return b, nil
 		case err == io.EOF:
 			p.closeCursor()
 		case isDamaged:
@@ -189,10 +193,31 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
 			return b, nil
 		default:
-			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, withRemedy(err))
 		}
 	}
 	return b, p.input.End(p.file.handle)
+}
+
+// account counts rows that were read, and waits for the right to hold a long one.
+func (p *parquetSource) account(data []byte) error {
+	if p.limits.Expand != nil {
+		if err := p.limits.Expand(int64(len(data))); err != nil {
+			return err
+		}
+	}
+	if len(data) > corpus.LongLine && p.limits.Hold != nil {
+		return p.limits.Hold()
+	}
+	return nil
+}
+
+// withRemedy says what helps against pages that take too much memory.
+func withRemedy(err error) error {
+	if _, is := errors.AsType[*parquetfile.PageError](err); is {
+		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or write the file anew with smaller pages", err)
+	}
+	return err
 }
 
 func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {

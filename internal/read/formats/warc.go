@@ -54,7 +54,7 @@ func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
 	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
 		return err
 	}
-	options := warc.Options{Limit: w.limits.Line, Start: s.Start, Hold: w.limits.Hold}
+	options := warc.Options{Limit: w.limits.Line, Start: s.Start, Hold: w.stream.Hold}
 	if file.Compression == corpus.None {
 		options.End = file.Size
 	} else {

@@ -140,8 +140,8 @@ func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	held := false
 	for {
 		if len(b.Data) == cap(b.Data) {
-			if len(b.Data)-start >= corpus.LongLine && !held && w.limits.Hold != nil {
-				if err := w.limits.Hold(); err != nil {
+			if len(b.Data)-start >= corpus.LongLine && !held {
+				if err := w.stream.Hold(); err != nil {
 					return err
 				}
 				held = true

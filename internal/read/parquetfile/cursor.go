@@ -16,6 +16,7 @@ type Cursor struct {
 	row     int64 // the next one, counted from the beginning of the file
 	end     int64
 	fault   error
+	long    *RowError // a row that was passed over, which the next Append tells
 }
 
 // Read begins to read a row group, which is the one of that number in [File.Groups]. Close must be called in the end.
@@ -31,11 +32,12 @@ func (c Columns) Read(group int) *Cursor {
 // Append appends rows to a buffer, whole ones and at least one: until it has appended the given number of bytes, or to the end of
 // the row group. [Rows] takes them out. The error is io.EOF if there are no more rows.
 //
-// A *GroupError says that the rest of the row group is damaged. Rows before the damage have been appended by earlier
-// calls. Any other error is a read that failed. After an error there are no more rows.
+// A *RowError says that a row is too long: it is passed over, and reading may go on. A *GroupError says that the rest of the row group is damaged. Rows before the damage have been appended by earlier
+// calls. A *PageError says that a page takes more memory than [File.Limit] allows. Any other error is a read that failed. After
+// any error but a *RowError there are no more rows.
 func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 	begin := len(buffer)
-	for c.fault == nil && (len(buffer) == begin || len(buffer)-begin < atLeast) {
+	for c.fault == nil && c.long == nil && (len(buffer) == begin || len(buffer)-begin < atLeast) {
 		if c.row == c.end {
 			c.fault = c.finish()
 			break
@@ -45,6 +47,10 @@ func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 	if len(buffer) > begin {
 		return buffer, nil
 	}
+	if long := c.long; long != nil {
+		c.long = nil
+		return buffer, long
+	}
 	return buffer, c.fault
 }
 
@@ -52,11 +58,17 @@ func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 func (c *Cursor) appendRow(buffer []byte) ([]byte, error) {
 	row, err := appendNumber(buffer, c.row), error(nil)
 	for _, column := range c.columns {
-		if row, err = column.appendCell(row); err != nil {
+		row, err = column.appendCell(row)
+		if long, isLong := errors.AsType[*RowError](err); isLong {
+			long.Row, c.long = c.row, long
+		} else if err != nil {
 			return buffer, c.failure(column, err)
 		}
 	}
 	c.row++
+	if c.long != nil {
+		return buffer, nil
+	}
 	return row, nil
 }
 
@@ -77,6 +89,9 @@ func (c *Cursor) finish() error {
 func (c *Cursor) failure(column *column, err error) error {
 	if fault := column.storageFault(); fault != nil {
 		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, fault)
+	}
+	if page, is := errors.AsType[*PageError](err); is {
+		return page
 	}
 	if err == io.EOF {
 		err = errors.New("it has fewer rows than the row group")

@@ -54,6 +54,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -70,6 +71,10 @@ type File struct {
 	groups   []Group
 	decoders decoders
 	memory   sync.Pool
+
+	most int64                  // bytes that readers may hold; 0: no limit
+	held atomic.Int64           // bytes that they hold
+	hold func() (func(), error) // see Limit
 }
 
 // Group is a row group: the smallest part of a file that can be read by itself.

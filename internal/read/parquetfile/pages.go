@@ -39,6 +39,10 @@ type pages struct {
 	fault  error  // io.EOF after the last page
 
 	plain []byte // memory for a body that was decompressed
+
+	path                string // of the column
+	charged, dictionary int64  // memory of the page and of the dictionary, see charge
+	release             func() // gives the right to hold a large page back; nil without it
 }
 
 // memory is what the readers of columns leave to the next ones of their file.
@@ -67,6 +71,7 @@ func openPages(f *File, group, number int) (*pages, error) {
 		plain:  left.plain,
 		chunk:  &chunk{file: f.reader, end: begin + length, window: left.window[:0]},
 		column: f.columns[number],
+		path:   f.leaves[number].Path,
 		codec:  metadata.Codec,
 		next:   begin,
 	}
@@ -169,6 +174,9 @@ func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 		return nil, fmt.Errorf("it has %d bytes, and %d are the limit", max(stored, size), maxPage)
 	}
 	levels, err := p.checkHeader(header)
+	if err == nil {
+		err = p.charge(header)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +210,7 @@ func (p *pages) close() {
 	if cap(p.chunk.window) <= keepMemory && cap(p.plain) <= keepMemory {
 		p.file.memory.Put(&memory{p.chunk.window, p.plain})
 	}
+	p.settle()
 }
 
 // chunk is the part of a file that holds a column of a row group. It reads ahead, so that many small reads become few
@@ -213,7 +222,8 @@ type chunk struct {
 	window []byte
 	at     int64 // of window in the file
 
-	// fault is the error of the storage, if a read has failed. Nothing that follows says anything about the content.
+	// fault is the error of the storage, if a read has failed, or of a wait that was ended. Nothing that follows says anything about
+	// the content.
 	fault error
 }
 

@@ -43,8 +43,8 @@ type Content struct {
 	Clusters, Verdicts, Mirrors, Suspects, Outbox string
 	// Originals are what that run has left of the protected sites, by name.
 	Originals []Original
-	// Results identifies what decides which pairs are similar.
-	Results string
+	// Results identifies what decides which pairs are similar, and Lists the lists of sites.
+	Results, Lists string
 }
 
 // File is a file of the corpus and its units.

@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -54,9 +55,11 @@ func GetVerdict(b []byte) Verdict {
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
 // WriteVerdicts writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
-// them.
-func WriteVerdicts(path string, all []Verdict) error {
-	slices.SortFunc(all, Verdict.compare)
+// them. It asks stopped now and then, if it is not nil, and ends with its error.
+func WriteVerdicts(path string, all []Verdict, stopped func() error) error {
+	if err := graphs.SortFunc(all, Verdict.compare, stopped); err != nil {
+		return err
+	}
 	all = slices.CompactFunc(all, func(a, b Verdict) bool { return a.compare(b) == 0 })
 	b := make([]byte, len(verdictsMagic), len(verdictsMagic)+VerdictSize*len(all)+4)
 	copy(b, verdictsMagic)

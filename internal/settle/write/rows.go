@@ -56,7 +56,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if !r.Undecided {
-		shard.Decide(r.Split)
+		if err := shard.Decide(r.Split, w.Run.Stopped); err != nil {
+			return err
+		}
 	}
 	if err := shard.Count(w.Outcome); err != nil {
 		return err
@@ -237,8 +239,8 @@ type ForNext struct {
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
-func ReadForNext(runs []work.Path) (*ForNext, error) {
-	var reader runfile.Reader
+func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	n := new(ForNext)
 	for _, run := range runs {

@@ -71,6 +71,7 @@ type copier struct {
 	reader  *formats.Reader // nil before the first file
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
+	windows documents.Windows
 	writer  recordWriter
 
 	annotator corpus.Annotator // nil where records stay as they are
@@ -139,7 +140,7 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 			return a
 		}
 	}
-	copied, err := input.Format.Definition().CopyRows(input, &out, keep, annotation)
+	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, keep, annotation)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
@@ -215,9 +216,14 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader == nil {
-		c.reader = formats.NewReader(c.Reading.Limits(c.hold), c.Reading.Wanted())
+		c.reader = formats.NewReader(c.limits(), c.Reading.Wanted())
 	}
 	return c.reader.Reset(file, stretch)
+}
+
+// limits returns the limits within which files are read.
+func (c *copier) limits() corpus.Limits {
+	return c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
 }
 
 // hold waits for the right to hold a long line.

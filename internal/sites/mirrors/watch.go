@@ -2,6 +2,7 @@ package mirrors
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ type ChangedSite struct {
 
 // NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
 // it, and now are the alerts of the run.
-func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
+func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
 	names, err := readProtected(protected)
 	if err != nil {
 		return nil, fmt.Errorf("list of protected sites: %w", err)
@@ -59,7 +60,7 @@ func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNi
 		}
 	}
 	originals := map[string]state.Original{}
-	if err := eachSite(runs, func(s records.Site) {
+	if err := eachSite(ctx, runs, func(s records.Site) {
 		if _, is := w.seen[s.Name]; is {
 			w.seen[s.Name] = true
 		}
@@ -85,7 +86,7 @@ func NewWatch(runs []work.Path, protected string, now []state.Alert, last LastNi
 		w.names = append(w.names, original.Site)
 	}
 	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
-	return w, w.lookFor(missing(last.Known, now), &last)
+	return w, w.lookFor(ctx, missing(last.Known, now), &last)
 }
 
 // isComparable reports whether a protected site has at least half of its pages left. If they differed from each other, they have to
@@ -138,8 +139,8 @@ func (c ChangedSite) String() string {
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 
-func eachSite(runs []work.Path, visit func(records.Site)) error {
-	var reader runfile.Reader
+func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) error {
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	var packed []byte
 	for _, run := range runs {
@@ -165,6 +166,9 @@ func eachSite(runs []work.Path, visit func(records.Site)) error {
 // A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
 // alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
 
+// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
+// alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
+
 // missing returns the known alerts that a run does not have any more.
 func missing(known, now []state.Alert) (all []state.Alert) {
 	has := map[uint64]bool{}
@@ -181,12 +185,12 @@ func missing(known, now []state.Alert) (all []state.Alert) {
 
 // lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost, and its protected
 // site has changed.
-func (w *Watch) lookFor(alerts []state.Alert, last *LastNight) error {
+func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastNight) error {
 	alerts = slices.DeleteFunc(alerts, func(a state.Alert) bool { return !w.isSeen(&a) })
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil
 	}
-	there, err := findPages(last.Pages, alerts, leastAgain(last.Threshold))
+	there, err := findPages(ctx, last.Pages, alerts, leastAgain(last.Threshold))
 	if err != nil {
 		return err
 	}
@@ -257,7 +261,7 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 
 // findPages looks for the pages that alerts had copied in run files with the traces of the pages of protected sites. It returns those that
 // are there, much as they were.
-func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
+func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
 		for _, copied := range alerts[i].Copied {
@@ -271,7 +275,7 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			}
 		}
 	}
-	var reader runfile.Reader
+	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	seen := map[records.Trace]bool{}
 	for _, run := range runs {
@@ -284,7 +288,7 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			return nil, err
 		}
 		records.EachOriginalTrace(packed, func(page *records.Trace) {
-			if seen[*page] {
+			if seen[*page] || ctx.Err() != nil {
 				return
 			}
 			seen[*page] = true
@@ -297,5 +301,5 @@ func findPages(runs []work.Path, alerts []state.Alert, least float64) (map[state
 			}
 		})
 	}
-	return there, nil
+	return there, ctx.Err()
 }
