@@ -9,8 +9,8 @@ import (
 
 // MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit estimates.
 type MemoryPlan struct {
-	// Shards is the number of shards of keys and pairs.
-	Shards int
+	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold the keys of one.
+	Shards, LeastShards int
 	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
 	// time.
 	PlaceBytes int64
@@ -90,6 +90,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	return MemoryPlan{
 		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
+		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
 		LargeBytes:  max(large, leastLargeBytes),

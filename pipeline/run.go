@@ -161,6 +161,7 @@ func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.knowsCommon(), r.narrows()
+		e.FreshBytes = r.inputs.FreshBytes()
 	}
 	return transforms.NewJob(&r.Config, e)
 }

@@ -48,6 +48,8 @@ type scheduled struct {
 	// sketches identifies what decides the units.
 	sketches   string
 	difference state.Difference
+	// comparesAll says that the run does without the pairs of the last one.
+	comparesAll bool
 }
 
 func openState(config *job.Config) (*scheduled, error) {
@@ -135,7 +137,7 @@ func (r *run) otherSettings() error {
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+	if s == nil || s.comparesAll || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
 		!r.Config.Scorer().IsExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
@@ -179,7 +181,8 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 	if err != nil || hasComparedAll(result) && !(r.job.Parameters.Narrowed && isCrowded(result.Crowded, documentsOf(result))) {
 		return found, err
 	}
-	r.job.Parameters.Verdicts, r.job.Parameters.Narrowed = "", false
+	r.state.comparesAll = true
+	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
 	return execute(ctx, r.job, &r.Config)
 }
 

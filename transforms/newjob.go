@@ -34,13 +34,20 @@ type Extent struct {
 	KnowsCommon bool
 	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
 	Narrows bool
+	// FreshBytes is about how many bytes of text are read, and not known by a state.
+	FreshBytes int64
 }
+
+// narrowShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
+const narrowShare = 32
 
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
 	fingerprinting := NewFingerprinting(config, e)
-	parameters.Narrowed = e.Narrows && comparesWhole(fingerprinting.Kept, scorer)
+	if parameters.Narrowed = e.Narrows && comparesWhole(fingerprinting.Kept, scorer); parameters.Narrowed {
+		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
+	}
 	return &Job{
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
 		Fingerprinting: fingerprinting,

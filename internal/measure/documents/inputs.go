@@ -107,6 +107,23 @@ func (in *Inputs) TextBytes() int64 {
 	return sum
 }
 
+// FreshBytes returns about how many bytes of text the files hold that no state knows.
+func (in *Inputs) FreshBytes() int64 {
+	sum, last := int64(0), -1
+	for number, split := range in.Splits {
+		if number < len(in.Units) && len(in.Units[number]) > 0 {
+			continue
+		}
+		for _, stretch := range split {
+			if stretch.File != last { // which several splits may share
+				sum += in.Files[stretch.File].TextSize()
+			}
+			last = stretch.File
+		}
+	}
+	return sum
+}
+
 // LeastTextBytes returns how many bytes of text the files hold at least, by their sizes.
 func (in *Inputs) LeastTextBytes() int64 {
 	sum := int64(0)
