@@ -40,7 +40,6 @@ var (
 	}
 )
 
-// isSetting reports whether there is a setting of that name.
 func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }
@@ -153,15 +152,18 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	if choices.Common == common.Off {
 		choices.Common = ""
 	}
-	// A valid configuration can always be encoded.
-	encoded, _ := json.Marshal(choices)
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(encoded, &all)
-	chosen := map[string]json.RawMessage{}
+	all, chosen := choices.Settings(), map[string]json.RawMessage{}
 	for _, name := range slices.Concat(lists...) {
 		if value, has := all[name]; has {
 			chosen[name] = value
 		}
 	}
 	return chosen
+}
+
+// Settings returns all settings by name, as JSON. A valid configuration can always be encoded.
+func (c *Config) Settings() (all map[string]json.RawMessage) {
+	encoded, _ := json.Marshal(c)
+	_ = json.Unmarshal(encoded, &all)
+	return all
 }

@@ -123,7 +123,6 @@ func Discard(ctx context.Context, output string, progress func(line string)) (Su
 	return s, r.results.Settle()
 }
 
-// takeUp takes up the run for an output folder.
 func takeUp(ctx context.Context, output string, progress func(line string)) (*run, Submission, error) {
 	var h handedOver
 	results, err := workspace.TakeUp(ctx, output, &h, func() {

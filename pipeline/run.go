@@ -4,12 +4,19 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/match/recall"
@@ -196,7 +203,6 @@ func (r *run) close() {
 // whole process.
 var process = make(chan struct{}, 1)
 
-// graphOf returns the pipeline of a job.
 func graphOf(j *transforms.Job) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	transforms.LayOut(s, j)
@@ -296,7 +302,93 @@ func accept(config job.Config, result write.Result, size int64) error {
 	return nil
 }
 
-// openWorkspace makes the folders of a run.
 func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
 	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite, Recipe: recipe})
+}
+
+// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles follow
+// from the whole corpus: so nobody could find out later what was compared.
+func (r *run) writeLeftOut() (files []output.File, err error) {
+	of := write.Files{Partial: work.Path(r.results.Partial)}
+	write := func(name string, packed []byte) error {
+		file, err := write.WriteShingles(of, name, packed)
+		files = append(files, file)
+		return err
+	}
+	if len(r.inputs.Ignored) > 0 {
+		if err := write(output.IgnoredShingles, r.inputs.Ignored); err != nil {
+			return nil, err
+		}
+	}
+	if r.Config.CommonLaw().IsOff() {
+		return files, nil
+	}
+	found, err := r.common()
+	if err == nil {
+		err = write(output.CommonShingles, found)
+	}
+	return files, err
+}
+
+// common returns the shingles that did not count because very many documents have them.
+func (r *run) common() ([]byte, error) {
+	if r.Config.CommonLaw().IsOff() {
+		return nil, nil
+	}
+	return common.Found(r.results.Temp)
+}
+
+// recipe returns a hash of all that decides what the tasks of a run do: the program, the parameters of the stages and
+// the inputs. It is empty if the run is not to be resumed.
+func (r *run) recipe() (string, error) {
+	if !r.Config.Resume {
+		return "", nil
+	}
+	hash := sha256.New()
+	if err := hashProgram(hash); err != nil {
+		return "", err
+	}
+	for _, part := range []any{r.job, r.inputs} {
+		encoded, err := json.Marshal(part)
+		if err != nil {
+			return "", fmt.Errorf("identify the job: %w", err)
+		}
+		hash.Write(encoded)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// hashProgram adds this program to a hash: another version may cut or write records in another way.
+func hashProgram(hash io.Writer) error {
+	path, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	program, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	defer program.Close()
+	if _, err := io.Copy(hash, program); err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	return nil
+}
+
+// sayResumed tells the user whether the run goes on where a dead run was.
+func (r *run) sayResumed() {
+	switch {
+	case r.Config.Progress == nil:
+	case r.results.Resumed:
+		r.Config.Progress("an earlier job has died: going on from what it has done")
+	case r.results.Outdated:
+		r.Config.Progress("an earlier job has died, but its configuration, its input or the program was another: beginning anew")
+	}
+}
+
+// sayKept tells the user what is kept of a run that has failed.
+func (r *run) sayKept() {
+	if r.results.IsKept() && r.Config.Progress != nil {
+		r.Config.Progress(fmt.Sprintf("what the job has done is kept in %s: run it again with the same flags to go on; without --resume to begin anew", r.results.Temp))
+	}
 }

@@ -52,7 +52,6 @@ type scheduled struct {
 	comparesAll bool
 }
 
-// openState opens the state of a configuration.
 func openState(config *job.Config) (*scheduled, error) {
 	host, _ := os.Hostname()
 	opened, err := state.Open(config.State, fmt.Sprintf("process %d on %s", os.Getpid(), host))

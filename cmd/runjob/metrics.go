@@ -44,7 +44,6 @@ func checkMetricsFile(path string) error {
 	return nil
 }
 
-// ending says how a run has ended.
 type ending struct {
 	at   time.Time
 	code int

@@ -48,7 +48,6 @@ func OpenState(ctx context.Context, folder string, progress func(line string)) (
 	return x, nil
 }
 
-// stateReader makes the index of a state.
 type stateReader struct {
 	folder   string
 	progress func(line string)
@@ -108,7 +107,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	group.SetLimit(min(work.Cores(), mostBuilders))
 	for number, part := range parts {
 		group.Go(func() (err error) {
-			of := item{s.folder, s.version(), number}
+			of := item{s.folder, fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, s.kind, partDocuments), number}
 			paths[number], err = of.get(cache, func(path string) error { return s.build(ctx, part, path) })
 			return err
 		})
@@ -126,11 +125,6 @@ const mostBuilders = 4
 
 // partDocuments is about how many documents a file of the index has.
 const partDocuments = 100_000
-
-// version identifies all that decides the index.
-func (s *stateReader) version() string {
-	return fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, s.kind, partDocuments)
-}
 
 // located is a stretch of a file of the state, with the number of the file.
 type located struct {

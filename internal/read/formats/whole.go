@@ -191,7 +191,6 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
 }
 
-// readOthers reads the fields of a web page.
 func (d *wholeDecoder) readOthers(content []byte) {
 	for i, field := range d.fields {
 		switch field {

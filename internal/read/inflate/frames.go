@@ -31,12 +31,6 @@ type zstdFrames struct {
 	refused  error        // the fault of a frame that needs a larger window, or ends within its first four bytes
 }
 
-// restart expects a frame next.
-func (f *zstdFrames) restart() {
-	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk, f.refused = 0, false, false, false, false, nil
-	f.hasBegun, f.hasNext = false, false
-}
-
 // Read passes bytes of the current piece only.
 func (f *zstdFrames) Read(p []byte) (int, error) {
 	for f.piece == 0 {
@@ -102,7 +96,7 @@ func (f *zstdFrames) nextFrame() error {
 	f.piece = int64(len(head))
 	if len(head) > 4 {
 		descriptor := head[4]
-		f.checksum = hasChecksum(descriptor)
+		f.checksum = descriptor&4 != 0
 		f.piece = zstdHeaderBytes(descriptor)
 	}
 	return f.checkWindow()
@@ -178,5 +172,3 @@ func zstdBlock(head []byte) (length int64, isLast bool) {
 	}
 	return blockHeaderBytes + int64(header>>3), header&1 != 0
 }
-
-func hasChecksum(descriptor byte) bool { return descriptor&4 != 0 }

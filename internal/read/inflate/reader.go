@@ -126,7 +126,7 @@ func (r *Reader) decode(p []byte) (int, error) {
 // there.
 func (r *Reader) tryLanes() error {
 	gzip, isGzip := r.decoder.(*gzipStream)
-	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || !gzip.isBetween() {
+	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || gzip.inMember || !gzip.wasWhole {
 		return nil
 	}
 	stored := gzip.stored()
@@ -135,10 +135,11 @@ func (r *Reader) tryLanes() error {
 		return nil
 	}
 	r.next = at + r.options.Lanes.least
-	if !r.options.Lanes.areFree() {
+	if len(r.options.Lanes.free) == 0 {
 		return nil
 	}
-	r.ahead.putBack(stored.unread())
+	unread, _ := stored.Peek(stored.Buffered()) // no error: it is there
+	r.ahead.putBack(unread)
 	r.lanes.end = at
 	r.fillLanes()
 	if r.lanes.isIdle() {

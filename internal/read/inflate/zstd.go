@@ -38,15 +38,13 @@ type zstdStream struct {
 
 func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
 	z.letGo()
-	z.ended, z.holding, z.frames.hold = nil, about.HoldWindow, z.hold
+	z.ended, z.holding = nil, about.HoldWindow
 	z.frames.input.reset(file, at, about.Size)
-	z.frames.window = cmp.Or(about.Window, DefaultWindow)
-	z.frames.wasWhole = true
+	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), hold: z.hold, wasWhole: true}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 	}
-	z.frames.restart()
 	z.between = true
 	return err
 }
@@ -115,7 +113,6 @@ func (z *zstdStream) read(p []byte) (int, error) {
 	return 0, z.frames.input.damage(zstdName, err)
 }
 
-// close frees the decoder.
 func (z *zstdStream) close() {
 	if z.decoder != nil {
 		z.decoder.Close()

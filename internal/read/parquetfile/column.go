@@ -11,7 +11,6 @@ import (
 // valuesAtOnce is how many values are taken out of a page at once.
 const valuesAtOnce = 256
 
-// column reads the cells of a column of a row group.
 type column struct {
 	path     string
 	repeated bool
