@@ -12,7 +12,7 @@ mkdir -p "$bin"
 go build -o "$bin" ./cmd/runjob ./scripts/scale
 cd "$folder"
 "$bin/scale" -documents $((documents * 112 / 100)) -file $((documents / 100)) -output all > /dev/null
-rm -rf in state measured
+rm -rf in old state measured before
 mkdir in measured
 ln all/part-000{00..99}.jsonl in/
 find all -name '*.jsonl' -exec touch -d 2020-01-01 {} +
@@ -22,7 +22,7 @@ TIMEFORMAT='%3U %3S'
 job() {
   local output=$1
   shift
-  { time "$bin/runjob" run --quiet --input in --output "$output" --overwrite --emit clusters,pairs "$@"; } 2>&1 |
+  { time "$bin/runjob" run --quiet --input in --output "$output" --overwrite --emit clusters,pairs "$@" 2>&3; } 3>&2 2>&1 |
     awk '{ print $1 + $2 }'
 }
 job before --state state "$@" > /dev/null
