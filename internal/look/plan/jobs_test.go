@@ -1,60 +1,135 @@
-package pipeline
+package plan_test
 
 import (
-	"context"
+	"compress/gzip"
 	"fmt"
+	"log/slog"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
 )
 
-// planConfig plans for the job of a configuration.
-func planConfig(config job.Config) plan.Config {
-	return plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100}
+// TestMain silences what Beam says of each job.
+func TestMain(m *testing.M) {
+	if err := storagetest.FoldersInMemory(); err != nil {
+		panic(err)
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	m.Run()
 }
 
-// TestPlanOfSmallCorpus: if a corpus is no larger than the samples, a plan counts all candidates, as a run does.
-func TestPlanOfSmallCorpus(t *testing.T) {
-	input := putCorpus(t, gzipped, cut(oddities(21), 4)...)
-	// One reference has nothing of the input, the other has half of it.
-	references := [][]string{
-		nil,
-		{putCorpus(t, plain, cut(synthetic(22), 1)...)},
-		{putCorpus(t, plain, append(cut(oddities(21), 4)[:2], file{"more.jsonl", synthetic(22)})...)},
+// newConfig is a job over an input, whose clusters are written.
+func newConfig(t *testing.T, input string, keys methods.Name) job.Config {
+	config := job.Default()
+	config.Input, config.Output, config.Keys, config.Emit = []string{input}, filepath.Join(t.TempDir(), "out"), keys, []string{output.Clusters}
+	return config
+}
+
+// planned plans a job and runs it.
+func planned(t *testing.T, config job.Config) (*plan.Advice, pipeline.Summary) {
+	t.Helper()
+	advice, err := plan.Make(t.Context(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash} {
-		for n, reference := range references {
+	summary, err := pipeline.Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return advice, summary
+}
+
+// gzipped compresses a file, with a record at its end that is no document.
+func gzipped(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "in.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	w := gzip.NewWriter(file)
+	if _, err := w.Write(append(content, "no document\n"...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Name()
+}
+
+// families writes a corpus of near-duplicates of many degrees, five of a kind, and documents like no other.
+func families(t *testing.T, n int) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(27, 1))
+	shares := []float64{0.002, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3}
+	var content strings.Builder
+	for i := range n {
+		base := make([]string, 60+random.IntN(180))
+		for member := range 6 {
+			words, share := slices.Clone(base), shares[random.IntN(len(shares))]
+			for at := range words {
+				if member == 0 || member == 5 || random.Float64() < share {
+					words[at] = fmt.Sprint("w", random.IntN(1500))
+				}
+			}
+			if member == 0 || random.IntN(3) == 0 {
+				base = words
+			}
+			fmt.Fprintf(&content, "{\"id\":\"%d-%d\",\"text\":%q}\n", i, member, strings.Join(words, " "))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	if err := os.WriteFile(path, []byte(content.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSmallCorpusIsPlanned: if a corpus is no larger than the samples, a plan counts all candidates, as a run does.
+func TestSmallCorpusIsPlanned(t *testing.T) {
+	input := gzipped(t, plan.Corpus(t, 21, 400))
+	// One reference has nothing of the input, the other has half of it.
+	other := plan.Corpus(t, 22, 200)
+	for n, reference := range [][]string{nil, {other}, {plan.Corpus(t, 21, 200), other}} {
+		for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash} {
 			t.Run(fmt.Sprintf("%s, reference %d", keys, n), func(t *testing.T) {
-				config := testConfig(t, input)
-				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{output.Clusters}
+				config := newConfig(t, input, keys)
+				config.Reference, config.Audit = reference, "off"
+				if keys != methods.SimHash {
+					config.Threshold = 0.5
+				}
+				advice, summary := planned(t, config)
+				facts, counts := advice.Corpus, summary.Counts
+				candidates, real := advice.Choices[advice.Chosen].Candidates, counts.Candidates
 				if keys == methods.SimHash {
-					config.Threshold = job.Default().Threshold
+					candidates, real = facts.Pairs, counts.Pairs-counts.Identical
 				}
-				config.Reference = reference
-				advice, err := plan.Make(context.Background(), planConfig(config))
-				if err != nil {
-					t.Fatal(err)
-				}
-				counts := runJob(t, config).Counts
-				planned, real := advice.Choices[advice.Chosen].Candidates, counts.Candidates
-				if keys == methods.SimHash {
-					planned, real = advice.Corpus.Pairs, counts.Pairs-counts.Identical
-				}
-				if planned != float64(real) || real == 0 {
-					t.Errorf("%g pairs are planned, %d are in the run", planned, real)
+				if candidates != float64(real) || real == 0 {
+					t.Errorf("%g pairs are planned, %d are in the run", candidates, real)
 				}
 				// Documents without words are among the identical ones; a run lists few of the reference.
-				if facts := advice.Corpus; reference == nil && (facts.Identical != float64(counts.Identical) || facts.Wordless == 0) {
+				if reference == nil && (facts.Identical != float64(counts.Identical) || facts.Wordless == 0) {
 					t.Errorf("%g identical documents are planned, %d are in the run; %d are without words", facts.Identical, counts.Identical, facts.Wordless)
 				}
-				if facts := advice.Corpus; facts.Documents != counts.Documents || facts.ReferenceDocuments != counts.ReferenceDocuments ||
-					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected {
+				if facts.Documents != counts.Documents || facts.ReferenceDocuments != counts.ReferenceDocuments ||
+					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected || counts.Rejected != 1 {
 					t.Errorf("the corpus is %+v, in the run %+v", *facts, counts)
 				}
 			})
@@ -65,7 +140,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 // TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and the size of temporary
 // files. CPU time depends on the machine.
 func TestPlannedWork(t *testing.T) {
-	comparePlans(t, map[string]string{"synthetic": putCorpus(t, plain, cut(synthetic(24), 2)...)})
+	comparePlans(t, map[string]string{"made up": plan.Corpus(t, 24, 300)})
 }
 
 // TestPlannedWorkOnCorpora does so with real texts.
@@ -87,8 +162,8 @@ func comparePlans(t *testing.T, inputs map[string]string) {
 		for _, keys := range []methods.Name{methods.Auto, methods.MinHash} {
 			for _, threshold := range []float64{0.5, 0.8} {
 				t.Run(fmt.Sprintf("%s, %s at %g", name, keys, threshold), func(t *testing.T) {
-					config := byKeys(testConfig(t, input), keys)
-					config.Threshold, config.Audit, config.Emit = threshold, "auto", []string{output.Clusters}
+					config := newConfig(t, input, keys)
+					config.Threshold, config.Audit = threshold, "auto"
 					comparePlan(t, config)
 				})
 			}
@@ -101,11 +176,8 @@ const emptyProcess = 53e6
 
 // comparePlan compares a plan with the run that it is for.
 func comparePlan(t *testing.T, config job.Config) {
-	advice, err := plan.Make(context.Background(), planConfig(config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned, summary := advice.Choices[advice.Chosen], runJob(t, config)
+	advice, summary := planned(t, config)
+	planned := advice.Choices[advice.Chosen]
 	if planned.Keys != summary.Plan.Keys {
 		t.Errorf("keys %s are planned, the run has %s", planned.Keys, summary.Plan.Keys)
 	}
@@ -146,12 +218,10 @@ func TestPlannedTraffic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many jobs, which a run without -short has; TestPlannedWork plans some of them in this one")
 	}
-	w := newWriter(27)
-	w.families(2500, 5, 60, 240)
 	compareTraffics(t, map[string]string{
-		"small":    putCorpus(t, plain, cut(synthetic(24), 2)...),
-		"oddities": putCorpus(t, gzipped, cut(oddities(21), 4)...),
-		"families": putCorpus(t, plain, cut(w.lines, 3)...),
+		"small":      plan.Corpus(t, 24, 300),
+		"compressed": gzipped(t, plan.Corpus(t, 21, 400)),
+		"large":      families(t, 2500),
 	})
 }
 
@@ -172,9 +242,7 @@ func compareTraffics(t *testing.T, inputs map[string]string) {
 	for name, input := range inputs {
 		for _, keys := range []methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash} {
 			t.Run(fmt.Sprintf("%s, %s", name, keys), func(t *testing.T) {
-				config := byKeys(testConfig(t, input), keys)
-				config.Audit, config.Emit = "auto", []string{output.Clusters}
-				compareTraffic(t, config)
+				compareTraffic(t, newConfig(t, input, keys))
 			})
 		}
 	}
@@ -182,12 +250,9 @@ func compareTraffics(t *testing.T, inputs map[string]string) {
 
 // compareTraffic compares the planned traffic of a job with the real one.
 func compareTraffic(t *testing.T, config job.Config) {
-	advice, err := plan.Make(t.Context(), planConfig(config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	advice, summary := planned(t, config)
 	chosen := advice.Choices[advice.Chosen]
-	planned, summary := map[string]plan.Stage{}, runJob(t, config)
+	planned := map[string]plan.Stage{}
 	var all plan.Stage
 	for _, stage := range chosen.Stages {
 		planned[string(stage.Name)] = stage
@@ -220,52 +285,5 @@ func sameFigure(t *testing.T, name string, planned float64, real int64, share, f
 	t.Helper()
 	if math.Abs(planned-float64(real)) > share*float64(real)+few {
 		t.Errorf("%s: %.0f are planned, the job has %d", name, planned, real)
-	}
-}
-
-// TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
-// temporary files a job lists, reads its input, and writes and publishes its results.
-func TestPlannedRequests(t *testing.T) {
-	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash}
-	if testing.Short() {
-		all = all[:1]
-	}
-	for _, keys := range all {
-		t.Run(string(keys), func(t *testing.T) {
-			proxy := services[0].serve(t)
-			w := newWriter(28)
-			w.families(4000, 6, 60, 240)
-			config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...)), keys)
-			config.Emit = []string{output.Clusters}
-			config = inBucket(t, config, "gs")
-			advice, err := plan.Make(t.Context(), planConfig(config))
-			if err != nil {
-				t.Fatal(err)
-			}
-			proxy.Requests()
-			if _, err := Run(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
-			planned, real := advice.Choices[advice.Chosen].Requests, proxy.Requests()
-			t.Logf("%+v are planned, the job makes %v", planned, real)
-			sameFigure(t, "requests to read", planned.Reads, int64(real["read"]+real["stat"]), 0.2, 80)
-			sameFigure(t, "requests to write", planned.Writes, int64(real["write"]), 0.2, 30)
-		})
-	}
-}
-
-// TestFewLongDocumentsArePlanned: if no document of a corpus of few long ones is in the sample, the corpus is read once
-// more.
-func TestFewLongDocumentsArePlanned(t *testing.T) {
-	w := newWriter(26)
-	for range 2 {
-		w.add(w.set(w.text(500000)))
-	}
-	advice, err := plan.Make(context.Background(), planConfig(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
-		t.Errorf("%+v: want both documents", *facts)
 	}
 }
