@@ -1,13 +1,10 @@
 package transforms
 
 import (
-	"context"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/settle/boilerplate"
 )
 
 // Common counts which shingles very many documents have; see [common]. It counts twice. It takes the outcomes of Fingerprint,
@@ -55,60 +52,3 @@ type (
 
 // frequentFn lists the frequent shingles and makes the tasks of the second round.
 type frequentFn struct{ stepFn[common.Listing] }
-
-// Strip takes the shingles that very many documents have out of all sketch blocks. If the job only counts common shingles,
-// the blocks stay as they are. If an earlier job has found them, it does not count.
-//
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
-// blocks are stripped.
-func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
-	at := job.stage(s, work.Strip)
-	var tasks beam.PCollection
-	if job.KnowsCommon {
-		tasks = exchange(at, job.whole(common.FirstRound), sketches)
-	} else {
-		last := common.NewListing(job.whole(common.FirstRound))
-		last.Stays = true
-		tasks = plan(at, &commonFn{newStep(at, last)}, Common(s, job, sketches), sketches)
-	}
-	stripping := job.Stripping
-	stripping.Law, stripping.LeavesSets = job.Common, job.Counts
-	stripping.Counts, stripping.Shards = job.HasBoilerplate(), job.Parameters.Shards
-	return beam.Flatten(s, sketches, sideBySide(at, &stripFn{newTasks(at, stripping)}, tasks))
-}
-
-// commonFn lists the common shingles and makes the tasks that strip.
-type commonFn struct{ stepFn[common.Listing] }
-
-type stripFn struct{ taskFn[common.Stripping] }
-
-// Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the outcomes of its
-// own tasks.
-func Boilerplate(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
-	at := job.stage(s, work.Boilerplate)
-	find, write := at.part("find"), at.part("write")
-	summed := sideBySide(at, &sumSeenFn{newTasks(at, summing{})}, exchange(at, boilerplate.SummingDelivery(), sketches))
-
-	finding := boilerplate.Finding{Inputs: job.Inputs, Sketching: job.Fingerprinting.Sketching, Counts: job.Counts}
-	found := sideBySide(find, &findPassagesFn{newTasks(find, finding)}, plan(find, &holdersFn{newStep(find, boilerplate.NewListing())}, summed))
-
-	writing := boilerplate.Writing{Files: job.Rows.Files}
-	written := sideBySide(write, &writePassagesFn{newTasks(write, writing)}, exchange(write, boilerplate.WritingDelivery(), found))
-	return []beam.PCollection{summed, found, written}
-}
-
-// sumSeenFn counts the documents that have each shingle of a range of hashes.
-type sumSeenFn struct{ taskFn[summing] }
-
-type summing struct{}
-
-func (*summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	return boilerplate.Summing(ctx, t, w)
-}
-
-// holdersFn lists the common shingles, and makes the tasks that read documents again.
-type holdersFn struct{ stepFn[common.Listing] }
-
-type findPassagesFn struct{ taskFn[boilerplate.Finding] }
-
-type writePassagesFn struct{ taskFn[boilerplate.Writing] }

@@ -1,0 +1,44 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/settle/boilerplate"
+)
+
+// Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the outcomes of its
+// own tasks.
+func Boilerplate(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
+	at := job.stage(s, work.Boilerplate)
+	find, write := at.part("find"), at.part("write")
+	summed := sideBySide(at, &sumSeenFn{newTasks(at, summing{})}, exchange(at, boilerplate.SummingDelivery(), sketches))
+
+	finding := boilerplate.Finding{Inputs: job.Inputs, Sketching: job.Fingerprinting.Sketching, Counts: job.Counts}
+	found := sideBySide(find, &findPassagesFn{newTasks(find, finding)}, plan(find, &holdersFn{newStep(find, boilerplate.NewListing())}, summed))
+
+	writing := boilerplate.Writing{Files: job.Rows.Files}
+	written := sideBySide(write, &writePassagesFn{newTasks(write, writing)}, exchange(write, boilerplate.WritingDelivery(), found))
+	return []beam.PCollection{summed, found, written}
+}
+
+// sumSeenFn counts the documents that have each shingle of a range of hashes.
+type sumSeenFn struct{ taskFn[summing] }
+
+type summing struct{}
+
+func (*summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	return boilerplate.Summing(ctx, t, w)
+}
+
+// holdersFn lists the common shingles, and makes the tasks that read documents again.
+type holdersFn struct{ stepFn[common.Listing] }
+
+// findPassagesFn makes the passages of documents of a split.
+type findPassagesFn struct{ taskFn[boilerplate.Finding] }
+
+// writePassagesFn writes the rows.
+type writePassagesFn struct{ taskFn[boilerplate.Writing] }

@@ -1,0 +1,20 @@
+package transforms
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/sites/mirrors"
+)
+
+// Site sums up what sites have in common: PCollection<[]byte> of cluster outcomes to one of outcomes with sums by range of
+// hashes of sites. Only jobs about sites have this stage.
+func Site(s beam.Scope, job *Job, clusters beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Site)
+	pages := job.Fingerprinting.Kept.Pages
+	summing := mirrors.Summing{Judging: job.Sites, Rule: pages.Rule, Ranges: pages.Ranges}
+	return sideBySide(at, &siteFn{newTasks(at, summing)}, exchange(at, summing.Delivery(), clusters))
+}
+
+// siteFn sums up the clusters of an output shard.
+type siteFn struct{ taskFn[mirrors.Summing] }

@@ -1,0 +1,21 @@
+package transforms
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/clusters"
+)
+
+// Source counts the documents that have each value of the field of sources: PCollection<[]byte> of fingerprint outcomes
+// to one of outcomes with the values that most documents have. Only jobs with such a field have this stage.
+func Source(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Source)
+	counting := clusters.SourceCounting{}
+	return sideBySide(at, &sourceFn{newTasks(at, counting)}, exchange(at, counting.Delivery(), sketches))
+}
+
+// sourceFn counts the documents of the values of a range of hashes.
+type sourceFn struct {
+	taskFn[clusters.SourceCounting]
+}

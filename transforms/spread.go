@@ -1,0 +1,32 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/methods"
+)
+
+// Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one of
+// outcomes with the shingles, for [Count]. Only methods that need frequencies have this stage.
+func Spread(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Spread)
+	tasks := plan(at, &spreadPlanFn{newStep(at, methods.SpreadPlanning{Parameters: job.Parameters})}, sketches)
+	return sideBySide(at, &spreadFn{newTasks(at, spreading{})}, tasks)
+}
+
+// spreadPlanFn makes the tasks that spread shingles.
+type spreadPlanFn struct {
+	stepFn[methods.SpreadPlanning]
+}
+
+// spreadFn writes the shingles of a split by ranges of hashes.
+type spreadFn struct{ taskFn[spreading] }
+
+type spreading struct{}
+
+func (*spreading) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	return methods.Spread(ctx, t, w)
+}

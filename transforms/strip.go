@@ -1,0 +1,35 @@
+package transforms
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/common"
+)
+
+// Strip takes the shingles that very many documents have out of all sketch blocks. If the job only counts common shingles,
+// the blocks stay as they are. If an earlier job has found them, it does not count.
+//
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
+// blocks are stripped.
+func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Strip)
+	var tasks beam.PCollection
+	if job.KnowsCommon {
+		tasks = exchange(at, job.whole(common.FirstRound), sketches)
+	} else {
+		last := common.NewListing(job.whole(common.FirstRound))
+		last.Stays = true
+		tasks = plan(at, &commonFn{newStep(at, last)}, Common(s, job, sketches), sketches)
+	}
+	stripping := job.Stripping
+	stripping.Law, stripping.LeavesSets = job.Common, job.Counts
+	stripping.Counts, stripping.Shards = job.HasBoilerplate(), job.Parameters.Shards
+	return beam.Flatten(s, sketches, sideBySide(at, &stripFn{newTasks(at, stripping)}, tasks))
+}
+
+// commonFn lists the common shingles and makes the tasks that strip.
+type commonFn struct{ stepFn[common.Listing] }
+
+// stripFn strips the documents of a split.
+type stripFn struct{ taskFn[common.Stripping] }

@@ -1,0 +1,106 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/sites/mirrors"
+)
+
+// Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
+// result that lists them.
+//
+// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each. The outcomes of other stages only add to the
+// counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
+func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Write)
+	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
+	written := sideBySide(at, &writeFn{newTasks(at, job.Rows)}, exchange(at, ofShards, clusters, sketches))
+	outcomes := append([]beam.PCollection{written, clusters, sketches}, others...)
+
+	for _, name := range []string{output.Unique, output.Annotated} {
+		if slices.Contains(job.Rows.Emit, name) {
+			outcomes = append(outcomes, copies(at.part(name), name == output.Annotated, written, sketches))
+		}
+	}
+	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	if slices.Contains(job.Rows.Emit, output.Sketches) {
+		at := at.part("sketches")
+		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
+			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
+		})}, exchange(at, ofDocuments, sketches)))
+	}
+	if slices.Contains(job.Rows.Emit, output.Index) {
+		at := at.part("index")
+		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, sketches)))
+	}
+	finish := at.part("finish")
+	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(finish, outcomes...))
+	return written
+}
+
+// copies copies the kept records of the input, or all of them with annotations.
+func copies(s stage, annotate bool, written, sketches beam.PCollection) beam.PCollection {
+	unique := write.Unique{
+		Annotate: annotate, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
+	}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}}
+	var fn any = &uniqueFn{newTasks(s, unique)}
+	if annotate {
+		fn = &annotatedFn{newTasks(s, unique)}
+	}
+	return sideBySide(s, fn, exchange(s, ofSplits, written, sketches))
+}
+
+// writeFn writes the rows of an output shard.
+type writeFn struct{ taskFn[write.Rows] }
+
+// uniqueFn writes the kept records of the input files that start in a split, and annotatedFn the annotated records.
+type (
+	uniqueFn    struct{ taskFn[write.Unique] }
+	annotatedFn struct{ taskFn[write.Unique] }
+)
+
+// sketchesFn writes the sketches of the documents of some splits.
+type sketchesFn struct{ taskFn[write.Sketches] }
+
+// indexFn writes an index of the documents of some splits.
+type indexFn struct{ taskFn[write.Index] }
+
+// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
+// The outcomes of Fingerprint only say how many documents there are.
+func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Write).part("sites")
+	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}
+	return sideBySide(at, &sitesFn{newTasks(at, rows)}, exchange(at, rows.Delivery(), sites, groups, sketches))
+}
+
+// sitesFn writes the rows of the sites of an output shard.
+type sitesFn struct{ taskFn[mirrors.SiteRows] }
+
+// finishFn sums up the outcomes of all stages.
+type finishFn struct {
+	// Folder is the job's own folder, which gets the result.
+	Folder work.Path
+	// ByValue says that sources are values of a field.
+	ByValue bool
+}
+
+func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
+	outcomes, _, err := work.ReadOutcomes(elements)
+	if err == nil {
+		err = write.Finish(string(f.Folder), outcomes, f.ByValue)
+	}
+	if err != nil {
+		return work.MarkFault(fmt.Errorf("finish: %w", err))
+	}
+	return nil
+}
