@@ -1,6 +1,14 @@
 package clusters
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/sources"
 )
 
@@ -63,3 +71,93 @@ func (c *class) nearDuplicates(of sources.Number) sources.Set {
 	in.PutAll(c.near)
 	return in
 }
+
+// SourceCounting is the work of the stage source. A task counts the documents of all values whose hashes are in its range. It
+// writes the values that most documents have.
+type SourceCounting struct{}
+
+// Delivery returns the delivery of its tasks.
+func (SourceCounting) Delivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.SourceCounts}}
+}
+
+// Task counts the documents of the values of a range.
+func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+	counts, err := w.Read(0, records.SourceCounts)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += int64(len(counts))
+	var found [sources.Corpora]map[uint64]records.SourceCount
+	for corpus := range found {
+		found[corpus] = map[uint64]records.SourceCount{}
+	}
+	for len(counts) > 0 {
+		var c records.SourceCount
+		c, counts = records.NextSourceCount(counts)
+		w.Figures.Records++
+		c.Documents += found[c.Corpus][c.Hash].Documents
+		found[c.Corpus][c.Hash] = c
+	}
+	for corpus := range sources.Corpora {
+		leading := sources.LeadingOf(corpus)
+		for hash, c := range found[corpus] {
+			leading.Add(sources.Value{Hash: hash, Name: string(c.Name), Documents: c.Documents})
+		}
+		values, others := leading.Cut()
+		w.Outcome.OtherSources[corpus] = others
+		for _, v := range values {
+			c := records.SourceCount{Hash: v.Hash, Documents: v.Documents, Corpus: corpus, Name: []byte(v.Name)}
+			if err := records.WriteSourceCount(&w.Run, records.LeadingSources, 0, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ChooseSources chooses the sources among the values that the tasks of [Counting] have passed on. It writes the choice to the
+// job's folder.
+func ChooseSources(p *work.Planning) error {
+	var leading [sources.Corpora]*sources.Leading
+	for corpus := range sources.Corpora {
+		leading[corpus] = sources.LeadingOf(corpus)
+		for _, o := range p.Outcomes {
+			leading[corpus].AddOthers(o.OtherSources[corpus])
+		}
+	}
+	err := work.EachRecordOf(p.Outcomes, work.Source, records.LeadingSources, p.Memory, func(packed []byte) error {
+		for len(packed) > 0 {
+			var c records.SourceCount
+			c, packed = records.NextSourceCount(packed)
+			leading[c.Corpus].Add(sources.Value{Hash: c.Hash, Name: string(c.Name), Documents: c.Documents})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(sources.Choose(leading))
+	if err == nil {
+		err = storage.WriteFile(choicePath(string(p.Runs.Folder)), b)
+	}
+	if err != nil {
+		return fmt.Errorf("write sources: %w", err)
+	}
+	return nil
+}
+
+// ReadSourceChoice returns the choice that [Choose] wrote to the job's folder.
+func ReadSourceChoice(folder string) (*sources.Choice, error) {
+	b, err := storage.ReadFile(choicePath(folder))
+	choice := new(sources.Choice)
+	if err == nil {
+		err = json.Unmarshal(b, choice)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	return choice, nil
+}
+
+func choicePath(folder string) string { return storage.Join(folder, "sources.json") }
