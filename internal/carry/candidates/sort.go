@@ -15,6 +15,7 @@ type Buckets struct {
 	shift int
 	ends  []uint32 // by bucket: first the number of its records, later the next index
 	links []link   // nil if no record is dropped
+	order ranking
 }
 
 // link is the key of the first record of a bucket, and the previous key of that record or a mark.
@@ -90,7 +91,7 @@ func (b *Buckets) Sort(records []Record) {
 			continue
 		}
 		if end-start > 1 {
-			sortBucket(records[start:end])
+			b.order.sortBucket(records[start:end])
 		}
 		start = end
 	}
@@ -124,9 +125,9 @@ func Sort(records, scratch []Record) []Record {
 const fewRecords = 64
 
 // sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
-func sortBucket(records []Record) {
+func (o *ranking) sortBucket(records []Record) {
 	if len(records) <= fewRecords {
-		slices.SortFunc(records, byKey)
+		o.byKey(records)
 		return
 	}
 	key := records[len(records)/2].Key
@@ -144,16 +145,16 @@ func sortBucket(records []Record) {
 			i++
 		}
 	}
-	slices.SortFunc(records[:low], byKey)
-	sortDigests(records[low:high], 56)
-	slices.SortFunc(records[high:], byKey)
+	o.byKey(records[:low])
+	o.sortDigests(records[low:high], 56)
+	o.byKey(records[high:])
 }
 
 // sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
 // are evenly spread.
-func sortDigests(records []Record, shift int) {
+func (o *ranking) sortDigests(records []Record, shift int) {
 	if len(records) <= fewRecords || shift < 0 {
-		slices.SortFunc(records, byKey)
+		o.byKey(records)
 		return
 	}
 	var starts, ends [257]uint32
@@ -178,11 +179,70 @@ func sortDigests(records []Record, shift int) {
 	}
 	for digit := range 256 {
 		if part := records[starts[digit]:ends[digit+1]]; len(part) > 1 {
-			sortDigests(part, shift-8)
+			o.sortDigests(part, shift-8)
 		}
 	}
 }
 
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
+}
+
+func bySize(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+}
+
+// ranking orders records, in memory that stays. Records are large, so their ranks are sorted first, and then each record is
+// moved once.
+type ranking []ranked
+
+// ranked is the rank of a record, and where the record stands.
+type ranked struct {
+	rank [2]uint64
+	at   uint32
+}
+
+// byKey orders records by key, then by digest, then by ref.
+func (o *ranking) byKey(records []Record) {
+	o.sort(records, byKey, func(r *Record) [2]uint64 { return [2]uint64{r.Key, r.Digest[0]} })
+}
+
+// bySize orders records by size, then by ref.
+func (o *ranking) bySize(records []Record) {
+	o.sort(records, bySize, func(r *Record) [2]uint64 { return [2]uint64{uint64(r.Size), uint64(r.Ref)} })
+}
+
+// tinyGroup is the largest number of records for which a list beside them does not pay.
+const tinyGroup = 8
+
+// sort orders records by compare. Records of different ranks are in the order of their ranks.
+func (o *ranking) sort(records []Record, compare func(a, b Record) int, rank func(*Record) [2]uint64) {
+	if len(records) <= tinyGroup {
+		slices.SortFunc(records, compare)
+		return
+	}
+	order := (*o)[:0]
+	for i := range records {
+		order = append(order, ranked{rank(&records[i]), uint32(i)})
+	}
+	*o = order
+	slices.SortFunc(order, func(a, b ranked) int {
+		if c := cmp.Or(cmp.Compare(a.rank[0], b.rank[0]), cmp.Compare(a.rank[1], b.rank[1])); c != 0 {
+			return c
+		}
+		return compare(records[a.at], records[b.at])
+	})
+	for i := range order {
+		from := order[i].at
+		if from == uint32(i) {
+			continue
+		}
+		first, to := records[i], uint32(i)
+		for ; from != uint32(i); to, from = from, order[from].at {
+			records[to] = records[from]
+			order[to].at = to
+		}
+		records[to] = first
+		order[to].at = to
+	}
 }
