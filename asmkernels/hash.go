@@ -90,7 +90,6 @@ func reduce(high, low uint64) uint64 {
 // point is where a polynomial is taken, with its powers.
 type point struct{ x, square, cube uint64 }
 
-// newPoint draws a point.
 func newPoint(random func() uint64) point {
 	x := uint64(prime)
 	for x == prime {

@@ -40,7 +40,6 @@ func sameAs[T, E uint32 | uint64](list []E) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
-// intersectGo is Intersect.
 func intersectGo[E uint32 | uint64](a, b []E, need int) int {
 	switch {
 	case min(len(a), len(b)) < need:

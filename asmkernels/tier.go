@@ -50,7 +50,6 @@ func SelectedTier() Tier { return tier }
 // Tiers returns the tiers that the CPU has, in ascending order.
 func Tiers() []Tier { return tiersHere() }
 
-// bestTier returns the highest tier that the CPU has.
 func bestTier() Tier {
 	tiers := Tiers()
 	return tiers[len(tiers)-1]

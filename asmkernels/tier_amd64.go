@@ -4,7 +4,6 @@ package asmkernels
 
 import "github.com/klauspost/cpuid/v2"
 
-// tiersHere returns the tiers of the CPU.
 func tiersHere() []Tier {
 	return []Tier{PlainGo, SSE42, AVX2, AVX512, VP2Intersect}[:highest()+1]
 }

@@ -2,5 +2,4 @@
 
 package asmkernels
 
-// tiersHere returns the tiers of the CPU.
 func tiersHere() []Tier { return []Tier{PlainGo} }

@@ -155,6 +155,8 @@ type Config struct {
 	Add bool `json:"add,omitempty"`
 	// Rebuild reads all files again, and allows other settings than the state's.
 	Rebuild bool `json:"rebuild,omitempty"`
+	// Republish makes the results anew even if nothing has changed since the last run.
+	Republish bool `json:"republish,omitempty"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty"`
 	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.

@@ -119,3 +119,25 @@ func TestGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestMethod: keys that are left open follow from the other settings.
+func TestMethod(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   methods.Name
+	}{
+		{func(*Config) {}, methods.Exact},
+		{func(c *Config) { c.Recall = 1 }, methods.Exact},
+		{func(c *Config) { c.Recall = 0.9 }, methods.MinHash},
+		{func(c *Config) { c.Bands = 9 }, methods.MinHash},
+		{func(c *Config) { c.Verify = methods.VerifySketch }, methods.MinHash},
+		{func(c *Config) { c.Score = methods.Hamming }, methods.SimHash},
+		{func(c *Config) { c.Similarity = methods.Containment }, methods.Passages},
+	} {
+		config := Default()
+		c.change(&config)
+		if got := config.Method(); got != c.want {
+			t.Errorf("%+v: keys %s, want %s", config.Measure, got, c.want)
+		}
+	}
+}

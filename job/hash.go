@@ -31,11 +31,15 @@ var (
 		"input", "reference", "format", "max_rejects", "max_expanded", "audit",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
-		"state", "add", "rebuild", "allow_removal", "fail_on", "guard",
+		"state", "add", "rebuild", "republish", "allow_removal", "fail_on", "guard",
+	}
+	// howSettings are those of otherSettings that say where things are and how the job runs: the same files give the same results,
+	// whatever they are.
+	howSettings = []string{
+		"input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "state", "add", "rebuild", "republish", "allow_removal",
 	}
 )
 
-// isSetting reports whether there is a setting of that name.
 func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }
@@ -43,9 +47,20 @@ func isSetting(name string) bool {
 // Differing returns the names of the settings that change sketches or results and differ from the settings of another
 // configuration, sorted.
 func (c *Config) Differing(other *Config) []string {
-	own, others := c.choices(sketchSettings, resultSettings), other.choices(sketchSettings, resultSettings)
+	return c.differing(other, slices.Concat(sketchSettings, resultSettings))
+}
+
+// HasResultsOf reports whether another configuration gives all the same results of the same files and lists.
+func (c *Config) HasResultsOf(other *Config) bool {
+	others := slices.DeleteFunc(slices.Clone(otherSettings), func(name string) bool { return slices.Contains(howSettings, name) })
+	return len(c.differing(other, slices.Concat(sketchSettings, resultSettings, others))) == 0
+}
+
+// differing returns the names of those of some settings that differ, sorted.
+func (c *Config) differing(other *Config, settings []string) []string {
+	own, others := c.choices(settings), other.choices(settings)
 	var names []string
-	for _, name := range slices.Sorted(slices.Values(slices.Concat(sketchSettings, resultSettings))) {
+	for _, name := range slices.Sorted(slices.Values(settings)) {
 		if !bytes.Equal(own[name], others[name]) {
 			names = append(names, name)
 		}
@@ -137,15 +152,18 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	if choices.Common == common.Off {
 		choices.Common = ""
 	}
-	// A valid configuration can always be encoded.
-	encoded, _ := json.Marshal(choices)
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(encoded, &all)
-	chosen := map[string]json.RawMessage{}
+	all, chosen := choices.Settings(), map[string]json.RawMessage{}
 	for _, name := range slices.Concat(lists...) {
 		if value, has := all[name]; has {
 			chosen[name] = value
 		}
 	}
 	return chosen
+}
+
+// Settings returns all settings by name, as JSON. A valid configuration can always be encoded.
+func (c *Config) Settings() (all map[string]json.RawMessage) {
+	encoded, _ := json.Marshal(c)
+	_ = json.Unmarshal(encoded, &all)
+	return all
 }

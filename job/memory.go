@@ -7,10 +7,10 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result.
+// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit estimates.
 type MemoryPlan struct {
-	// Shards is the number of shards of keys and pairs.
-	Shards int
+	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold the keys of one.
+	Shards, LeastShards int
 	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
 	// time.
 	PlaceBytes int64
@@ -22,6 +22,9 @@ type MemoryPlan struct {
 	GraphBytes int64
 	// RunBytes is how many bytes of its run file a task buffers.
 	RunBytes int
+	// SampleBytes is how much memory the sample of an audit may take; 0 for no limit. A smaller sample is a rougher estimate, so it
+	// depends on the size alone.
+	SampleBytes int64
 	// WindowBytes is the largest zstd window that is read. Files with a larger window are rejects, so it depends on the
 	// size alone.
 	WindowBytes int64
@@ -70,8 +73,9 @@ func (c *Config) DocumentBytes() int64 {
 // of the process in bytes, at least [LeastMemory]; 0 for ample.
 func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	isLimited := memory > 0
-	window := int64(corpus.DefaultWindow)
+	window, sample := int64(corpus.DefaultWindow), int64(0)
 	if isLimited {
+		sample = (memory - baseMemory) / 4
 		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
 	} else {
 		memory = ampleMemory
@@ -86,10 +90,12 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	return MemoryPlan{
 		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
+		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
 		LargeBytes:  max(large, leastLargeBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
+		SampleBytes: sample,
 		WindowBytes: window,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Sizing says how a process works on a job. It changes no result.
+// Sizing says how a process works on a job.
 type Sizing struct {
 	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1.
 	Lanes int

@@ -1,9 +1,13 @@
 package job
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
@@ -228,7 +232,6 @@ func (c *Config) checkKeys(check checker) {
 	check(!c.Scorer().IsDistance || c.Scorer().IsExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
 }
 
-// list joins names for a message.
 func list(names []methods.Name) string {
 	var texts []string
 	for _, name := range names {
@@ -303,4 +306,124 @@ func (c *Config) CheckIndex() error {
 		return setting.Errorf("answers from all documents, and not from those of one {within}")
 	}
 	return nil
+}
+
+// Guards are shares, in percent, above which a run reports a failure. 0 stands for no guard.
+type Guards struct {
+	// Removes is of the documents of a source that are removed.
+	Removes float64
+	// Cluster is of all documents that are in one cluster.
+	Cluster float64
+}
+
+// Guards returns what [Config.Guard] says, or an error that names the item that says nothing.
+func (c *Config) Guards() (g Guards, err error) {
+	for _, item := range c.Guard {
+		name, percent, _ := strings.Cut(item, ":")
+		field := map[string]*float64{"removes": &g.Removes, "cluster": &g.Cluster}[name]
+		value, err := strconv.ParseFloat(percent, 64)
+		if field == nil || err != nil || !(value > 0 && value < 100) {
+			return Guards{}, setting.Errorf("{guard} %s: must be removes:PERCENT or cluster:PERCENT, above 0 and below 100", item)
+		}
+		if *field != 0 {
+			return Guards{}, setting.Errorf("{guard} %s: %s is there twice", item, name)
+		}
+		*field = value
+	}
+	return g, nil
+}
+
+// checkGuards checks the guards, which are about documents that are removed.
+func (c *Config) checkGuards(check checker) {
+	_, err := c.Guards()
+	check(err == nil, "%w", err)
+	check(len(c.Guard) == 0 || c.Scorer().HasClusters, "{guard}: is about clusters, which {similarity} containment has none of")
+}
+
+// checkRefusals refuses the settings that the method of the job cannot heed.
+func (c *Config) checkRefusals(check checker) {
+	usual := Default()
+	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	for _, r := range c.method().Refusals() {
+		name := r.Setting
+		differs := !bytes.Equal(own[name], others[name])
+		switch {
+		case name == "stopwords_use" && c.StopWords == "":
+			continue // it says nothing without a list
+		case differs:
+			differs = !r.Accepts(strings.Trim(string(own[name]), `"`))
+		case r.IfGiven:
+			differs = slices.Contains(c.Given, name)
+		}
+		check(!differs, "{"+name+"}%s: "+r.Why, valueText(own[name]))
+	}
+}
+
+// valueText writes a value in JSON as it stands behind the name of its setting. Lists and the like are left out.
+func valueText(value json.RawMessage) string {
+	var one any
+	if err := json.Unmarshal(value, &one); err != nil {
+		return ""
+	}
+	switch one.(type) {
+	case string, float64:
+		return fmt.Sprintf(" %v", one)
+	}
+	return ""
+}
+
+// FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of
+// [output.Followed]. Of protected sites it is "protected-changed".
+func FailCondition(kind, of string) string {
+	if of == output.Protected {
+		return of + "-" + kind
+	}
+	return kind + "-" + of
+}
+
+// FailConditions returns the conditions that [Config.FailOn] may hold.
+func FailConditions() []string {
+	var conditions []string
+	for _, of := range output.Followed {
+		for _, kind := range output.ChangeKindsOf(of) {
+			conditions = append(conditions, FailCondition(kind, of))
+		}
+	}
+	return conditions
+}
+
+// checkFailOn checks the conditions of FailOn.
+func (c *Config) checkFailOn(check checker) {
+	check(len(c.FailOn) == 0 || c.Scorer().HasClusters, "{fail_on}: is about clusters, which {similarity} containment has none of")
+	for _, condition := range c.FailOn {
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+		_, of, _ := strings.Cut(condition, "-")
+		isOfSuspects := of == output.Suspects || condition == FailCondition(output.Changed, output.Protected)
+		isOfSites := of == output.Mirrors || isOfSuspects
+		check(!isOfSites || c.HasSites(), "{fail_on} %s: is for {emit} mirrors, sites and suspects", condition)
+		check(!isOfSuspects || !c.HasSites() || c.Protected != "", "{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
+	}
+}
+
+// checkState checks the settings of scheduled runs.
+func (c *Config) checkState(check checker) {
+	if c.State == "" {
+		for _, only := range []struct {
+			setting string
+			isGiven bool
+		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}, {"fail_on", len(c.FailOn) > 0}} {
+			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
+		}
+		return
+	}
+	if err := CheckPlace("state", c.State); err != nil {
+		check(false, "%w", err)
+	}
+	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
+		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
+	}
+	c.checkFailOn(check)
+	check(!c.Resume, "{resume}: the next run with a {state} removes what a dead one has left there, so nothing could be resumed; leave {resume} out")
+	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
+		"{input} -: a {state} knows files by their names; write the standard input to a file first")
 }

@@ -33,7 +33,6 @@ type Permuted struct {
 	masks          []uint64 // for each table as many words as a fingerprint has: the bits of its prefix
 }
 
-// permutation is the permutation of a table.
 type permutation struct {
 	prefixBits                int
 	prefix, forward, backward []move

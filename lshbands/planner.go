@@ -1,7 +1,18 @@
+// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has
+// MinHash bands and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the
+// pairs within a Hamming distance among fingerprints that share a prefix. It has tables that keep keys
+// compressed and searchable.
+//
+// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in
+// one component with probability J, in a band of r rows with J^r, and in at least one of b bands with
+// 1-(1-J^r)^b. That is the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
+// Massive Datasets, chapter 3).
 package lshbands
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -193,4 +204,136 @@ func tablesOf(distance int, blocks []int) float64 {
 		tables *= choices(count, distance)
 	}
 	return tables
+}
+
+// plannedDocuments is how many documents tables are planned for unless the user says otherwise. For many more
+// or fewer documents other tables would be a little cheaper, but none finds more.
+const plannedDocuments = 10e6
+
+// PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose
+// prefixes are long enough for some ten million documents. The choice depends on nothing else, least of all
+// on the data. Blocks, if there are any, make the choice in its place: the tables are then as [NewPermuted] makes them. The error
+// comes from there.
+func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
+	if len(blocks) > 0 {
+		return NewPermuted(bits, distance, blocks...)
+	}
+	schemes, err := TableSchemes(bits, distance)
+	if err != nil {
+		return nil, err
+	}
+	return PickTables(schemes)
+}
+
+// PickTables picks the tables of [PlanTables] among the schemes of [TableSchemes]. There is at least one.
+// The error says that there is none.
+func PickTables(schemes []Tables) (*Permuted, error) {
+	if len(schemes) == 0 {
+		return nil, errors.New("no tables to pick from")
+	}
+	load := Workload{Documents: plannedDocuments, RecordBytes: func(float64) float64 { return 0 }, Costs: FingerprintCosts()}
+	best, least := schemes[0].Permuted, load.Permuted(schemes[0].Permuted, schemes[0].Blocks, -1)
+	for _, tables := range schemes[1:] {
+		if choice := load.Permuted(tables.Permuted, tables.Blocks, -1); choice.Seconds < least.Seconds {
+			best, least = tables.Permuted, choice
+		}
+	}
+	return best, nil
+}
+
+// Scheme is a number of bands and a number of rows in each band. Both are at least 1.
+type Scheme struct {
+	// Bands is the number of bands.
+	Bands int `json:"bands"`
+	// Rows is the number of rows in each.
+	Rows int `json:"rows"`
+}
+
+// MaxBands is the largest number of bands a scheme may have.
+const MaxBands = 1024
+
+// preferredRows is where the planner starts. Three rows a band cost the least CPU at every threshold from 0.5
+// to 0.9: fewer rows bring more false candidates, and more rows need more bands.
+const preferredRows = 3
+
+// dearBands is the number of bands beyond which fewer rows are cheaper, in spite of their false candidates.
+const dearBands = 256
+
+// Components returns the length of the signature that the scheme cuts.
+func (s Scheme) Components() int { return s.Bands * s.Rows }
+
+// Probability returns the probability that two documents of the given Jaccard similarity share at least one
+// band. This is the S-curve.
+func (s Scheme) Probability(jaccard float64) float64 {
+	return 1 - math.Pow(1-math.Pow(jaccard, float64(s.Rows)), float64(s.Bands))
+}
+
+// Plan picks bands and rows. With them, a pair whose similarity is exactly the threshold shares a key with a
+// probability of at least recall. More similar pairs share one more surely. The threshold is above 0 and at
+// most 1, the recall above 0 and below 1. The plan depends on nothing else, least of all on the data. If
+// bands or rows are given (above 0), Plan keeps them and picks only the other. If no scheme of at most
+// MaxBands will do, the error says what to change.
+func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
+	if given.Bands > 0 && given.Rows > 0 {
+		return given, nil
+	}
+	if given.Bands > 0 {
+		// The most rows that still reach the recall give the fewest candidates.
+		rows := 1
+		for rows < 64 && (Scheme{given.Bands, rows + 1}).Probability(threshold) >= recall {
+			rows++
+		}
+		if s := (Scheme{given.Bands, rows}); s.Probability(threshold) >= recall {
+			return s, nil
+		}
+		return Scheme{}, fmt.Errorf("%d bands of one row find a pair at the threshold %g with probability %.4f, below the recall of %g: give more bands or leave them to the planner",
+			given.Bands, threshold, Scheme{given.Bands, 1}.Probability(threshold), recall)
+	}
+	rows := given.Rows
+	if rows == 0 {
+		for rows = preferredRows; rows > 1 && bandsFor(threshold, recall, rows) > dearBands; {
+			rows--
+		}
+	}
+	if bands := bandsFor(threshold, recall, rows); bands <= MaxBands {
+		return Scheme{int(bands), rows}, nil
+	}
+	return Scheme{}, fmt.Errorf("a recall of %g at the threshold %g with %d rows a band needs more than %d bands: raise the threshold, lower the recall or the rows",
+		recall, threshold, rows, MaxBands)
+}
+
+// bandsFor returns the fewest bands that reach the recall. It returns a float, since the number can be too
+// large for an integer.
+func bandsFor(threshold, recall float64, rows int) float64 {
+	hit := math.Pow(threshold, float64(rows))
+	if hit >= 1 {
+		return 1
+	}
+	bands := math.Ceil(math.Log1p(-recall) / math.Log1p(-hit))
+	for bands < MaxBands && (Scheme{int(bands), rows}).Probability(threshold) < recall {
+		bands++
+	}
+	return max(bands, 1)
+}
+
+// AppendKeys appends a 64-bit key for each band to keys. The signature has at least Components values. Keys
+// of different bands agree only by chance, with a probability of 1 in 2^64.
+func (s Scheme) AppendKeys(keys []uint64, signature []uint32) []uint64 {
+	for band := range s.Bands {
+		key := mix(uint64(band) + 1)
+		for _, component := range signature[band*s.Rows : (band+1)*s.Rows] {
+			key = mix(key ^ uint64(component))
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// mix adds the increment of SplitMix64 and applies its finisher, a bijection of 64 bits. The increment keeps
+// 0 from staying 0.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

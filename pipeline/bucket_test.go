@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"io"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,11 +11,14 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/bucket"
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
 	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 
@@ -67,37 +72,54 @@ func inBucket(t *testing.T, config job.Config, scheme string) job.Config {
 	return config
 }
 
+// sameFiles compares the files of results.
+func sameFiles(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, content := range want {
+		sameText(t, name, got[name], content)
+	}
+	if len(got) != len(want) || len(got) < 5 {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
 // TestServices runs a job from bucket to bucket, with one request in thirty hurt. It publishes the same bytes as on the
-// local disk, and leaves nothing else.
+// local disk, and leaves nothing else. So does one in memory, and one whose results replace earlier ones.
 func TestServices(t *testing.T) {
 	local := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
 	runJob(t, local)
 	want := allFiles(t, local.Output)
+	run := func(t *testing.T, config job.Config) {
+		t.Helper()
+		summary, err := Run(t.Context(), config)
+		if err != nil || summary.TempBytes == 0 {
+			t.Fatalf("%d bytes of temporary files: %v", summary.TempBytes, err)
+		}
+		sameFiles(t, allFiles(t, config.Output), want)
+		if left := allFiles(t, config.Temp); len(left) > 0 {
+			t.Errorf("temporary files are left: %d", len(left))
+		}
+	}
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {
 			proxy := service.serve(t)
 			config := inBucket(t, local, service.scheme)
 			proxy.Hurt(30, 7)
-			if _, err := Run(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
+			run(t, config)
 			proxy.Hurt(0, 0)
-			t.Logf("hurt: %v", proxy.Hurts())
-			got := allFiles(t, config.Output)
-			for name, content := range want {
-				sameText(t, name, got[name], content)
-			}
-			if len(got) != len(want) {
-				t.Errorf("%d files, want %d", len(got), len(want))
-			}
-			if left := allFiles(t, config.Temp); len(left) > 0 {
-				t.Errorf("temporary files are left: %d", len(left))
-			}
 			if hurts := proxy.Hurts(); len(hurts) < 4 {
 				t.Errorf("hurt were only %v", hurts)
 			}
 		})
 	}
+	t.Run("memory", func(t *testing.T) {
+		_, folder := storagetest.NewMemory(t)
+		config := local
+		config.Input = []string{copyFiles(t, local.Input[0], storage.Join(folder, "input"))}
+		config.Output, config.Temp, config.Overwrite = storage.Join(folder, "output"), storage.Join(folder, "temp"), true
+		run(t, config)
+		run(t, config)
+	})
 }
 
 // TestBudget: the requests of a job are bounded by its splits, shards and files, whatever is in them.
@@ -140,4 +162,79 @@ func TestBudget(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
+// temporary files a job lists, reads its input, and writes and publishes its results.
+func TestPlannedRequests(t *testing.T) {
+	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash}
+	if testing.Short() {
+		all = all[:1]
+	}
+	for _, keys := range all {
+		t.Run(string(keys), func(t *testing.T) {
+			proxy := services[0].serve(t)
+			w := newWriter(28)
+			w.families(4000, 6, 60, 240)
+			config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...)), keys)
+			config.Emit = []string{output.Clusters}
+			config = inBucket(t, config, "gs")
+			advice, err := plan.Make(t.Context(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy.Requests()
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			planned, real := advice.Choices[advice.Chosen].Requests, proxy.Requests()
+			reads, writes := float64(real["read"]+real["stat"]), float64(real["write"])
+			if math.Abs(planned.Reads-reads) > 0.2*reads+80 || math.Abs(planned.Writes-writes) > 0.2*writes+30 {
+				t.Errorf("%+v are planned, the job makes %v", planned, real)
+			}
+		})
+	}
+}
+
+// allFiles returns the results in a folder of any storage, by name. What tells of the run itself is left out.
+func allFiles(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	s, err := storage.Of(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for info, err := range s.List(folder) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(info.Name, folder+"/")
+		if name == "summary.json" || name == "manifest.json" {
+			continue
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(content)
+	}
+	return files
+}
+
+// copyFiles copies the files in a folder of the local disk to a folder of any storage, which it returns.
+func copyFiles(t *testing.T, from, to string) string {
+	t.Helper()
+	for info, err := range (storage.Local{}).List(from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err == nil {
+			err = storage.WriteFile(to+strings.TrimPrefix(info.Name, from), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
 }

@@ -16,22 +16,27 @@ import (
 	"mirrorbeam/job"
 )
 
-// cancelAtWork returns a context that ends once the tasks of the job have begun to write the given number of files.
-func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
+// cancelAt returns a context that ends once a number of files match a pattern.
+func cancelAt(t *testing.T, pattern string, files int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-ended })
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", "run-*", "*"))
-			if len(files) >= 2+written { // the lock, the list of inputs, and the files of the tasks
+			if found, _ := filepath.Glob(pattern); len(found) >= files {
 				cancel()
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}()
 	return ctx
+}
+
+// cancelAtWork returns a context that ends once the tasks of the job have begun to write the given number of files.
+func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
+	// The lock, the list of inputs, and the files of the tasks.
+	return cancelAt(t, filepath.Join(config.Output+".temp", "run-*", "*"), 2+written)
 }
 
 // largeCorpus makes a corpus that takes a job much longer than a look at its folder.
@@ -135,4 +140,154 @@ func TestCancelKeepsEarlierResults(t *testing.T) {
 		t.Errorf("%d files, before %d", len(after), len(before))
 	}
 	checkNoLeftovers(t, config)
+}
+
+// TestRepeatedRuns runs jobs one after the other in one process: after the first
+// ones neither goroutines nor open files grow, and
+// nothing is left in the system's temporary folder.
+func TestRepeatedRuns(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	input := putCorpus(t, plain, cut(synthetic(61), 2)...)
+	system := filepath.Join(t.TempDir(), "system")
+	if err := os.Mkdir(system, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", system)
+	run := func(times int) {
+		for range times {
+			runJob(t, testConfig(t, input))
+		}
+	}
+	run(2)
+	goroutines, files := held(t, 0, 0)
+	run(4)
+	if g, f := held(t, goroutines, files); g > goroutines || f > files {
+		all := make([]byte, 1<<20)
+		t.Errorf("%d goroutines and %d open files, four jobs ago %d and %d:\n%s", g, f, goroutines, files, all[:runtime.Stack(all, true)])
+	}
+	if left, err := os.ReadDir(system); err != nil || len(left) > 0 {
+		t.Errorf("left in the system's temporary folder: %v (%v)", left, err)
+	}
+}
+
+// held returns the number of goroutines and of open files. It waits until there are no more than the given numbers or,
+// at the latest, for some seconds.
+func held(t *testing.T, fewGoroutines, fewFiles int) (goroutines, files int) {
+	t.Helper()
+	for range 100 {
+		runtime.GC()
+		time.Sleep(20 * time.Millisecond)
+		open, err := os.ReadDir("/dev/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if goroutines, files = runtime.NumGoroutine(), len(open); goroutines <= fewGoroutines && files <= fewFiles {
+			break
+		}
+	}
+	return goroutines, files
+}
+
+// resumable returns the configuration of a job over many splits that keeps what it has done.
+func resumable(t *testing.T) job.Config {
+	t.Helper()
+	folder := t.TempDir()
+	for i := range 12 {
+		put(t, filepath.Join(folder, string(rune('a'+i))+".jsonl"), file{"x.jsonl", synthetic(uint64(40 + i))}.content(), plain)
+	}
+	config := testConfig(t, folder)
+	config.Resume, config.Keys, config.Lanes, config.SourceField = true, "exact", 1, "id"
+	return config
+}
+
+// die runs a job until it has left some notes, and interrupts it. It reports whether the job died before its end.
+func die(t *testing.T, config job.Config, notes int) bool {
+	t.Helper()
+	_, err := Run(cancelAt(t, filepath.Join(config.TempFolder(), "run-*", "done-*"), notes), config)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// recalled returns the numbers of tasks that a job has recalled and run.
+func recalled(s Summary) (recalled, run int64) {
+	for _, stage := range s.Stages {
+		recalled += stage.Recalled
+		run += stage.Tasks
+	}
+	return recalled, run
+}
+
+// TestResume: a job that died at any point goes on from there, with the same bytes, and leaves nothing.
+func TestResume(t *testing.T) {
+	for i, notes := range []int{1, 3, 6, 9, 13, 17, 20, 16, 30, 50} {
+		config := resumable(t)
+		isCounted := i > 6 // the job counts common shingles, or is behind that
+		if isCounted {
+			config.Common = "6"
+		}
+		if !die(t, config, notes) {
+			t.Logf("the job has ended before %d notes", notes)
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(config.Output, "_SUCCESS")); err == nil {
+			t.Fatal("a job that died has results")
+		}
+		var told []string
+		config.Progress = func(line string) { told = append(told, line) }
+		summary, err := Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, run := recalled(summary); again == 0 || run == 0 || isCounted != (summary.Counts.CommonIn > 0) {
+			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run, summary.Counts.CommonIn)
+		}
+		if len(told) == 0 || !strings.Contains(told[0], "going on") {
+			t.Errorf("told: %q", told)
+		}
+		if _, err := os.Stat(config.TempFolder()); err == nil {
+			t.Error("temporary files are left")
+		}
+		plain := config
+		plain.Resume = false
+		plain.Runner = ""
+		sameAsHere(t, plain)
+	}
+}
+
+// TestResumeOutdated: nothing of an earlier job is used if the input or the configuration has changed. Without the flag
+// nothing is kept, and what was kept for this output folder is cleared away.
+func TestResumeOutdated(t *testing.T) {
+	for name, change := range map[string]func(*job.Config){
+		"input": func(c *job.Config) {
+			put(t, filepath.Join(c.Input[0], "z.jsonl"), []byte(`{"id":"z","text":"a b c d e"}`+"\n"), plain)
+		},
+		"configuration": func(c *job.Config) { c.Threshold = 0.6 },
+		"no flag":       func(c *job.Config) { c.Resume = false },
+	} {
+		config := resumable(t)
+		if !die(t, config, 5) {
+			t.Fatal("the job has not died")
+		}
+		change(&config)
+		var told []string
+		config.Progress = func(line string) { told = append(told, line) }
+		summary, err := Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := recalled(summary); again > 0 {
+			t.Errorf("%s: %d tasks are recalled", name, again)
+		}
+		if isTold := strings.Contains(strings.Join(told, "\n"), "beginning anew"); isTold != config.Resume {
+			t.Errorf("%s: told %q", name, told)
+		}
+		if _, err := os.Stat(config.TempFolder()); err == nil {
+			t.Errorf("%s: temporary files are left", name)
+		}
+		sameAsHere(t, config)
+	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -39,8 +40,11 @@ type found struct {
 
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
 // run that dies in between has told of its changes, and the next one tells of them again.
-func (r *run) publishScheduled(result *write.Result, summary *Summary) error {
-	of, err := r.handOn(result)
+func (r *run) publishScheduled(ctx context.Context, result *write.Result, summary *Summary) error {
+	of, err := r.handOn(ctx, result)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
@@ -107,8 +111,8 @@ func (r *run) past() (p past, err error) {
 
 // handOn compares what the run has found with what the last one did, and writes files of the state for the next one. A run
 // that is not about sites hands on what an earlier one has found of them.
-func (r *run) handOn(result *write.Result) (f found, err error) {
-	now, err := write.ReadForNext(result.Written)
+func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err error) {
+	now, err := write.ReadForNext(ctx, result.Written)
 	if err != nil {
 		return f, err
 	}
@@ -127,7 +131,7 @@ func (r *run) handOn(result *write.Result) (f found, err error) {
 		if err = r.follow(&f, output.Mirrors, before.mirrors, now.Mirrors, names.Mirrors); err != nil {
 			return f, err
 		}
-		if err = r.followAlerts(&f, before.suspects, now.Suspects, result); err != nil {
+		if err = r.followAlerts(ctx, &f, before.suspects, now.Suspects, result); err != nil {
 			return f, err
 		}
 	}
@@ -137,7 +141,7 @@ func (r *run) handOn(result *write.Result) (f found, err error) {
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().TellsWhole() && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
-		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts)
+		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)
 	}
 	return f, err
 }
@@ -155,12 +159,12 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
-func (r *run) followAlerts(f *found, known, now []state.Alert, result *write.Result) error {
+func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Alert, result *write.Result) error {
 	last := mirrors.LastNight{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
 	if r.Config.Rebuild {
 		last.Originals, last.Pages = nil, nil
 	}
-	watch, err := mirrors.NewWatch(result.Written, r.inputs.Sites.Protected, now, last)
+	watch, err := mirrors.NewWatch(ctx, result.Written, r.inputs.Sites.Protected, now, last)
 	if err != nil {
 		return err
 	}
@@ -195,9 +199,13 @@ func (r *run) commit(result *write.Result, of found) error {
 	if err != nil {
 		return err
 	}
+	grouped, crowded := documentsOf(*result), result.Crowded
+	if r.job != nil && r.job.Parameters.Narrowed {
+		grouped, crowded = s.Last.Grouped, s.Last.Crowded
+	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: crowded, Results: r.ConfigHash, Lists: r.listsHash(),
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})

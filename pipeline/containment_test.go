@@ -1,9 +1,9 @@
 package pipeline
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -210,27 +210,6 @@ func TestContainmentDense(t *testing.T) {
 	}
 }
 
-// TestContainmentQuotations: quotations are no passages if they are not wanted.
-func TestContainmentQuotations(t *testing.T) {
-	w := newWriter(77)
-	passage := w.text(40)
-	quoted := "“" + strings.Join(passage, " ") + "”"
-	w.add(strings.Join(slices.Concat(w.text(100), passage, w.text(50)), " "))
-	w.add(strings.Join(slices.Concat(w.text(100), []string{quoted}, w.text(50)), " "))
-	for quotations, want := range map[bool]int{false: 1, true: 0} {
-		config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))
-		config.NoQuotations = quotations
-		runJob(t, config)
-		var rows []passageRow
-		if b := readOutput(t, config.Output, output.Pairs); len(b) > 0 {
-			rows = decodeRows[passageRow](t, output.Pairs, b)
-		}
-		if len(rows) != want {
-			t.Errorf("without quotations %v: %d pairs, want %d", quotations, len(rows), want)
-		}
-	}
-}
-
 // TestContainmentCorpora compares real texts with all pairs.
 func TestContainmentCorpora(t *testing.T) {
 	t.Parallel()
@@ -238,7 +217,7 @@ func TestContainmentCorpora(t *testing.T) {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
 			// Only some hundred documents, since comparing all their pairs takes long.
 			w := newWriter(79)
-			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, corporatest.Path(t, name)))
+			records := decodeLoose[struct{ ID, Text string }](t, readFile(t, corporatest.Path(t, name)))
 			for i := 0; i < len(records); i += max(len(records)/100, 1) {
 				w.addAs(records[i].ID, records[i].Text)
 			}
@@ -254,19 +233,81 @@ func TestContainmentCorpora(t *testing.T) {
 	}
 }
 
-// decodeRecords decodes lines of JSON, whatever other fields they have.
-func decodeRecords[Record any](t testing.TB, b []byte) []Record {
-	t.Helper()
-	var records []Record
-	for line := range bytes.Lines(b) {
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	return records
-}
-
 // foundWords returns the least number of words in a row that are found for certain.
 func foundWords(config job.Config) int { return planOf(config, lshbands.Scheme{}, false).Words }
+
+// rareRow is a row of pairs that tells how rare its passages are.
+type rareRow struct {
+	passageRow
+	Rarity float64 `json:"rarity"`
+}
+
+// rarityConfig is a job that tells how rare passages are.
+func rarityConfig(t testing.TB, input string) job.Config {
+	config := containmentConfig(t, input)
+	config.Threshold, config.Excerpt, config.Rarity = 0.6, 8, 0.001
+	return config
+}
+
+// TestRarity: a row tells the rarity of the shingles that lie in its spans, by plain sets of words. With a least rarity the
+// other rows go, and no more.
+func TestRarity(t *testing.T) {
+	files := cut(excerpts(79), 3)
+	config := rarityConfig(t, putCorpus(t, plain, files...))
+	tr := naiveTruth(3, true, files...)
+	first := tr.classes().first
+	documents, texts := map[string]int{}, map[string]string{}
+	for i, d := range tr.documents {
+		texts[d.name] = d.text
+		if first[i] == i { // equal documents count once
+			for shingle := range d.set {
+				documents[shingle]++
+			}
+		}
+	}
+	runJob(t, config)
+	const least = 30
+	kept, passages := map[[2]string]bool{}, 0
+	for _, row := range readRows[rareRow](t, config.Output, output.Pairs) {
+		shared := map[string]bool{}
+		for _, s := range row.Spans {
+			b := naiveShingles(texts[row.B][s.B[0]:s.B[1]], 3, true)
+			for shingle := range naiveShingles(texts[row.A][s.A[0]:s.A[1]], 3, true) {
+				if b[shingle] {
+					shared[shingle] = true
+				}
+			}
+		}
+		want := 0.
+		for shingle := range shared {
+			want += math.Round(1000/float64(documents[shingle]-1)) / 1000
+		}
+		if math.Abs(row.Rarity-want) > 1e-6 {
+			t.Errorf("%s and %s: rarity %v, want %v", row.A, row.B, row.Rarity, want)
+		}
+		kept[[2]string{row.A, row.B}] = row.Identical || row.Rarity >= least
+		if len(row.Spans) > 0 {
+			passages++
+		}
+	}
+	if passages < 30 {
+		t.Errorf("only %d rows have passages", passages)
+	}
+	config.Rarity, config.Output = least, filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	left := 0
+	for _, row := range readRows[rareRow](t, config.Output, output.Pairs) {
+		left++
+		if !kept[[2]string{row.A, row.B}] {
+			t.Errorf("%s and %s, of rarity %v, are a row", row.A, row.B, row.Rarity)
+		}
+	}
+	for _, stays := range kept {
+		if stays {
+			left--
+		}
+	}
+	if left != 0 || len(kept) == passages {
+		t.Errorf("%d rows too many with a least rarity, of %d with %d passages", left, len(kept), passages)
+	}
+}

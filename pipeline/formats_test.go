@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -23,6 +24,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -31,6 +33,26 @@ type article struct {
 	ID   string `json:"id" parquet:"id"`
 	Text string `json:"text" parquet:"text"`
 	Note string `json:"note" parquet:"note"`
+}
+
+// annotated is an article with what a job says of it. The names are nil where there is none.
+type annotated struct {
+	ID          string  `json:"id" parquet:"id"`
+	Text        string  `json:"text" parquet:"text"`
+	Note        string  `json:"note" parquet:"note"`
+	Cluster     *string `json:"cluster" parquet:"cluster,optional"`
+	ClusterSize int64   `json:"cluster_size" parquet:"cluster_size"`
+	Kept        bool    `json:"kept" parquet:"kept"`
+	KeptID      *string `json:"kept_id" parquet:"kept_id,optional"`
+}
+
+// article returns the document.
+func (a annotated) article() article { return article{a.ID, a.Text, a.Note} }
+
+// String shows what the job has added.
+func (a annotated) String() string {
+	added, _ := json.Marshal([]any{a.Cluster, a.ClusterSize, a.Kept, a.KeptID})
+	return string(added)
 }
 
 // articles returns made-up documents, with ids of their own.
@@ -49,7 +71,7 @@ func articles(t *testing.T) []article {
 }
 
 // press compresses content as an ending says.
-func press(t *testing.T, ending string, content []byte) []byte {
+func press(t testing.TB, ending string, content []byte) []byte {
 	t.Helper()
 	switch ending {
 	case ".gz":
@@ -68,6 +90,19 @@ func press(t *testing.T, ending string, content []byte) []byte {
 			t.Fatal(err)
 		}
 		return encoder.EncodeAll(content, nil)
+	}
+	return content
+}
+
+// unpressed returns content as it was before it was compressed, if it was.
+func unpressed(t testing.TB, content []byte) []byte {
+	t.Helper()
+	reader, err := corpus.Decoded(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err = io.ReadAll(reader); err != nil {
+		t.Fatal(err)
 	}
 	return content
 }
@@ -121,65 +156,43 @@ func asFiles(t *testing.T, all []article, format, ending string) map[string][]by
 	return map[string][]byte{"all." + format + ending: press(t, ending, b.Bytes())}
 }
 
-// staying returns the texts in files of unique, by id, with the notes of formats that have them.
-func staying(t *testing.T, files map[string][]byte) map[string]article {
+// recordsIn returns the records in files of unique or annotated, by their formats.
+func recordsIn(t *testing.T, files map[string][]byte) (all []annotated) {
 	t.Helper()
-	all := map[string]article{}
 	for name, content := range files {
-		if !strings.HasSuffix(name, ".tar") { // no input is an archive
-			reader, err := corpus.Decoded(bytes.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if content, err = io.ReadAll(reader); err != nil {
-				t.Fatal(err)
-			}
+		_, format, _ := strings.Cut(name, ".")
+		if format != "tar" { // no input is an archive
+			content = unpressed(t, content)
 		}
-		switch _, ending, _ := strings.Cut(name, "."); strings.TrimSuffix(strings.TrimSuffix(ending, ".gz"), ".zst") {
+		switch strings.TrimSuffix(strings.TrimSuffix(format, ".gz"), ".zst") {
 		case "jsonl":
-			for _, d := range decodeRows[article](t, name, content) {
-				all[d.ID] = d
-			}
+			all = append(all, decodeRows[annotated](t, name, content)...)
 		case "csv", "tsv":
-			r := csv.NewReader(bytes.NewReader(content))
-			if strings.Contains(name, ".tsv") {
-				r.Comma = '\t'
-			}
-			rows, err := r.ReadAll()
-			if err != nil || !slices.Equal(rows[0], []string{"note", "text", "id"}) {
-				t.Fatal(rows, err)
-			}
-			for _, row := range rows[1:] {
-				all[row[2]] = article{row[2], row[1], row[0]}
-			}
+			all = append(all, recordsOfCells(t, content, strings.HasPrefix(format, "tsv"))...)
 		case "parquet":
-			rows, err := parquet.Read[article](bytes.NewReader(content), int64(len(content)))
+			rows, err := parquet.Read[annotated](bytes.NewReader(content), int64(len(content)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, d := range rows {
-				all[d.ID] = d
-			}
+			all = append(all, rows...)
 		case "warc":
-			for _, record := range bytes.Split(content, []byte("WARC/1.0\r\n"))[1:] {
-				_, id, _ := bytes.Cut(record, []byte("<"))
-				id, _, _ = bytes.Cut(id, []byte(">"))
-				_, text, _ := bytes.Cut(record, []byte("\r\n\r\n"))
-				all[string(id)] = article{ID: string(id), Text: string(bytes.TrimSuffix(text, []byte("\r\n\r\n")))}
+			for _, record := range strings.Split(string(content), "WARC/1.0\r\n")[1:] {
+				head, text, _ := strings.Cut(record, "\r\n\r\n")
+				_, id, _ := strings.Cut(head, "<")
+				id, _, _ = strings.Cut(id, ">")
+				all = append(all, annotated{ID: id, Text: strings.TrimSuffix(text, "\r\n\r\n")})
 			}
 		case "tar":
 			r := tar.NewReader(bytes.NewReader(content))
-			for {
-				header, err := r.Next()
-				if err == io.EOF {
-					break
+			for header, err := r.Next(); err != io.EOF; header, err = r.Next() {
+				if err != nil {
+					t.Fatal(err)
 				}
 				text, err := io.ReadAll(r)
 				if err != nil {
 					t.Fatal(err)
 				}
-				id := strings.TrimSuffix(header.Name, ".txt")
-				all[id] = article{ID: id, Text: string(text)}
+				all = append(all, annotated{ID: strings.TrimSuffix(header.Name, ".txt"), Text: string(text)})
 			}
 		default:
 			t.Fatalf("what is %s?", name)
@@ -188,36 +201,87 @@ func staying(t *testing.T, files map[string][]byte) map[string]article {
 	return all
 }
 
-// outputsOf returns the files of an output in a folder of any storage.
-func outputsOf(t *testing.T, folder, name string) map[string][]byte {
+// recordsOfCells returns the records in a file of CSV or TSV. The columns of the input come first.
+func recordsOfCells(t *testing.T, content []byte, isTSV bool) (all []annotated) {
+	t.Helper()
+	r := csv.NewReader(bytes.NewReader(content))
+	if isTSV {
+		r.Comma = '\t'
+	}
+	rows, err := r.ReadAll()
+	added := []string{"cluster", "cluster_size", "kept", "kept_id"}
+	if err != nil || !slices.Equal(rows[0][:3], []string{"note", "text", "id"}) || len(rows[0]) > 3 && !slices.Equal(rows[0][3:], added) {
+		t.Fatal(rows[0], err)
+	}
+	for _, row := range rows[1:] {
+		a := annotated{ID: row[2], Text: row[1], Note: row[0]}
+		if len(row) > 3 {
+			if _, err := fmt.Sscan(row[4]+" "+row[5], &a.ClusterSize, &a.Kept); err != nil {
+				t.Fatal(err)
+			}
+			for to, cell := range map[**string]string{&a.Cluster: row[3], &a.KeptID: row[6]} {
+				if cell != "" {
+					*to = &cell
+				}
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// outputsOf returns the files of some outputs in a folder of any storage.
+func outputsOf(t *testing.T, folder string, names ...string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for file, content := range allFiles(t, folder) {
-		if strings.HasPrefix(file, name+"-") {
+		if name, _, _ := strings.Cut(file, "-"); slices.Contains(names, name) {
 			files[file] = []byte(content)
 		}
 	}
 	return files
 }
 
+// storedRows returns the rows of an output in a folder of any storage.
+func storedRows[Row any](t *testing.T, folder, name string) (rows []Row) {
+	t.Helper()
+	files := outputsOf(t, folder, name)
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		rows = append(rows, decodeRows[Row](t, file, files[file])...)
+	}
+	return rows
+}
+
 // clustered returns the rows of clusters without what depends on the format: refs, and the endings of names.
 func clustered(t *testing.T, folder string) []string {
 	t.Helper()
 	var rows []string
-	for name, content := range outputsOf(t, folder, output.Clusters) {
-		for _, row := range decodeRows[map[string]any](t, name, content) {
-			trim := func(field string) string { return strings.TrimSuffix(row[field].(string), ".txt") }
-			rows = append(rows, fmt.Sprint(trim("cluster"), trim("id"), row["kept"], row["similarity"], row["size"], row["mean"]))
-		}
+	for _, row := range storedRows[clusterRow](t, folder, output.Clusters) {
+		rows = append(rows, fmt.Sprint(strings.TrimSuffix(row.Cluster, ".txt"), strings.TrimSuffix(row.ID, ".txt"), row.Kept, row.Similarity, row.Size, row.Mean))
 	}
 	slices.Sort(rows)
 	return rows
 }
 
-// eachStore calls test for articles in each of some formats, in each compression, on the local disk or in another storage, so that
-// any two of these meet; other tests read Parquet from a disk. The configuration names the input, and folders beside it.
-func eachStore(t *testing.T, all []article, formats []string, test func(t *testing.T, format string, config job.Config)) {
-	for i, format := range formats {
+// whatBecame returns what clusters and removed say of the documents in clusters, by their refs and, where they are not
+// ambiguous, their ids.
+func whatBecame(t *testing.T, folder string) map[string]annotated {
+	t.Helper()
+	all, kept := map[string]annotated{}, map[string]*string{}
+	for _, row := range storedRows[removedRow](t, folder, output.Removed) {
+		kept[row.Ref] = &row.KeptID
+	}
+	for _, row := range storedRows[clusterRow](t, folder, output.Clusters) {
+		all[row.Ref] = annotated{Cluster: &row.Cluster, ClusterSize: row.Size, Kept: row.Kept, KeptID: kept[row.Ref]}
+		all[row.ID] = all[row.Ref]
+	}
+	return all
+}
+
+// eachStore calls test for articles in each format, in each compression, on the local disk or in another storage, so that any two
+// of these meet; other tests read Parquet from a disk. The configuration names the input, and folders beside it.
+func eachStore(t *testing.T, all []article, test func(t *testing.T, format string, config job.Config)) {
+	for i, format := range []string{"jsonl", "csv", "tsv", "parquet", "warc", "text"} {
 		for j, ending := range []string{"", ".gz", ".zst"} {
 			if format == "parquet" && ending != "" {
 				continue // it is compressed inside
@@ -228,38 +292,46 @@ func eachStore(t *testing.T, all []article, formats []string, test func(t *testi
 				if place == "bucket" {
 					_, folder = storagetest.NewMemory(t)
 				}
-				input := storage.Join(folder, "in")
-				if place == "disk" {
-					if err := os.MkdirAll(input, 0o777); err != nil {
-						t.Fatal(err)
-					}
-				}
-				for name, content := range asFiles(t, all, format, ending) {
-					if err := storage.WriteFile(storage.Join(input, name), content); err != nil {
-						t.Fatal(err)
-					}
-				}
 				config := job.Default()
-				config.Input, config.Output, config.Temp = []string{input}, storage.Join(folder, "out"), storage.Join(folder, "temp")
+				config.Input, config.Output = []string{storage.Join(folder, "in")}, storage.Join(folder, "out")
+				config.Temp, config.State = storage.Join(folder, "temp"), storage.Join(folder, "state")
+				old := time.Now().Add(-time.Hour)
+				for name, content := range asFiles(t, all, format, ending) {
+					path := storage.Join(config.Input[0], name)
+					if place == "bucket" {
+						if err := storage.WriteFile(path, content); err != nil {
+							t.Fatal(err)
+						}
+					} else if err := os.Chtimes(put(t, path, content, plain), old, old); err != nil {
+						t.Fatal(err)
+					}
+				}
 				test(t, format, config)
 			})
 		}
 	}
 }
 
-// TestFormats: the same documents give the same clusters, and the same deduplicated corpus in its own format, whatever the
-// format, the compression and the storage. What is kept and what is removed is the input.
+// TestFormats: the same documents give the same clusters, and the same deduplicated and annotated corpus in its own format, whatever
+// the format, the compression and the storage. What is kept and what is removed is the input, and each record says what
+// clusters and removed say. A run with a state that knows the files writes the same without reading them.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	all := articles(t)
-	want := map[string]article{}
+	byID := map[string]article{}
 	for _, d := range all {
-		want[d.ID] = d
+		byID[d.ID] = d
 	}
 	var clusters []string
-	eachStore(t, all, []string{"jsonl", "csv", "tsv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
-		config.Emit = []string{output.Clusters, output.Unique, output.Removed}
-		summary, err := Run(t.Context(), config)
+	eachStore(t, all, func(t *testing.T, format string, config job.Config) {
+		hasFields := format != "warc" && format != "text"
+		config.Emit = []string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches}
+		if hasFields {
+			config.Emit = append(config.Emit, output.Annotated)
+		}
+		whole := config
+		whole.State = ""
+		summary, err := Run(t.Context(), whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,29 +345,65 @@ func TestFormats(t *testing.T) {
 		if !slices.Equal(got, clusters) || len(got) < 20 {
 			t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(clusters), got)
 		}
-		stays := staying(t, outputsOf(t, config.Output, output.Unique))
-		for id, d := range stays {
-			expected := want[id]
-			if format == "warc" || format == "text" {
+		known, stays := whatBecame(t, config.Output), map[string]bool{}
+		for _, d := range recordsIn(t, outputsOf(t, config.Output, output.Unique)) {
+			expected := byID[d.ID]
+			if !hasFields {
 				expected.Note = ""
 			}
-			if d != expected {
-				t.Errorf("document %s has changed: %.100q", id, d)
+			if stays[d.ID] = true; d.article() != expected || known[d.ID].KeptID != nil {
+				t.Errorf("document %s has changed, or is no kept one: %.100q", d.ID, d)
 			}
 		}
-		for name, content := range outputsOf(t, config.Output, output.Removed) {
-			for _, row := range decodeRows[removedRow](t, name, content) {
-				id := strings.TrimSuffix(row.ID, ".txt")
-				if _, both := stays[id]; both {
-					t.Errorf("%s is kept and removed", id)
+		for _, row := range storedRows[removedRow](t, config.Output, output.Removed) {
+			id := strings.TrimSuffix(row.ID, ".txt")
+			if stays[id] {
+				t.Errorf("%s is kept and removed", id)
+			}
+			stays[id] = true
+		}
+		if !slices.Equal(slices.Sorted(maps.Keys(byID)), slices.Sorted(maps.Keys(stays))) {
+			t.Errorf("%d documents of %d are kept or removed", len(stays), len(byID))
+		}
+		if hasFields {
+			for i, a := range recordsIn(t, outputsOf(t, config.Output, output.Annotated)) {
+				want, is := known[a.ID]
+				if !is {
+					want = annotated{ClusterSize: 1, Kept: true}
 				}
-				stays[id] = article{}
+				if a.article() != all[i] || a.String() != want.String() {
+					t.Errorf("record %d, %s: %v, want %v", i, a.ID, a, want)
+				}
 			}
 		}
-		if missing := len(want) - len(stays); missing != 0 || !slices.Equal(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(stays))) {
-			t.Errorf("%d documents are neither kept nor removed", missing)
-		}
+		checkRecalled(t, format, config)
 	})
+}
+
+// checkRecalled runs a job twice with a state. Both times it writes what is there, and at last it reads no file again.
+func checkRecalled(t *testing.T, format string, config job.Config) {
+	t.Helper()
+	names := append(config.Emit, output.Rejects)
+	want := outputsOf(t, config.Output, names...)
+	config.Overwrite = true
+	for night := range 2 {
+		summary, err := Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
+			t.Errorf("files are read again: %+v", summary.State.Files)
+		}
+		got := outputsOf(t, config.Output, names...)
+		for name, content := range want {
+			if format == "text" && strings.HasPrefix(name, output.Unique) {
+				continue // an archive for each file
+			}
+			if !bytes.Equal(got[name], content) {
+				t.Errorf("night %d: %s has %d bytes, want %d", night, name, len(got[name]), len(content))
+			}
+		}
+	}
 }
 
 // TestFormatsInPieces: files that are damaged, cut short or of another format than their name says are rejects or faults,
@@ -326,5 +434,99 @@ func TestFormatsInPieces(t *testing.T) {
 				t.Errorf("counts %+v", summary.Counts)
 			}
 		})
+	}
+}
+
+// TestAnnotatedKeepsBytes: lines of JSON stay as they are but for the fields at their end, whatever else is in the files,
+// and documents of a reference have no record. So it is for every split of the clusters.
+func TestAnnotatedKeepsBytes(t *testing.T) {
+	files := cut(oddities(7), 3)
+	input, reference := putCorpus(t, plain, files...), putCorpus(t, plain, cut(oddities(8), 3)...)
+	for _, split := range []keep.Split{keep.Component, keep.Star} {
+		for _, references := range [][]string{nil, {reference}} {
+			config := testConfig(t, input)
+			config.Threshold, config.Reference, config.Split = .6, references, split
+			config.Emit = []string{output.Annotated, output.Clusters, output.Removed}
+			summary := runJob(t, config)
+			known, rows := whatBecame(t, config.Output), int64(0)
+			for i, f := range files {
+				got := readFile(t, filepath.Join(config.Output, output.ShardName(output.Annotated, i, len(files), output.JSONL)))
+				lines, position := bytes.SplitAfter(got, []byte("\n")), 0
+				for _, l := range f.lines {
+					at := position
+					position += len(l.raw) + 1
+					if l.kind != documentLine {
+						continue
+					}
+					line := string(lines[0])
+					lines, rows = lines[1:], rows+1
+					start := strings.LastIndex(line, `,"cluster":`)
+					if start < 0 || line[:start]+line[strings.LastIndex(line, "}"):] != l.raw+"\n" {
+						t.Fatalf("%q has become %q", l.raw, line)
+					}
+					var a annotated
+					if err := json.Unmarshal([]byte("{"+line[start+1:]), &a); err != nil {
+						t.Fatal(err)
+					}
+					want, is := known[refOf(input, references, f.name, at)]
+					if !is {
+						want = annotated{ClusterSize: 1, Kept: true}
+					}
+					if a.String() != want.String() {
+						t.Errorf("%s:%d: %v, want %v", f.name, at, a, want)
+					}
+				}
+			}
+			if rows != summary.Counts.Documents || summary.Counts.Removed == 0 {
+				t.Errorf("%d records, counts %+v", rows, summary.Counts)
+			}
+		}
+	}
+}
+
+// refOf returns the ref of a document: with a reference of files of the same names it has the whole path.
+func refOf(input string, references []string, name string, position int) string {
+	if references != nil {
+		name = filepath.Join(input, name)
+	}
+	return fmt.Sprintf("%s:%d", name, position)
+}
+
+// TestAnnotatedIsRefused: files that cannot be annotated are found before the job starts, or when they are met.
+func TestAnnotatedIsRefused(t *testing.T) {
+	all := articles(t)
+	var columns bytes.Buffer
+	if err := parquet.Write(&columns, []annotated{{ID: "x", Text: "y"}}); err != nil {
+		t.Fatal(err)
+	}
+	many := strings.Repeat("{\"text\":\"some words and more\"}\n", 1200)
+	for name, test := range map[string]struct{ content, want string }{
+		"all.warc":  {string(asFiles(t, all, "warc", "")["all.warc"]), "all.warc: records of the format warc have no fields"},
+		"all.txt":   {"some text", "records of the format text have no fields"},
+		"a.jsonl":   {"{\"text\":\"x\"}\n{\"text\":\"y\",\"k\\u0065pt\":1}\n", "a.jsonl: there is a field kept already"},
+		"b.jsonl":   {many + "{\"text\":\"y\",\"cluster_size\":{}}\n", fmt.Sprintf("b.jsonl:%d: the record has a field cluster_size already", len(many))},
+		"c.csv":     {"id,text,cluster\n1,x,2\n", "c.csv: there is a field cluster already"},
+		"c.parquet": {columns.String(), "c.parquet: the file has a column cluster already"},
+		"d.jsonl":   {"{\"text\":\"x\",\"in\":{\"kept\":1},\"list\":[{\"kept\":2}]}\n", ""},
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(test.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		config := testConfig(t, folder)
+		config.Emit = []string{output.Annotated}
+		if name != "b.jsonl" {
+			config.Temp = "/dev/null/none" // the job must not come so far
+		}
+		_, err := Run(t.Context(), config)
+		if test.want == "" {
+			if err == nil || errors.Is(err, ErrInput) {
+				t.Errorf("%s: %v, want the fault of the temporary folder", name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrInput) || !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/ground/racetest"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/look/query"
 	"mirrorbeam/internal/match/methods"
@@ -54,7 +55,7 @@ func TestGoldenOfCorpora(t *testing.T) { compareGolden(t, true) }
 
 // compareGolden compares the results of the rows over real texts, or of the others.
 func compareGolden(t *testing.T, real bool) {
-	if raceDetector {
+	if racetest.On {
 		t.Skip("the jobs are those of other tests, and take minutes with the race detector")
 	}
 	g := newGolden(t)
@@ -220,6 +221,23 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	}
 	g.compare(t, q.name, "matches", rows.Bytes())
 	g.compare(t, q.name, "counts", fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected, counts.FirstReject))
+}
+
+// runIndex runs a job that writes an index and opens it.
+func runIndex(t testing.TB, config job.Config) *query.Index {
+	t.Helper()
+	config.Emit = []string{output.Index}
+	runJob(t, config)
+	x, err := query.Open(config.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
 }
 
 // plan compares the advice of a plan.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
@@ -50,29 +49,17 @@ func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 	return w.lines
 }
 
-// heapRows are the rows that an inner job wrote.
-type heapRows struct {
-	clusters []clusterRow
-	pairs    []pairRow
-	removed  []removedRow
-}
-
-func rowsOf(t *testing.T, text string) (rows heapRows) {
-	t.Helper()
-	parts := map[string]*strings.Builder{}
-	at := ""
+// partsOf returns the rows that an inner job wrote, by output.
+func partsOf(text string) map[string][]byte {
+	parts, at := map[string][]byte{}, ""
 	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "{") {
+		if strings.HasPrefix(line, "{") {
+			parts[at] = append(parts[at], line...)
+		} else {
 			at, _, _ = strings.Cut(line, "-")
-			parts[at] = &strings.Builder{}
-			continue
 		}
-		parts[at].WriteString(line)
 	}
-	rows.clusters = decodeRows[clusterRow](t, output.Clusters, []byte(parts[output.Clusters].String()))
-	rows.pairs = decodeRows[pairRow](t, output.Pairs, []byte(parts[output.Pairs].String()))
-	rows.removed = decodeRows[removedRow](t, output.Removed, []byte(parts[output.Removed].String()))
-	return rows
+	return parts
 }
 
 // heapScene is a corpus with heaps. Some of its documents are in a reference, if isReferred is true.
@@ -147,10 +134,15 @@ func TestHeaps(t *testing.T) {
 			if result.Skipped.Groups == 0 {
 				t.Fatalf("a corpus without heaps: %+v", result.Counts)
 			}
-			h := heapCheck{tr: c.scene.truth(config), rows: rowsOf(t, text), threshold: config.Threshold, isExact: config.Keys == methods.Exact}
-			h.check(t, result.Skipped)
-			if most := len(h.tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*len(h.rows.clusters) < 9*most {
-				t.Errorf("%d documents are in clusters, of %d", len(h.rows.clusters), most)
+			tr, parts := c.scene.truth(config), partsOf(text)
+			clusters := decodeRows[clusterRow](t, output.Clusters, parts[output.Clusters])
+			kept := checkHeaps(t, tr, config.Threshold, decodeRows[pairRow](t, output.Pairs, parts[output.Pairs]), clusters,
+				decodeRows[removedRow](t, output.Removed, parts[output.Removed]))
+			if config.Keys == methods.Exact { // bands may miss some
+				tr.checkCounted(t, config.Threshold, kept, result.Skipped.Kept)
+			}
+			if most := len(tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*len(clusters) < 9*most {
+				t.Errorf("%d documents are in clusters, of %d", len(clusters), most)
 			}
 			inner := innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
 			if n%2 == 0 {
@@ -164,111 +156,59 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
-// heapCheck checks the rows of a job with heaps.
-type heapCheck struct {
-	tr        *truth
-	rows      heapRows
-	threshold float64
-	isExact   bool // the keys are exact
-
-	number map[string]int // number of documents by name
-	kept   map[int]bool
-}
-
-func (h *heapCheck) check(t *testing.T, skipped findings.Skipped) {
+// checkHeaps checks that every row is true: of pairs, once and with its similarity; of clusters, which join only what brute force
+// joins; and of removed. It returns which documents are kept.
+func checkHeaps(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clusters []clusterRow, removed []removedRow) []bool {
 	t.Helper()
-	h.number, h.kept = map[string]int{}, map[int]bool{}
-	for i := range h.tr.documents {
-		h.number[h.tr.documents[i].ref], h.number[h.tr.documents[i].name] = i, i
-		h.kept[i] = true
+	number, kept := map[string]int{}, make([]bool, len(tr.documents))
+	for i, d := range tr.documents {
+		number[d.ref], number[d.name], kept[i] = i, i, true
 	}
-	for _, row := range h.rows.removed {
-		h.kept[h.number[row.Ref]] = false
-	}
-	h.checkPairs(t)
-	h.checkClusters(t)
-	h.checkRemoved(t)
-	h.checkKept(t, skipped.Kept)
-}
-
-// checkPairs checks that every row is true.
-func (h *heapCheck) checkPairs(t *testing.T) {
-	t.Helper()
-	last := [2]int{-1, -1}
-	for _, row := range h.rows.pairs {
-		i, j := h.number[row.A], h.number[row.B]
-		if want := h.tr.similarity(i, j); math.Abs(row.Jaccard-want) > 1e-9 || want < h.threshold || row.Identical != (want == 1) || !row.Exact {
+	seen := map[[2]int]bool{}
+	for _, row := range pairs {
+		i, j := number[row.A], number[row.B]
+		if want := tr.similarity(i, j); math.Abs(row.Jaccard-want) > 1e-9 || want < threshold || row.Identical != (want == 1) || !row.Exact {
 			t.Fatalf("%+v: the similarity is %v", row, want)
 		}
-		if [2]int{i, j} == last || j < h.tr.references && !row.Identical {
+		if seen[[2]int{i, j}] || j < tr.references && !row.Identical {
 			t.Errorf("%+v is a repeat, or within the reference", row)
 		}
-		last = [2]int{i, j}
+		seen[[2]int{i, j}] = true
 	}
-}
-
-// checkClusters checks that no cluster joins documents that brute force does not join.
-func (h *heapCheck) checkClusters(t *testing.T) {
-	t.Helper()
-	root := h.tr.components(h.tr.edges(h.threshold))
-	cluster := map[string]int{}
-	for _, row := range h.rows.clusters {
-		i := h.number[row.Ref]
-		if first, known := cluster[row.Cluster]; known && root[first] != root[i] {
+	root, first := tr.components(tr.edges(threshold)), map[string]int{}
+	for _, row := range clusters {
+		i := number[row.Ref]
+		if other, known := first[row.Cluster]; known && root[other] != root[i] {
 			t.Fatalf("%s is in the cluster of %s", row.ID, row.Cluster)
 		}
-		cluster[row.Cluster] = i
-		if row.Kept != h.kept[i] {
-			t.Errorf("%+v, and the rows of removed say otherwise", row)
-		}
+		first[row.Cluster] = i
 	}
+	checkKeepLaw(t, tr, tr.firsts(), pairs, clusters, removed)
+	for _, row := range removed {
+		if i, near := number[row.Ref], number[row.KeptID]; tr.similarity(i, near) < threshold {
+			t.Errorf("%+v: the similarity is %v", row, tr.similarity(i, near))
+		}
+		kept[number[row.Ref]] = false
+	}
+	return kept
 }
 
-// checkRemoved checks that a removed document goes for a near-duplicate that is kept.
-func (h *heapCheck) checkRemoved(t *testing.T) {
+// checkCounted checks that of two kept near-duplicates one is counted.
+func (tr *truth) checkCounted(t *testing.T, threshold float64, kept []bool, counted int64) {
 	t.Helper()
-	listed := map[[2]int]bool{}
-	first := h.tr.firsts()
-	for _, row := range h.rows.pairs {
-		i, j := first[h.number[row.A]], first[h.number[row.B]]
-		listed[[2]int{min(i, j), max(i, j)}] = true
-	}
-	for _, row := range h.rows.removed {
-		i, kept := h.number[row.Ref], h.number[row.KeptID]
-		similarity := h.tr.similarity(i, kept)
-		if !h.kept[kept] || i < h.tr.references || similarity < h.threshold || math.Abs(similarity-row.Similarity) > 1e-9 {
-			t.Fatalf("%+v: the similarity is %v, and that it stays is %v", row, similarity, h.kept[kept])
+	matched, n, stay := map[int]bool{}, int64(0), int64(0)
+	for j := range tr.documents {
+		if kept[j] {
+			stay++
 		}
-		if a, b := first[i], first[kept]; a != b && !listed[[2]int{min(a, b), max(a, b)}] {
-			t.Fatalf("%+v: no row of pairs says so", row)
-		}
-	}
-}
-
-// checkKept checks that of two kept near-duplicates one is counted. Bands may miss some.
-func (h *heapCheck) checkKept(t *testing.T, counted int64) {
-	t.Helper()
-	if !h.isExact {
-		return
-	}
-	matched := map[int]bool{}
-	n := int64(0)
-	for j := h.tr.references; j < len(h.tr.documents); j++ {
 		for i := range j {
-			if h.kept[i] && h.kept[j] && !matched[i] && !matched[j] && h.tr.similarity(i, j) >= h.threshold {
+			if j >= tr.references && kept[i] && kept[j] && !matched[i] && !matched[j] && tr.similarity(i, j) >= threshold {
 				matched[i], matched[j] = true, true
 				n++
 			}
 		}
 	}
-	stay := int64(0)
-	for _, kept := range h.kept {
-		if kept {
-			stay++
-		}
-	}
 	if n > counted || counted > stay {
 		t.Errorf("%d disjoint pairs of near-duplicates stay, %d documents are counted of %d", n, counted, stay)
 	}
-	t.Logf("%d disjoint pairs of near-duplicates stay, %d documents are counted", n, counted)
 }

@@ -2,12 +2,10 @@ package pipeline
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,12 +16,14 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/racetest"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline/workerpool"
 )
 
 // workerUmask is set in worker processes only, so that their files differ from files of the test's own process.
@@ -32,15 +32,30 @@ const (
 	workerMode  = 0o666 &^ workerUmask
 )
 
-// TestMain starts Beam, which never returns if this binary runs as a worker.
+// pooled makes this process a worker of a pool. It holds the id of the worker and the addresses that it works for.
+var pooled = flag.String("pooled", "", "work for a pool")
+
+// TestMain starts Beam, which never returns if this binary runs as a worker of its own. A worker of a pool does not know the
+// folder in which the driver works.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if flag.Lookup("worker").Value.String() == "true" {
+	err := storagetest.FoldersInMemory()
+	if *pooled != "" || flag.Lookup("worker").Value.String() == "true" {
 		syscall.Umask(workerUmask)
 	}
 	beam.Init()
 	// What Beam logs as errors comes back from Run, too.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if e := strings.Split(*pooled, " "); len(e) == 4 {
+		err = errors.Join(err, os.Chdir("/"), workerpool.Work(context.Background(), workerpool.Endpoints{ID: e[0], Control: e[1], Logging: e[2], Provision: e[3]}, os.Stdin))
+		if err != nil {
+			panic(err)
+		}
+		return
+	}
+	if err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -105,30 +120,9 @@ type (
 		Hamming      int     `json:"hamming"`
 		Cosine       float64 `json:"cosine"`
 	}
-	clusterRow struct {
-		Cluster    string  `json:"cluster"`
-		ID         string  `json:"id"`
-		Ref        string  `json:"ref"`
-		Kept       bool    `json:"kept"`
-		Similarity float64 `json:"similarity"`
-		Size       int     `json:"size"`
-		Least      float64 `json:"least"`
-		Mean       float64 `json:"mean"`
-		Reference  bool    `json:"reference"`
-	}
-	removedRow struct {
-		ID         string  `json:"id"`
-		Ref        string  `json:"ref"`
-		Cluster    string  `json:"cluster"`
-		KeptID     string  `json:"kept_id"`
-		Similarity float64 `json:"similarity"`
-		Reference  bool    `json:"reference"`
-	}
-	rejectedRow struct {
-		File     string `json:"file"`
-		Position int64  `json:"position"`
-		Error    string `json:"error"`
-	}
+	clusterRow  = output.Member
+	removedRow  = output.Removal
+	rejectedRow = output.Reject
 )
 
 // readOutput returns the uncompressed bytes of all files of an output, in the order of their names.
@@ -155,23 +149,14 @@ func readFile(t testing.TB, path string) []byte {
 // decoded returns the content of a file that is compressed as a name says.
 func decoded(t testing.TB, path, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(name, ".gz") {
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
-			b, err = io.ReadAll(r)
-		}
-	} else if err == nil && strings.HasSuffix(name, ".zst") {
-		var r *zstd.Decoder
-		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxWindow(1<<31)); err == nil {
-			b, err = r.DecodeAll(b, nil)
-			r.Close()
-		}
-	}
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	if !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".zst") {
+		return content
+	}
+	return unpressed(t, content)
 }
 
 // readRows decodes the rows of an output. It refuses unknown fields.
@@ -264,22 +249,7 @@ func put(t testing.TB, path string, content []byte, how compression) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	switch how {
-	case gzipped:
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		w.Write(content)
-		w.Close()
-		content = b.Bytes()
-	case zstded:
-		w, err := zstd.NewWriter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content = w.EncodeAll(content, nil)
-		w.Close()
-	}
-	if err := os.WriteFile(path, content, 0o666); err != nil {
+	if err := os.WriteFile(path, press(t, string(how), content), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -324,7 +294,7 @@ func cut(lines []line, n int) []file {
 // failing marks a test whose job fails or is cancelled. Beam's harness then closes a channel on which it may still
 // send. The race detector reports that as ours, so these tests run only without it.
 func failing(t *testing.T) {
-	if raceDetector {
+	if racetest.On {
 		t.Skip("the job fails, and Beam's harness has a race of its own then")
 	}
 }

@@ -85,7 +85,7 @@ func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summ
 	case err != nil:
 		return Summary{}, r.ended(s, err)
 	}
-	return r.finish(found)
+	return r.finish(context.WithoutCancel(ctx), found) // as in Run
 }
 
 // errUnanswered says that nobody knows whether the engine has taken a job.
@@ -123,7 +123,6 @@ func Discard(ctx context.Context, output string, progress func(line string)) (Su
 	return s, r.results.Settle()
 }
 
-// takeUp takes up the run for an output folder.
 func takeUp(ctx context.Context, output string, progress func(line string)) (*run, Submission, error) {
 	var h handedOver
 	results, err := workspace.TakeUp(ctx, output, &h, func() {

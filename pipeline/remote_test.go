@@ -7,14 +7,19 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
@@ -132,38 +137,36 @@ func sameAsHere(t *testing.T, config job.Config) {
 	if _, err := Run(t.Context(), local); err != nil {
 		t.Fatal(err)
 	}
-	want, got := read(t, local.Output, "clusters"), read(t, config.Output, "clusters")
+	want, got := string(readOutput(t, local.Output, output.Clusters)), string(readOutput(t, config.Output, output.Clusters))
 	if len(want) == 0 || got != want {
 		t.Errorf("%d bytes of clusters, %d in this process", len(got), len(want))
 	}
 }
 
-// read returns the content of all files of an output.
-func read(t *testing.T, folder, output string) string {
+// closed closes a run, which then has left no files in its folders.
+func closed(t *testing.T, r *run) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, output+"-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(content)
-	}
-	return all.String()
-}
-
-// isSwept checks that a run has left no files in its folders.
-func isSwept(t *testing.T, r *run, config job.Config) {
-	t.Helper()
-	for _, folder := range []string{r.results.Temp, r.results.Partial, config.TempFolder()} {
+	r.close()
+	for _, folder := range []string{r.results.Temp, r.results.Partial, r.Config.TempFolder()} {
 		if _, err := os.Stat(folder); folder != "" && err == nil {
 			t.Errorf("%s is left", folder)
 		}
 	}
+}
+
+// completed runs a job on an engine to its end.
+func completed(t *testing.T, r *run, e engine.Engine) Summary {
+	t.Helper()
+	found, err := r.runOn(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := r.finish(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, r)
+	return summary
 }
 
 // TestRemote: a job on an engine gives the results of this process, and its figures come from the engine.
@@ -171,20 +174,10 @@ func TestRemote(t *testing.T) {
 	e, config := newDetached(t)
 	var told []string
 	config.Progress = func(line string) { told = append(told, line) }
-	r := prepared(t, config)
-	found, err := r.runOn(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	summary, err := r.finish(found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := completed(t, prepared(t, config), e)
 	if summary.Counts.Documents == 0 || summary.Stages[1].Tasks == 0 {
 		t.Errorf("%+v", summary.Counts)
 	}
-	r.close()
-	isSwept(t, r, config)
 	sameAsHere(t, config)
 	if len(told) != 2 || !strings.Contains(told[0], "portable: has taken the job runjob-") || told[1] != "portable: running" {
 		t.Errorf("told: %q", told)
@@ -213,8 +206,7 @@ func TestAsync(t *testing.T) {
 	if err != nil || summary.Counts.Documents == 0 {
 		t.Fatalf("%+v, %v", summary.Counts, err)
 	}
-	again.close()
-	isSwept(t, again, config)
+	closed(t, again)
 	sameAsHere(t, config)
 	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
 		t.Errorf("a job that is finished: %v", err)
@@ -233,47 +225,52 @@ func TestAsyncInThisProcess(t *testing.T) {
 	}
 }
 
-// TestRemoteInterrupted: an interruption cancels the job. Its files go when it has ended, and stay if nobody knows.
+// TestRemoteInterrupted: an interruption cancels the job. Its files go when it has ended.
 func TestRemoteInterrupted(t *testing.T) {
-	for _, keep := range []error{nil, errors.New("no answer")} {
+	e, config := newDetached(t)
+	e.hold = make(chan struct{})
+	ctx, interrupt := context.WithCancel(t.Context())
+	config.Progress = func(line string) {
+		if strings.Contains(line, "running") {
+			interrupt()
+		}
+	}
+	r := prepared(t, config)
+	if _, err := r.runOn(ctx, e); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	closed(t, r)
+}
+
+// TestRemoteLost: the files of a job stay if its engine does not say that it has ended: it cannot be reached, or does not cancel
+// the job. It can be finished later.
+func TestRemoteLost(t *testing.T) {
+	for _, isInterrupted := range []bool{false, true} {
 		e, config := newDetached(t)
-		e.hold, e.keep = make(chan struct{}), keep
 		ctx, interrupt := context.WithCancel(t.Context())
-		config.Progress = func(line string) {
-			if strings.Contains(line, "running") {
-				interrupt()
+		want := []string{"connection refused", "runjob finish"}
+		if isInterrupted {
+			e.hold, e.keep, want = make(chan struct{}), errors.New("no answer"), []string{"no answer", "it may go on"}
+			config.Progress = func(line string) {
+				if strings.Contains(line, "running") {
+					interrupt()
+				}
 			}
+		} else {
+			e.lose = errors.New("connection refused")
 		}
 		r := prepared(t, config)
 		_, err := r.runOn(ctx, e)
 		r.close()
-		if keep == nil {
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-			isSwept(t, r, config)
-			continue
-		}
-		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "it may go on") {
+		interrupt()
+		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
 			t.Errorf("error %v", err)
 		}
-		close(e.hold)
+		if e.lose = nil; isInterrupted {
+			close(e.hold)
+		}
 		finishLost(t, e, config)
 	}
-}
-
-// TestRemoteLost: the files of a job stay if its engine cannot be reached. The job can be finished later.
-func TestRemoteLost(t *testing.T) {
-	e, config := newDetached(t)
-	e.lose = errors.New("connection refused")
-	r := prepared(t, config)
-	_, err := r.runOn(t.Context(), e)
-	r.close()
-	if !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "runjob finish") {
-		t.Errorf("error %v", err)
-	}
-	e.lose = nil
-	finishLost(t, e, config)
 }
 
 // finishLost finishes a job that was given up.
@@ -287,8 +284,7 @@ func finishLost(t *testing.T, e *detached, config job.Config) {
 	if _, err := r.finishOn(t.Context(), e, s); err != nil {
 		t.Error(err)
 	}
-	r.close()
-	isSwept(t, r, config)
+	closed(t, r)
 	sameAsHere(t, config)
 }
 
@@ -300,11 +296,10 @@ func TestRemoteFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.runOn(t.Context(), e)
-	r.close()
+	closed(t, r)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}
-	isSwept(t, r, config)
 
 	e, config = newDetached(t)
 	e.refuse = fmt.Errorf("quota: %w", os.ErrPermission)
@@ -312,8 +307,7 @@ func TestRemoteFails(t *testing.T) {
 	if _, err = r.runOn(t.Context(), e); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("error %v", err)
 	}
-	r.close()
-	isSwept(t, r, config)
+	closed(t, r)
 }
 
 // TestSettleRemote: a job that was handed over can be cancelled, and discarded if no engine knows it.
@@ -342,8 +336,136 @@ func TestSettleRemote(t *testing.T) {
 		if err := settle(again, e, s); err != nil {
 			t.Error(err)
 		}
-		again.close()
-		isSwept(t, again, config)
+		closed(t, again)
 		e.job(s.ID).end()
 	}
+}
+
+// telling is an engine that reports metrics while a job runs.
+type telling []*metrics.Results
+
+func (e telling) Submit(context.Context, *beam.Pipeline, string) (string, error) { return "id", nil }
+
+func (e telling) Wait(_ context.Context, _ string, report func(engine.State)) (*metrics.Results, error) {
+	for _, found := range e[:len(e)-1] {
+		report(engine.State{Metrics: found})
+		report(engine.State{Name: "RUNNING"})
+	}
+	return e[len(e)-1], nil
+}
+
+func (e telling) Cancel(context.Context, string) error { return nil }
+
+// told makes metrics of a stage: the numbers by name, and the times of its tasks.
+func told(stage work.Stage, counts map[string]int64, times ...metrics.DistributionValue) *metrics.Results {
+	var counters []metrics.CounterResult
+	for name, n := range counts {
+		counters = append(counters, metrics.CounterResult{Attempted: n, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: name}})
+	}
+	var spans []metrics.DistributionResult
+	for _, span := range times {
+		spans = append(spans, metrics.DistributionResult{Attempted: span, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: "unix_ms"}})
+	}
+	return metrics.NewResults(counters, spans, nil, nil, nil)
+}
+
+// TestAwait: the metrics that an engine reports become the progress of the stages, with the times of the workers as soon
+// as a task has ended.
+func TestAwait(t *testing.T) {
+	e := telling{
+		told(work.Fingerprint, nil),
+		told(work.Fingerprint, map[string]int64{"expected": 4}),
+		told(work.Fingerprint, map[string]int64{"expected": 4, "tasks": 2, "recalled": 1, "records": 70, "bytes": 900, "written_bytes": 30},
+			metrics.DistributionValue{Count: 2, Min: 5000, Max: 8000}, metrics.DistributionValue{Count: 1, Min: 4000, Max: 6000}),
+	}
+	var looks [][]work.StageProgress
+	var stages func() []work.StageProgress
+	ended := false
+	r := &run{settings: settings{Config: job.Default()}}
+	r.Config.Monitor = func(s func() []work.StageProgress) func() {
+		stages = s
+		return func() { looks, ended = append(looks, s()), true }
+	}
+	r.Config.Progress = func(string) { looks = append(looks, stages()) }
+	if _, err := r.await(t.Context(), e, Submission{Runner: "flink"}); err != nil || !ended {
+		t.Fatalf("%v, ended: %v", err, ended)
+	}
+	if len(looks) != 3 || len(looks[0]) != 0 || len(looks[1]) != 1 {
+		t.Fatalf("%v", looks)
+	}
+	if begun := looks[1][0]; begun.Tasks != 4 || begun.Done != 0 || time.Since(begun.Begun) > time.Hour {
+		t.Errorf("no task has ended: %+v", begun)
+	}
+	want := []work.StageProgress{{
+		Stage: work.Fingerprint, Tasks: 4, Done: 3, Records: 70, Bytes: 900, Written: 30, Begun: time.UnixMilli(4000), Ended: time.UnixMilli(8000),
+	}}
+	if !reflect.DeepEqual(looks[2], want) {
+		t.Errorf("%+v, want %+v", looks[2], want)
+	}
+}
+
+// TestStateOnEngine: nights on an engine that loses workers and in this process share a state, and write what runs over
+// everything write.
+func TestStateOnEngine(t *testing.T) {
+	e, config := newDetached(t)
+	n := newNight(t, 41)
+	config.Input, config.State, config.Overwrite = []string{n.folder}, filepath.Join(t.TempDir(), "state"), true
+	for night := range 4 {
+		n.file(t, fmt.Sprintf("%c.jsonl", "mbza"[night]), 40)
+		if night == 2 { // in this process
+			local := config
+			local.Runner = ""
+			runJob(t, local)
+			continue
+		}
+		r := prepared(t, config)
+		r.job.Runs.Unreliable = uint64(night + 1) // tasks break off, and run twice
+		summary := completed(t, r, e)
+		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {
+			t.Errorf("night %d: %+v", night, s)
+		}
+		n.checkSaved(t, summary, 40)
+		whole := config
+		whole.State, whole.Overwrite = "", false
+		sameAsHere(t, whole)
+	}
+}
+
+// TestStateOfLostJob: a job whose driver dies leaves the state as it was. It is cancelled, and the next run ends as it would
+// have.
+func TestStateOfLostJob(t *testing.T) {
+	e, config := newDetached(t)
+	n := newNight(t, 42)
+	config.Input, config.State = []string{n.folder}, filepath.Join(t.TempDir(), "state")
+	n.file(t, "a.jsonl", 40)
+	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--async") {
+		t.Errorf("a job that nobody waits for: %v", err)
+	}
+	r := prepared(t, config)
+	s, err := r.submit(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	e.group.Wait() // the job reads the flags of this process, and taking up sets them
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--cancel") {
+		t.Errorf("a job whose driver has died: %v", err)
+	}
+	again, _, err := takeUp(t.Context(), config.Output, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.cancelOn(t.Context(), e, s); err != nil {
+		t.Error(err)
+	}
+	closed(t, again)
+	if _, err := state.Read(config.State); err == nil {
+		t.Error("the state has a generation")
+	}
+	completed(t, prepared(t, config), e)
+	if _, err := state.Verify(t.Context(), config.State); err != nil {
+		t.Error(err)
+	}
+	config.State = ""
+	sameAsHere(t, config)
 }

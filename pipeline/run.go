@@ -4,12 +4,19 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/match/recall"
@@ -37,21 +44,28 @@ const (
 // Run runs the job and returns its summary. Unless it returns an error, the results are complete and published. A
 // cancelled context ends the job and leaves the output folder as it was. Run then returns the context's error.
 func Run(ctx context.Context, config job.Config) (Summary, error) {
-	r, err := prepare(ctx, config)
+	r, err := list(ctx, config)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer r.close()
+	if kept, is := r.unchanged(); is {
+		return kept, nil
+	}
+	if err := r.open(ctx); err != nil {
+		return Summary{}, err
+	}
 	var found *metrics.Results
 	if job.IsLocal(config.Runner) {
 		found, err = r.executeAll(ctx)
 	} else {
 		found, err = r.runOn(ctx, engineOf(config.Runner))
+		ctx = context.WithoutCancel(ctx) // the job is done elsewhere, and an end now would lose it
 	}
 	if err != nil {
 		return Summary{}, err
 	}
-	return r.finish(found)
+	return r.finish(ctx, found)
 }
 
 // run is a job on its way. What another process needs to finish it can be written as JSON.
@@ -69,37 +83,50 @@ type run struct {
 	job     *transforms.Job // nil in a process that only finishes the job
 }
 
-// prepare checks the settings, lists the inputs, makes the job of both, and gives it its folders. The caller closes the run.
-// The error is of a kind.
-func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
+// list checks the settings, opens the state and lists the inputs. The caller closes the run. The error is of a kind.
+func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	begun := time.Now()
 	checked, err := checkSettings(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{settings: checked, Begun: begun}
-	defer func() {
-		if err != nil {
-			r.close()
-		}
-	}()
 	if config.State != "" {
 		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
 	}
 	if err := r.listInputs(ctx); err != nil {
+		r.close()
 		return nil, err
 	}
+	return r, nil
+}
+
+// open makes the job of the settings and the inputs, and gives it its folders. The error is of a kind.
+func (r *run) open(ctx context.Context) error {
 	r.job = r.newJob()
 	if err := r.openFolders(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := checkRoom(ctx, &r.Config, r.job, r.inputs); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.results.Keep(); err != nil {
-		return nil, failure.New(failure.Storage, err)
+		return failure.New(failure.Storage, err)
+	}
+	return nil
+}
+
+// prepare lists the inputs of a run and opens it. The caller closes the run. The error is of a kind.
+func prepare(ctx context.Context, config job.Config) (*run, error) {
+	r, err := list(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		r.close()
+		return nil, err
 	}
 	return r, nil
 }
@@ -133,7 +160,8 @@ func (r *run) lists() job.Lists {
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.KnowsCommon = r.state.Units(), r.settled(), r.knowsCommon()
+		e.Units, e.Verdicts, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.knowsCommon(), r.narrows()
+		e.FreshBytes = r.inputs.FreshBytes()
 	}
 	return transforms.NewJob(&r.Config, e)
 }
@@ -175,7 +203,6 @@ func (r *run) close() {
 // whole process.
 var process = make(chan struct{}, 1)
 
-// graphOf returns the pipeline of a job.
 func graphOf(j *transforms.Job) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	transforms.LayOut(s, j)
@@ -209,8 +236,9 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	return &found, nil
 }
 
-// finish checks the results of a pipeline that has ended, and publishes them.
-func (r *run) finish(found *metrics.Results) (Summary, error) {
+// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the results are
+// published.
+func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return Summary{}, err
@@ -246,7 +274,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 		}
 		return summary, nil
 	}
-	if err := r.publishScheduled(&result, &summary); err != nil {
+	if err := r.publishScheduled(ctx, &result, &summary); err != nil {
 		return Summary{}, err
 	}
 	return summary, nil
@@ -274,7 +302,93 @@ func accept(config job.Config, result write.Result, size int64) error {
 	return nil
 }
 
-// openWorkspace makes the folders of a run.
 func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
 	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite, Recipe: recipe})
+}
+
+// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles follow
+// from the whole corpus: so nobody could find out later what was compared.
+func (r *run) writeLeftOut() (files []output.File, err error) {
+	of := write.Files{Partial: work.Path(r.results.Partial)}
+	write := func(name string, packed []byte) error {
+		file, err := write.WriteShingles(of, name, packed)
+		files = append(files, file)
+		return err
+	}
+	if len(r.inputs.Ignored) > 0 {
+		if err := write(output.IgnoredShingles, r.inputs.Ignored); err != nil {
+			return nil, err
+		}
+	}
+	if r.Config.CommonLaw().IsOff() {
+		return files, nil
+	}
+	found, err := r.common()
+	if err == nil {
+		err = write(output.CommonShingles, found)
+	}
+	return files, err
+}
+
+// common returns the shingles that did not count because very many documents have them.
+func (r *run) common() ([]byte, error) {
+	if r.Config.CommonLaw().IsOff() {
+		return nil, nil
+	}
+	return common.Found(r.results.Temp)
+}
+
+// recipe returns a hash of all that decides what the tasks of a run do: the program, the parameters of the stages and
+// the inputs. It is empty if the run is not to be resumed.
+func (r *run) recipe() (string, error) {
+	if !r.Config.Resume {
+		return "", nil
+	}
+	hash := sha256.New()
+	if err := hashProgram(hash); err != nil {
+		return "", err
+	}
+	for _, part := range []any{r.job, r.inputs} {
+		encoded, err := json.Marshal(part)
+		if err != nil {
+			return "", fmt.Errorf("identify the job: %w", err)
+		}
+		hash.Write(encoded)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// hashProgram adds this program to a hash: another version may cut or write records in another way.
+func hashProgram(hash io.Writer) error {
+	path, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	program, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	defer program.Close()
+	if _, err := io.Copy(hash, program); err != nil {
+		return fmt.Errorf("identify this program: %w", err)
+	}
+	return nil
+}
+
+// sayResumed tells the user whether the run goes on where a dead run was.
+func (r *run) sayResumed() {
+	switch {
+	case r.Config.Progress == nil:
+	case r.results.Resumed:
+		r.Config.Progress("an earlier job has died: going on from what it has done")
+	case r.results.Outdated:
+		r.Config.Progress("an earlier job has died, but its configuration, its input or the program was another: beginning anew")
+	}
+}
+
+// sayKept tells the user what is kept of a run that has failed.
+func (r *run) sayKept() {
+	if r.results.IsKept() && r.Config.Progress != nil {
+		r.Config.Progress(fmt.Sprintf("what the job has done is kept in %s: run it again with the same flags to go on; without --resume to begin anew", r.results.Temp))
+	}
 }

@@ -57,7 +57,6 @@ func CheckRunner(ctx context.Context, runner string) error {
 	return reachServer(ctx, runner, *jobopts.Endpoint)
 }
 
-// engineOf returns the engine of a runner.
 func engineOf(runner string) engine.Engine {
 	if isDataflow(runner) {
 		return dataflow.Engine{}

@@ -2,18 +2,28 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
-	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	"google.golang.org/grpc"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/job"
+	"mirrorbeam/pipeline/dataflow/dataflowtest"
+	"mirrorbeam/pipeline/workerpool"
+	"mirrorbeam/transforms"
 )
 
 // portable is the runner that hands jobs to the Prism of startPrism.
@@ -36,21 +46,9 @@ func startPrism(t *testing.T) {
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
 }
 
-// workerPool starts workers as processes of this test binary, as a cluster would start the program on another machine.
-type workerPool struct {
-	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
-
-	t      *testing.T
-	dir    string // the working folder of the workers
-	binary string
-
-	mu      sync.Mutex
-	workers map[string]*exec.Cmd
-	started int
-}
-
-// startPool starts a pool, which ends with the test, and makes Beam use it.
-func startPool(t *testing.T) *workerPool {
+// startPool starts a pool of workers, which are processes of this test binary, and makes Beam use it. Count returns how many
+// workers it has started.
+func startPool(t *testing.T) (count func() int) {
 	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
@@ -60,63 +58,31 @@ func startPool(t *testing.T) *workerPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &workerPool{t: t, dir: t.TempDir(), binary: binary, workers: map[string]*exec.Cmd{}}
-	server := grpc.NewServer()
-	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, p)
+	told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := workerpool.Pool{Program: binary, Log: told, Arguments: func(e workerpool.Endpoints) []string {
+		return []string{"-pooled", strings.Join([]string{e.ID, e.Control, e.Logging, e.Provision}, " ")}
+	}}
+	ctx, end := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
-	serving.Go(func() { server.Serve(listener) })
+	serving.Go(func() {
+		if err := pool.Serve(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(func() {
-		server.Stop()
+		end()
 		serving.Wait()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for id := range p.workers {
-			p.stop(id)
+		if err := told.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	setFlag(t, jobopts.EnvironmentType, "EXTERNAL")
 	setFlag(t, jobopts.EnvironmentConfig, listener.Addr().String())
 	setFlag(t, jobopts.WorkerBinary, binary)
-	return p
-}
-
-func (p *workerPool) StartWorker(_ context.Context, request *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	worker := exec.Command(p.binary, "--worker", "--id="+request.GetWorkerId(),
-		"--control_endpoint="+request.GetControlEndpoint().GetUrl(),
-		"--logging_endpoint="+request.GetLoggingEndpoint().GetUrl())
-	// A worker elsewhere does not know the driver's working folder.
-	worker.Dir = p.dir
-	if err := worker.Start(); err != nil {
-		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
-	}
-	p.workers[request.GetWorkerId()] = worker
-	p.started++
-	return &fnpb.StartWorkerResponse{}, nil
-}
-
-func (p *workerPool) StopWorker(_ context.Context, request *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stop(request.GetWorkerId())
-	return &fnpb.StopWorkerResponse{}, nil
-}
-
-// stop ends a worker, which waits for that when it has nothing left to do.
-func (p *workerPool) stop(id string) {
-	if worker := p.workers[id]; worker != nil {
-		worker.Process.Kill()
-		worker.Wait()
-		delete(p.workers, id)
-	}
-}
-
-// count returns the number of workers started so far.
-func (p *workerPool) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.started
+	return func() int { return strings.Count(string(readFile(t, told.Name())), ": process ") }
 }
 
 // TestWorkerProcess runs the job with all its tasks in another process, which knows only what the pipeline carries.
@@ -126,12 +92,12 @@ func TestWorkerProcess(t *testing.T) {
 	want := lawfulOutput(t, lawConfig(t, input))
 
 	startPrism(t)
-	pool := startPool(t)
+	started := startPool(t)
 	config := lawConfig(t, input)
 	config.Lanes, config.Runner = 3, portable
 	sameText(t, "output", lawfulOutput(t, config), want)
 	checkUnique(t, config, files)
-	if n := pool.count(); n != 1 {
+	if n := started(); n != 1 {
 		t.Errorf("%d workers were started, want 1", n)
 	}
 	checkMadeByWorker(t, config.Output)
@@ -153,6 +119,40 @@ func TestWorkerProcess(t *testing.T) {
 	})
 }
 
+// TestNearDuplicatesElsewhere: a pipeline of somebody else finds the clusters of a job, with all tasks in another process.
+// TestNearDuplicates in transforms compares all rows.
+func TestNearDuplicatesElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts another process")
+	}
+	w := newWriter(11)
+	w.families(20, 6, 30, 90)
+	config := lawConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
+	summary := runJob(t, config)
+	var handed []transforms.Document
+	for _, l := range w.lines {
+		handed = append(handed, transforms.Document{ID: l.id, Text: l.text})
+	}
+	startPrism(t)
+	started := startPool(t)
+	elsewhere := job.Default()
+	elsewhere.Threshold, elsewhere.Temp = config.Threshold, t.TempDir()
+	p, s := beam.NewPipelineWithRoot()
+	found, err := transforms.NearDuplicates(s, beam.CreateList(s, handed), transforms.Options{Config: elsewhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passert.Count(s, found.Members, "members", int(summary.Counts.Clustered))
+	passert.Count(s, found.Pairs, "pairs", int(summary.Counts.Pairs))
+	passert.Empty(s, found.Rejects)
+	if _, err := beam.Run(t.Context(), portable, p); err != nil {
+		t.Fatal(err)
+	}
+	if summary.Counts.Pairs < 50 || started() == 0 {
+		t.Errorf("%d pairs, %d workers", summary.Counts.Pairs, started())
+	}
+}
+
 // checkMadeByWorker checks that another process wrote the results: their mode shows the mask that only workers set.
 func checkMadeByWorker(t *testing.T, dir string) {
 	t.Helper()
@@ -168,5 +168,110 @@ func checkMadeByWorker(t *testing.T, dir string) {
 		if info.Mode() != fs.FileMode(workerMode) {
 			t.Errorf("%s has mode %v, a worker makes %v", filepath.Base(file), info.Mode(), fs.FileMode(workerMode))
 		}
+	}
+}
+
+// TestCheckRunner: a runner is refused before any work if flags are missing, or if its job server does not answer. An
+// interruption is reported as one.
+func TestCheckRunner(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, c := range []struct {
+		ctx              context.Context
+		runner, endpoint string
+		want             error
+	}{
+		{t.Context(), "", "", nil},
+		{t.Context(), "portable", "", ErrUsage},
+		{t.Context(), "portable", "localhost", ErrUsage},
+		{t.Context(), "portable", "127.0.0.1:1", ErrStorage},
+		{t.Context(), "flink", listener.Addr().String(), nil},
+		{ended, "flink", "127.0.0.1:1", context.Canceled},
+		{t.Context(), "dataflow", "", ErrUsage},
+		{t.Context(), "unknown", "", ErrUsage},
+	} {
+		setFlag(t, jobopts.Endpoint, c.endpoint)
+		if err := CheckRunner(c.ctx, c.runner); !errors.Is(err, c.want) {
+			t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
+		}
+	}
+}
+
+// startDataflow starts a stand-in for Dataflow that runs jobs, and leads this test's jobs to it.
+func startDataflow(t *testing.T) *dataflowtest.Server {
+	t.Helper()
+	server := dataflowtest.Start(t)
+	server.Run()
+	t.Cleanup(storage.Register("gs", gcs.New(hasty())))
+	for name, value := range server.Flags() {
+		before := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := flag.Set(name, before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, jobopts.WorkerBinary, binary)
+	return server
+}
+
+// TestDataflow runs the job from what Dataflow is sent, in another process: the same bytes, and the same counts of tasks.
+func TestDataflow(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
+	local := lawConfig(t, input)
+	want := runJob(t, local)
+
+	server := startDataflow(t)
+	config := lawConfig(t, input)
+	config.Runner = "dataflow"
+	got := runJob(t, config)
+	sameFiles(t, allFiles(t, config.Output), allFiles(t, local.Output))
+	checkMadeByWorker(t, config.Output)
+	if n := len(server.Jobs()); n != 1 {
+		t.Errorf("%d jobs were sent, want 1", n)
+	}
+	for i, stage := range want.Stages {
+		if far := got.Stages[i]; stage.Records != far.Records || (stage.Tasks > 0) != (far.Tasks > 0) {
+			t.Errorf("stage %s: %d tasks of %d records, want some of %d", stage.Name, far.Tasks, far.Records, stage.Records)
+		}
+	}
+}
+
+// TestDataflowFault: a fault of a task comes back as its own, whatever the service says around it. A job that fails for
+// another reason is told in the words of the service.
+func TestDataflowFault(t *testing.T) {
+	server := startDataflow(t)
+	server.Play("JOB_STATE_RUNNING", "JOB_STATE_FAILED")
+	program := filepath.Join(t.TempDir(), "program")
+	put(t, program, []byte("no worker starts this"), plain)
+	setFlag(t, jobopts.WorkerBinary, program)
+	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 2)...))
+	config.Runner = "dataflow"
+	fault := work.Fault{Kind: work.InputFault, Text: "read input a.jsonl: gone"}
+	for _, test := range []struct {
+		said string
+		kind error
+		want string
+	}{
+		{"The zone has no machines of this type.", ErrStorage, "The zone has no machines of this type."},
+		{"A work item has failed 4 times: process bundle: " + fault.Error() + " caused by:\nmore", ErrInput, fault.Text},
+	} {
+		server.Say("JOB_MESSAGE_ERROR", test.said)
+		if _, err := Run(t.Context(), config); !errors.Is(err, test.kind) || err.Error() != test.want {
+			t.Errorf("%q becomes %v", test.said, err)
+		}
+		checkNoLeftovers(t, config)
 	}
 }

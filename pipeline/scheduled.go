@@ -15,6 +15,8 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -46,9 +48,10 @@ type scheduled struct {
 	// sketches identifies what decides the units.
 	sketches   string
 	difference state.Difference
+	// comparesAll says that the run does without the pairs of the last one.
+	comparesAll bool
 }
 
-// openState opens the state of a configuration.
 func openState(config *job.Config) (*scheduled, error) {
 	host, _ := os.Hostname()
 	opened, err := state.Open(config.State, fmt.Sprintf("process %d on %s", os.Getpid(), host))
@@ -134,11 +137,32 @@ func (r *run) otherSettings() error {
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+	if s == nil || s.comparesAll || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
 		!r.Config.Scorer().IsExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)
+}
+
+// growth bounds how far a corpus may grow from nights that leave documents out: by a part of this size of what it was when a run
+// last grouped all documents.
+const growth = 8
+
+// narrows reports whether the run may leave documents out that can be in no pair. Which pairs of a dense group are compared depends on
+// all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed. Only
+// a small corpus has no dense groups.
+func (r *run) narrows() bool {
+	if r.settled() == "" || r.state.Last.Grouped == 0 {
+		return false
+	}
+	last := &r.state.Last
+	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !isCrowded(last.Crowded, last.Documents)
+}
+
+// isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents.
+func isCrowded(pairs, documents int64) bool {
+	bounds := groups.UsualBounds()
+	return 2*pairs > bounds.Allowed(documents)
 }
 
 // knowsCommon reports whether the state has a list of common shingles, which the run takes as it is.
@@ -154,11 +178,17 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
-	if err != nil || hasComparedAll(result) {
+	if err != nil || hasComparedAll(result) && !(r.job.Parameters.Narrowed && isCrowded(result.Crowded, documentsOf(result))) {
 		return found, err
 	}
-	r.job.Parameters.Verdicts = ""
+	r.state.comparesAll = true
+	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
 	return execute(ctx, r.job, &r.Config)
+}
+
+// documentsOf returns the number of all documents of a result.
+func documentsOf(result write.Result) int64 {
+	return result.Counts.Documents + result.Counts.ReferenceDocuments
 }
 
 // hasComparedAll reports whether a run has compared all candidates.

@@ -2,11 +2,24 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"syscall"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/pipeline/jobservice"
+	"mirrorbeam/transforms"
 )
 
 // settings is a configuration that has been checked, with what stands in the lists that it names.
@@ -45,4 +58,94 @@ func checkSettings(ctx context.Context, config job.Config) (s settings, err erro
 		return s, failure.New(failure.Usage, err)
 	}
 	return s, nil
+}
+
+const (
+	// filesOfProcess is the number of other files that the process opens, and some to spare.
+	filesOfProcess = 8
+	// filesOfTask is the number of files that a task has open at a time.
+	filesOfTask = 4
+)
+
+// checkOpenFiles refuses to start if the job would run out of files in the middle of its work.
+func checkOpenFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("ask for the limit of open files: %w", err)
+	}
+	opened, err := os.ReadDir("/dev/fd")
+	needed := uint64(len(opened) + filesOfProcess + filesOfTask*work.Cores())
+	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
+		return fmt.Errorf("only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and run the job again", limit.Cur, needed)
+	}
+	return nil
+}
+
+// firstReject describes the first reject of a result that has one.
+func firstReject(result write.Result) string {
+	first := result.FirstReject
+	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
+}
+
+// flinkREST is a flag beside Beam's, which know the job server only.
+var flinkREST = flag.String("flink_rest", "", "Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: port 8081 on the machine of the job server).")
+
+// jobServer returns the job server that the flags of Beam name.
+func jobServer(runner string) *jobservice.Server {
+	return &jobservice.Server{Address: *jobopts.Endpoint, Options: jobservice.Options{
+		Parallelism:      *jobopts.Parallelism,
+		Experiments:      jobopts.GetExperiments(),
+		RetainContainers: *jobopts.RetainDockerContainers,
+		Flink:            runner == "flink" || runner == "FlinkRunner",
+		FlinkREST:        *flinkREST,
+	}}
+}
+
+const (
+	// mostTempShare is more than a job needs of temporary files for each byte of text.
+	mostTempShare = 16
+	// usualTempShare is what a job needs of temporary files for each byte of its sketch blocks: half as much again for
+	// keys, pairs and gathered sets.
+	usualTempShare = 1.5
+	// keptTempShare is the same for a job whose sketch blocks lie in its state.
+	keptTempShare = 0.5
+)
+
+// checkRoom refuses a job whose temporary files clearly do not fit on their disk, and says where it is a close call. It
+// reads a part of the input if there is not room in plenty.
+func checkRoom(ctx context.Context, config *job.Config, j *transforms.Job, inputs *documents.Inputs) error {
+	free, known := storage.Free(string(j.Runs.Folder))
+	if text := inputs.TextBytes(); !known || free/mostTempShare >= text {
+		return nil
+	}
+	share, err := j.Fingerprinting.BlockShare(ctx, inputs)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return nil // the job comes upon it, and says more
+	}
+	if share *= usualTempShare; config.State != "" {
+		share *= keptTempShare / usualTempShare
+	}
+	return room{free, share * float64(inputs.TextBytes()), share * float64(inputs.LeastTextBytes())}.check(config)
+}
+
+// room is what a disk has for temporary files and what a job is estimated to need, in bytes: of text that is compressed
+// as usual, and of text that is hardly smaller where it is compressed.
+type room struct {
+	free          int64
+	wanted, least float64
+}
+
+// check is an error if there is not even half of the least room. It warns if there is less than is wanted.
+func (r room) check(config *job.Config) error {
+	has := fmt.Sprintf("the disk of the temporary folder %s has %.1f MB free", config.TempFolder(), float64(r.free)/1e6)
+	switch free := float64(r.free); {
+	case free < r.least/2:
+		return failure.New(failure.Storage, setting.Errorf("%s, and the job needs about %.1f MB: make room on it, or name a folder on another disk with {temp}", has, r.wanted/1e6))
+	case free < r.wanted && config.Progress != nil:
+		config.Progress(fmt.Sprintf("%s, and the job may need about %.1f MB", has, r.wanted/1e6))
+	}
+	return nil
 }

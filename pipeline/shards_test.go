@@ -41,7 +41,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 		t.Fatal(err)
 	}
 	defer r.close()
-	r.inputs.Splits = corpus.Splits(r.inputs.Files, inner.splitBytes)
+	// More splits than this tell nothing new, and each writes a section for each shard.
+	const most = 50
+	r.inputs.Splits = corpus.Splits(r.inputs.Files, max(inner.splitBytes, r.Bytes/most))
 	if err := documents.WriteInputs(string(r.job.Inputs), *r.inputs); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // fingerprintOf reads the SimHash of a row of sketches.
@@ -242,5 +244,42 @@ func checkEqualFingerprints(t *testing.T, s *scene, config job.Config, summary S
 	}
 	if n := summary.Counts; n.Removed != gone || n.RemovedForReference != forReference || n.Kept+gone != n.Documents || n.Pairs != int64(len(rows)) {
 		t.Errorf("counts %+v; %d go, %d of them for the reference, %d rows", n, gone, forReference, len(rows))
+	}
+}
+
+type sketchRow = output.Sketch
+
+// TestSketches: every document of the input has a row and no document of the reference has one, in document order,
+// whether the blocks hold full sets or not, with as many hashes as the configuration says.
+func TestSketches(t *testing.T) {
+	files := cut(oddities(71), 3)
+	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
+	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
+	config.Emit, config.Bits = []string{output.Clusters, output.Sketches}, 192
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens}, SimHashBits: 192})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := naiveTruth(3, true, files...)
+	for i, c := range []struct {
+		verify methods.Verification
+		size   int
+	}{{methods.VerifyExact, 0}, {methods.VerifySketch, 0}, {methods.VerifyExact, 32}, {methods.VerifySketch, 45}} {
+		var want []sketchRow
+		for i := range tr.documents {
+			f := fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})
+			row := sketchRow{ID: tr.id(i), Ref: tr.documents[i].ref, Shingles: int64(len(f.Set))}
+			for _, hash := range f.Set[:min(len(f.Set), cmp.Or(c.size, 128))] {
+				row.Fingerprint = append(row.Fingerprint, int64(hash))
+			}
+			for _, word := range slices.Backward(f.SimHash) {
+				row.SimHash += fmt.Sprintf("%016x", word)
+			}
+			want = append(want, row)
+		}
+		config.Verify, config.SketchSize, config.Lanes = c.verify, c.size, 1+i%3
+		config.Output = filepath.Join(t.TempDir(), "out")
+		runJob(t, config)
+		checkSame(t, "sketches", readRows[sketchRow](t, config.Output, output.Sketches), want)
 	}
 }

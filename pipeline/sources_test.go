@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -10,16 +12,15 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
 // sourceNames returns the names of the sources of all documents, with "reference " before those of the reference: each
 // file is one, or the values of a field that most documents have.
 func (tr *truth) sourceNames(byField bool) []string {
-	names, counts := make([]string, len(tr.documents)), map[string]int{}
+	names := make([]string, len(tr.documents))
 	const reference = "reference "
 	for i, d := range tr.documents {
 		names[i], _, _ = strings.Cut(d.ref, ":")
@@ -28,27 +29,6 @@ func (tr *truth) sourceNames(byField bool) []string {
 		}
 		if i < tr.references {
 			names[i] = reference + names[i]
-		}
-		counts[names[i]]++
-	}
-	for prefix, most := range map[string]int{reference: 28, "": 100} {
-		var of []string
-		for name := range counts {
-			if strings.HasPrefix(name, reference) == (prefix != "") {
-				of = append(of, name)
-			}
-		}
-		if len(of) <= most {
-			continue
-		}
-		slices.SortFunc(of, func(a, b string) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-		})
-		rest := of[most-1:]
-		for i := range names {
-			if slices.Contains(rest, names[i]) {
-				names[i] = fmt.Sprintf("%s(%d others)", prefix, len(rest))
-			}
 		}
 	}
 	return names
@@ -107,26 +87,7 @@ func (tr *truth) sourceRows(config job.Config, removed map[string]bool) []source
 	slices.SortFunc(table, func(a, b sources.Row) int {
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
 	})
-	listLargest(table, 1000)
 	return table
-}
-
-// listLargest leaves the given number of shares in a table: the largest and, of equal ones, the first.
-func listLargest(table []sources.Row, most int) {
-	var all []sources.Share
-	rowOf := map[int]int{}
-	var order []int
-	for i, row := range table {
-		for _, share := range row.In {
-			order, rowOf[len(all)] = append(order, len(all)), i
-			all = append(all, share)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Documents, all[a].Documents) })
-	for _, left := range order[min(len(order), most):] {
-		row := &table[rowOf[left]]
-		row.In, row.MoreIn = row.In[:len(row.In)-1], row.MoreIn+1
-	}
 }
 
 // referenceFirst orders a source of the reference before one of the input.
@@ -167,98 +128,67 @@ func checkSources(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	}
 }
 
-// warned returns files with data that a user may lose: a source that is all in another one, pages of one template, two
-// families of documents that one pair joins, and a field of addresses.
-func warned() []file {
-	w := newWriter(12)
-	taken := func(name string, add func()) file {
-		w.lines = nil
-		add()
-		return file{name, w.lines}
+// shownSource returns a value in JSON as a table of sources shows it.
+func shownSource(value string) string {
+	var text string
+	switch {
+	case value == "null":
+		return "(none)"
+	case value == `""`:
+		return value
+	case json.Unmarshal([]byte(value), &text) == nil:
+		return text
 	}
-	var texts []string
-	for range 60 {
-		texts = append(texts, strings.Join(w.text(60), " "))
-	}
-	addTexts := func() {
-		for _, text := range texts {
-			w.add(text)
-		}
-	}
-	template := strings.Join(w.text(100), " ")
-	return []file{
-		taken("first.jsonl", addTexts),
-		taken("families.jsonl", func() {
-			// Neighbours in this list of parts have more than four fifths of their shingles in common, others less.
-			words := w.text(120)
-			for i, part := range [][]string{words[:100], words[:108], words[11:], words[20:]} {
-				w.add(strings.Join(part, " "))
-				for copied := range 30 {
-					if i == 0 || i == 3 {
-						w.add(fmt.Sprintf("%s %d", strings.Join(part, " "), copied))
-					}
-				}
-			}
-			for range 10 {
-				w.add(strings.Join(w.text(30), " "))
-			}
-		}),
-		taken("pages.jsonl", func() {
-			for range 150 {
-				w.add(template + " " + strings.Join(w.text(8), " "))
-			}
-		}),
-		taken("second.jsonl", addTexts),
-		taken("sites.jsonl", func() {
-			for i := range 1000 {
-				w.add(fmt.Sprintf("https://example.org/%d/%s", i, w.text(1)[0]))
-			}
-		}),
-	}
+	return value
 }
 
-// TestWarnings: each of the things that a user may want to know of is told once, with the flag that helps.
-func TestWarnings(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, warned()...))
-	want := []warnings.Warning{
-		{
-			Kind: warnings.LargeCluster, Text: "cluster doc-135 has 150 of 1344 documents, such as doc-135 and doc-136",
-			Flag: "--common auto, --threshold 0.9, --split star", A: "doc-135", B: "doc-136",
-		},
-		{
-			Kind: warnings.TextField, Flag: "--text-field",
-			Text: "the text, field text, is a web address in 1000 of 1344 records: the texts may be in another field",
-		},
-		{
-			Kind: warnings.SourceLoss, Flag: "--common auto, --threshold 0.9, --split star",
-			Text: "pages.jsonl loses 149 of its 150 documents; 150 are like others of the same source",
-		},
-		{
-			Kind: warnings.SourceLoss, Flag: "--input",
-			Text: "second.jsonl loses 60 of its 60 documents; 60 have near-duplicates in first.jsonl, which may hold the same data",
-		},
-	}
-	summary := runJob(t, config)
-	got := map[warnings.Kind]int{}
-	for i, warning := range summary.Warnings {
-		if got[warning.Kind]++; i < len(want) && warning != want[i] {
-			t.Errorf("warning %+v, want %+v", warning, want[i])
+// fromSources returns documents of many sources, in the field site. A few of them have many documents each; many have one
+// or two. Some documents lack the field.
+func fromSources(lines []line, many int, seed uint64) []line {
+	random := newWriter(seed)
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.kind == rejectLine })
+	return marked(lines, func(_ int, l *line) map[string]string {
+		n := int(math.Pow(float64(many), random.random.Float64())) - 1
+		value := fmt.Sprintf(`"site %d.example"`, n)
+		switch {
+		case n%7 == 3:
+			value = fmt.Sprint(n)
+		case n == 4:
+			value = `""`
+		case n == 5:
+			value = `null`
+		case n == 6:
+			l.source = "(none)"
+			return nil
 		}
-	}
-	if !reflect.DeepEqual(got, map[warnings.Kind]int{
-		warnings.LargeCluster: 1, warnings.TextField: 1, warnings.SourceLoss: 2, warnings.LikelyTemplate: 1, warnings.OnePair: 1,
-	}) {
-		t.Errorf("warnings %+v", summary.Warnings)
-	}
-	last := summary.Warnings[len(summary.Warnings)-1]
-	if !strings.Contains(last.Text, "of 64 documents is held together by one pair") || !strings.Contains(last.Text, "without it, 32 of them") || last.Flag != "--split star" {
-		t.Errorf("warning %+v", last)
-	}
-	// With stars there are no chains.
-	config.Split, config.Output = keep.Star, filepath.Join(t.TempDir(), "stars")
-	for _, warning := range runJob(t, config).Warnings {
-		if warning.Kind == warnings.OnePair || strings.Contains(warning.Flag, "--split") {
-			t.Errorf("with stars: %+v", warning)
+		l.source = shownSource(value)
+		return map[string]string{"site": value}
+	})
+}
+
+// TestSourceFieldChangesNothingElse: the rows of a job are the same with and without the field, and so is the hash of its
+// configuration. With passages the table counts documents that share one.
+func TestSourceFieldChangesNothingElse(t *testing.T) {
+	input := putCorpus(t, plain, cut(fromSources(oddities(78), 20, 79), 4)...)
+	for _, similarity := range []methods.Similarity{methods.Resemblance, methods.Containment} {
+		config := lawConfig(t, input)
+		if config.Similarity = similarity; similarity == methods.Containment {
+			config.Keys, config.Emit = methods.Auto, []string{output.Pairs}
+		}
+		plain := runJob(t, config)
+		want := string(readOutput(t, config.Output, output.Pairs))
+		config.SourceField, config.Output = "site", filepath.Join(t.TempDir(), "by field")
+		summary := runJob(t, config)
+		sameText(t, string(similarity), string(readOutput(t, config.Output, output.Pairs)), want)
+		if !reflect.DeepEqual(summary.Counts, plain.Counts) || summary.ConfigHash != plain.ConfigHash {
+			t.Errorf("%s: counts %+v and hash %s, want %+v and %s", similarity, summary.Counts, summary.ConfigHash, plain.Counts, plain.ConfigHash)
+		}
+		documents, elsewhere := int64(0), int64(0)
+		for _, row := range summary.Sources {
+			documents, elsewhere = documents+row.Documents, elsewhere+row.Elsewhere
+		}
+		if documents != summary.Counts.Documents || elsewhere == 0 {
+			t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere, summary.Sources)
 		}
 	}
 }

@@ -68,7 +68,6 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 	return p
 }
 
-// stages returns the costs of the stages.
 func stages(of *metrics.Results) []finished.Stage {
 	var all []finished.Stage
 	for _, s := range meter(of) {

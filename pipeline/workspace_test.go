@@ -116,28 +116,23 @@ func TestOverwrite(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
 }
 
-// TestNamesOfBytes: a path is bytes, whether or not they are UTF-8.
-func TestNamesOfBytes(t *testing.T) {
+// TestFoldersOfUser: a path is bytes, whether or not they are UTF-8. A folder for temporary files that existed before the job is
+// the user's, and stays.
+func TestFoldersOfUser(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(28), 2)...))
 	runJob(t, config)
-	want := lawful(t, config.Output)
-	root := t.TempDir()
-	config.Output = filepath.Join(root, "caf\xe9", "\xff\xfe")
-	config.Temp = filepath.Join(root, "temp\xc3")
-	runJob(t, config)
-	sameText(t, "output", lawful(t, config.Output), want)
-	if entries, err := os.ReadDir(root); err != nil || len(entries) != 1 || entries[0].Name() != "caf\xe9" {
-		t.Errorf("the job made %q (%v)", entries, err)
+	want, root := lawful(t, config.Output), t.TempDir()
+	own := filepath.Join(root, "own")
+	if err := os.Mkdir(own, 0o777); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// TestTempFolderStays: a folder that existed before the job is the user's.
-func TestTempFolderStays(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(25), 1)...))
-	config.Temp = t.TempDir()
-	runJob(t, config)
-	if _, err := os.Stat(config.Temp); err != nil {
-		t.Errorf("the user's empty temporary folder is gone: %v", err)
+	for _, temp := range []string{filepath.Join(root, "temp\xc3"), own} {
+		config.Output, config.Temp, config.Overwrite = filepath.Join(root, "caf\xe9", "\xff\xfe"), temp, true
+		runJob(t, config)
+		sameText(t, "output", lawful(t, config.Output), want)
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 2 || entries[0].Name() != "caf\xe9" || entries[1].Name() != "own" {
+		t.Errorf("the job made %q (%v)", entries, err)
 	}
 }
 
@@ -173,5 +168,41 @@ func TestJobsSideBySide(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestResultsAsInput: results may be the input of another job, but not of one
+// that would replace them.
+func TestResultsAsInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "in.jsonl", file{"in.jsonl", synthetic(82)}.content(), plain)
+	config := testConfig(t, "in.jsonl")
+	config.Output, config.Emit = "o", []string{output.Unique}
+	first := runJob(t, config)
+	if err := os.Symlink("o", "alias"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("o/unique-00000-of-00001.jsonl", "link.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, "o")
+	config.Overwrite = true
+	for _, input := range []string{"o/unique-*", "alias/unique-*", "link.jsonl", "*/unique-*"} {
+		config.Input = []string{input}
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "-of-00001.jsonl is input, and as a result") {
+			t.Errorf("%s: error %v", input, err)
+		}
+		checkSame(t, "files", tree(t, "o"), before)
+	}
+	config.Output = "p"
+	for _, input := range []string{"o", "o/*.jsonl"} {
+		config.Input = []string{input}
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "o holds results of an earlier job") {
+			t.Errorf("%s: error %v", input, err)
+		}
+	}
+	config.Input = []string{"o/unique-*"}
+	if second := runJob(t, config); second.Counts.Documents != first.Counts.Kept {
+		t.Errorf("%d documents of %d that were kept", second.Counts.Documents, first.Counts.Kept)
 	}
 }

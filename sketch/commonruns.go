@@ -36,7 +36,6 @@ func (r *commonRuns) reset(a, b *IndexedSequence) {
 	r.a, r.b, r.added = a, b, r.added[:0]
 }
 
-// add adds the places of a shingle.
 func (r *commonRuns) add(inA, inB []place) {
 	number := uint64(len(r.added))
 	for _, p := range inA {
@@ -116,7 +115,6 @@ func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 
 func (r *commonRuns) place(p int) int     { return int(r.points[p] >> 32) }
 func (r *commonRuns) number(p int) uint32 { return uint32(r.points[p]) }
-func (r *commonRuns) inA(p uint32) bool   { return r.place(int(p)) < r.a.Len() }
 
 // measure notes where runs of neighbours end. It drops runs that are shorter than least.
 func (r *commonRuns) measure(least int) {
@@ -251,7 +249,7 @@ func (r *commonRuns) match() {
 			of[i].length = min(of[i].length, prefix)
 		}
 		mine, others := 0, 1
-		if r.inA(p) {
+		if r.place(int(p)) < r.a.Len() {
 			mine, others = 1, 0
 		}
 		if of[others].length > r.longest[p].length {

@@ -19,7 +19,7 @@
 // Texts may be changed before they come to a Hasher:
 //
 //   - normalize.go, a [Normalizer]: Unicode forms, case folding, punctuation,
-//   - stopwords.go reads [StopWords]. wordfilter.go removes words from a text, a
+//   - wordfilter.go reads [StopWords]. It removes words from a text, a
 //     [WordFilter], or keeps only the shingles that contain words of a kind, a
 //     [ShingleFilter]. words.go finds the words for them.
 //
@@ -27,7 +27,7 @@
 // of features that another program has found.
 //
 // To find copied passages, sequence.go turns a text into a [Sequence] of its shingles with their places. It
-// leaves out what quotation.go finds quoted. winnow.go selects the shingles under which texts meet.
+// leaves out what quotation.go finds quoted, and selects the shingles under which texts meet.
 // sequenceindex.go, matcher.go and passages.go form a [Matcher], which says what two texts have in common and
 // where.
 //
@@ -38,10 +38,10 @@
 //     characters of its article and keeps the smallest hashes as bottomk.go does.
 //     minhash.go compares such fingerprints and bottom-k sketches, for Jaccard
 //     similarity and containment: see [EstimateFingerprints],
-//   - simhash.go, the [SimHash] of weighted features. majority.go counts it bit by
-//     bit, 64 at once. [Hamming] and [Cosine] compare,
+//   - simhash.go, the [SimHash] of weighted features, counted bit by bit, 64 at
+//     once. [Hamming] and [Cosine] compare,
 //   - lsh.go, the [LSH] digests of words or characters, by any hash function,
-//   - universal.go, MinHash in the way of textbooks, the plain reference.
+//   - in minhash.go too, MinHash in the way of textbooks, the plain reference.
 //
 // Types that are used for text after text allocate nothing once their buffers have grown. Everything here is
 // a pure function of its input: the same text gives the same numbers on every machine with little-endian byte

@@ -11,7 +11,7 @@ import (
 // Version stands for everything in this package on which a stored set or sketch depends. It goes up when a
 // golden test has to change. Sets and sketches of different versions cannot be compared. Texts also depend on
 // [UnicodeVersion].
-const Version = 3
+const Version = 4
 
 // StopWordUse says what a [Fingerprinter] does with stop words.
 type StopWordUse string

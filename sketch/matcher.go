@@ -59,7 +59,7 @@ func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
 	m.inB.reset(b.Len())
 	for i := 0; i < len(a.places); {
 		shingle := a.places[i].shingle
-		if !b.seemsToHave(shingle) {
+		if !b.presence.has(int(shingle >> b.presenceShift)) {
 			i++
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
-	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample()}
+	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))
 }
 

@@ -55,7 +55,6 @@ type worker interface {
 	Task(ctx context.Context, t work.Task, w *work.Desk) error
 }
 
-// newTasks returns a DoFn for the tasks of a stage.
 func newTasks[W any, P interface {
 	*W
 	worker

@@ -1,5 +1,5 @@
-// Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint,
-// source, strip, boilerplate, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
+// Package transforms holds the stages of the job, in the order of the data: read, fingerprint,
+// source, strip, boilerplate, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -46,6 +46,8 @@ type Job struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
+	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
+	SampleBytes int64
 	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment, and
 	// Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity

@@ -21,7 +21,16 @@ import (
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
 	at, method := job.stage(s, work.Group), job.method()
 	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
-	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), keys))
+	records := []beam.PCollection{keys}
+	if job.Parameters.Narrowed {
+		records = append(records, sketches) // which have the ids of the documents that were left out
+	}
+	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
+	if job.Parameters.Narrowed {
+		at := at.part("known")
+		known := groups.Known{Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
+		found = beam.Flatten(s, found, sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
+	}
 	if method.Crowds == methods.NeverWait {
 		return found
 	}
@@ -53,6 +62,9 @@ type (
 	groupFn       struct{ taskFn[methods.Grouping] }
 	groupCrowdsFn struct{ taskFn[methods.Grouping] }
 )
+
+// knownFn writes the edges that the last run has found.
+type knownFn struct{ taskFn[groups.Known] }
 
 // crowdFn decides which crowds are compared and makes the tasks that compare them.
 type crowdFn struct{ stepFn[groups.Crowds] }

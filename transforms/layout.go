@@ -20,13 +20,17 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	if job.HasBoilerplate() {
 		passages = append(passages, Boilerplate(s, job, sketches)...)
 	}
+	narrowed := sketches
+	if job.Parameters.Narrowed {
+		narrowed = Narrow(s, job, sketches)
+	}
 	var counts []beam.PCollection
 	if job.IsOrdered() {
-		spread := Spread(s, job, sketches)
+		spread := Spread(s, job, narrowed)
 		counts = append(counts, spread, Count(s, job, spread))
 	}
-	keys := Key(s, job, sketches, counts...)
-	groups := Group(s, job, keys, sketches)
+	keys := Key(s, job, narrowed, counts...)
+	groups := Group(s, job, keys, narrowed)
 	var outcomes []beam.PCollection
 	if job.HasSources() {
 		outcomes = append(outcomes, Source(s, job, sketches))
@@ -35,9 +39,9 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		clusters := Cluster(s, job, append(outcomes, sketches, groups)...)
 		return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
 	}
-	gathered := Gather(s, job, groups, sketches)
-	edges := Score(s, job, sketches, gathered)
-	outcomes = append(outcomes, sketches, groups, gathered, edges)
+	gathered := Gather(s, job, groups, narrowed)
+	edges := Score(s, job, narrowed, gathered)
+	outcomes = append(outcomes, narrowed, groups, gathered, edges)
 	if job.auditSample() > 0 {
 		outcomes = append(outcomes, Audit(s, job, sketches))
 	}

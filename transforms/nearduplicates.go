@@ -3,8 +3,6 @@ package transforms
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -162,11 +160,7 @@ func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
 	}
-	names, err := differing(c)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
+	for _, name := range differing(c) {
 		if !slices.Contains(pipelineSettings, name) {
 			return setting.Errorf("{" + name + "}: does not count where the documents come from a pipeline: leave it as it is by default")
 		}
@@ -182,24 +176,14 @@ func checkOptions(c *job.Config) error {
 }
 
 // differing returns the names of the settings that differ from the defaults.
-func differing(c *job.Config) (names []string, err error) {
+func differing(c *job.Config) (names []string) {
 	usual := job.Default()
-	chosen, err := settings(c)
-	defaults, err2 := settings(&usual)
-	for name, value := range chosen {
+	defaults := usual.Settings()
+	for name, value := range c.Settings() {
 		if !bytes.Equal(value, defaults[name]) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, errors.Join(err, err2)
-}
-
-// settings returns the settings as JSON, by name.
-func settings(c *job.Config) (all map[string]json.RawMessage, err error) {
-	encoded, err := json.Marshal(c)
-	if err == nil {
-		err = json.Unmarshal(encoded, &all)
-	}
-	return all, err
+	return names
 }

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/match/scoring"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
 	"mirrorbeam/job"
@@ -31,17 +32,28 @@ type Extent struct {
 	Units, Verdicts string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
+	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
+	Narrows bool
+	// FreshBytes is about how many bytes of text are read, and not known by a state.
+	FreshBytes int64
 }
+
+// narrowShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
+const narrowShare = 32
 
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
+	fingerprinting := NewFingerprinting(config, e)
+	if parameters.Narrowed = e.Narrows && comparesWhole(fingerprinting.Kept, scorer); parameters.Narrowed {
+		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
+	}
 	return &Job{
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
-		Fingerprinting: NewFingerprinting(config, e),
+		Fingerprinting: fingerprinting,
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
+		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files: write.Files{Format: config.OutputFormat},
@@ -132,6 +144,11 @@ func pairKind(config *job.Config, scorer methods.Scorer) string {
 		return output.RarePair
 	}
 	return output.SetPair
+}
+
+// comparesWhole reports whether pairs are scored by whole shingle sets, which blocks hold.
+func comparesWhole(kept documents.Kept, scorer methods.Scorer) bool {
+	return scorer.Reads == methods.Sets && scorer.IsExact && kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
 }
 
 // readsAgain reports whether the job reads the input a second time.

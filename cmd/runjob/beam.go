@@ -20,7 +20,6 @@ const templateFlag = "template_location"
 
 func forLauncher() bool { return flag.Lookup(templateFlag).Value.String() != "" }
 
-// runner is a runner of Beam that can run jobs.
 type runner struct {
 	// names are the names that --runner accepts, the usual one first.
 	names []string

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
+	"mirrorbeam/internal/look/schemas"
 	"mirrorbeam/job"
 )
 
@@ -110,7 +111,6 @@ func (c *configCommand) placed(fault error) error {
 	return fault
 }
 
-// originOf returns where the value of a setting comes from.
 func (c *configCommand) originOf(setting string) origin {
 	if from, found := c.chosen.origins[setting]; found {
 		return from
@@ -152,7 +152,6 @@ type schema struct {
 	Additional any `json:"additionalProperties,omitempty"`
 }
 
-// settingsSchema returns the schema of the file of settings, from the list of flags.
 func settingsSchema() schema {
 	config := job.Default()
 	all := schema{
@@ -188,4 +187,17 @@ func typeOf(t reflect.Type) schema {
 		return schema{Type: "object", Additional: &schema{Type: "number"}}
 	}
 	return schema{Type: []string{"string", "number", "boolean"}}
+}
+
+type schemaCommand struct {
+	Of string `arg:"" optional:"" name:"output" help:"An output such as clusters, or summary, manifest, plan or query. Without it, all schemas, by their names."`
+}
+
+// Run prints a schema.
+func (c *schemaCommand) Run(_ context.Context, out io.Writer) error {
+	content, err := schemas.Of(c.Of)
+	if err != nil {
+		return usageError{err}
+	}
+	return printJSON(out, content)
 }

@@ -88,7 +88,7 @@ func TestDataflowState(t *testing.T) {
 	s := newScene(t)
 	putInput(s, 300)
 	for _, want := range []string{"generation 1: 1 file read, 0 unchanged", "generation 2: 0 files read, 1 unchanged"} {
-		j := againOnDataflow(s, server, "--state", folder+"/state", "--overwrite")
+		j := againOnDataflow(s, server, "--state", folder+"/state", "--overwrite", "--republish")
 		if err := j.Run(); err != nil || !strings.Contains(j.stderr.String(), want) {
 			t.Fatalf("%v, want %s: %s", err, want, &j.stderr)
 		}

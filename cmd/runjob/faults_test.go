@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/parquet-go/parquet-go"
 )
 
 // faults are the faults that a job may meet, in the order of the documentation.
@@ -293,6 +294,17 @@ var faults = []struct {
 		s.write("folder/large.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n"))
 		s.write("folder/in.jsonl", between(""))
 		return s.runjob("--input", "folder").succeeds(3)
+	}},
+	{"a page of Parquet that becomes too large for `--memory`", func(s *scene) observed {
+		var file bytes.Buffer
+		rows := []struct {
+			Text string `parquet:"text,zstd"`
+		}{{strings.Repeat("many words ", 1<<20)}}
+		if err := parquet.Write(&file, rows, parquet.PageBufferSize(1<<30)); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write("in.parquet", file.Bytes())
+		return s.runjob("--input", "in.parquet", "--memory", "100MiB").fails(exitInput)
 	}},
 	{"a folder without a file to read", func(s *scene) observed {
 		s.write("folder/notes.dat", []byte("text"))

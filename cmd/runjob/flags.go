@@ -54,7 +54,6 @@ func newCommands() *commands {
 	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
 }
 
-// command is a sub-command with its flags set.
 type command interface {
 	// Run does the work of the command. It writes the results to out, the standard output.
 	Run(ctx context.Context, out io.Writer) error
@@ -82,7 +81,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, err
 	}
 	c := newCommands()
-	chosen := newChooser()
+	chosen := &chooser{environ: os.Environ(), origins: map[string]origin{}}
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{

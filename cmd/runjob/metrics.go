@@ -44,7 +44,6 @@ func checkMetricsFile(path string) error {
 	return nil
 }
 
-// ending says how a run has ended.
 type ending struct {
 	at   time.Time
 	code int
@@ -70,11 +69,12 @@ func writeMetrics(path string, e ending) error {
 		metric(successMetric, "When a run last published its results.", success)
 	}
 	if s := e.summary; s != nil {
-		metric("runjob_last_seconds", "How long the last run took.", s.Seconds)
+		metric("runjob_last_seconds", "How long the run took that made the results.", s.Seconds)
 		for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
 			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
 		}
 		if s.State != nil {
+			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.", oneIf(s.State.IsKept))
 			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))
 			b = appendChanges(b, "runjob_changes", "Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
 			b = appendChanges(b, "runjob_unacknowledged_changes", "Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
@@ -112,4 +112,12 @@ func lastSuccess(path string) (value float64, known bool) {
 		}
 	}
 	return 0, false
+}
+
+// oneIf returns 1 for true and 0 for false.
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

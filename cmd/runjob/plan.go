@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
 )
 
 // planCommand ranks the ways to find candidates.
@@ -44,7 +49,6 @@ func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	return printPlan(out, advice)
 }
 
-// printReads tells which files the job reads, if there is an input.
 func printReads(w io.Writer, reads *plan.Reads) {
 	if reads == nil {
 		return
@@ -64,7 +68,6 @@ func printReads(w io.Writer, reads *plan.Reads) {
 	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(int64(reads.Splits), "part"))
 }
 
-// printWrites tells what the outputs take, and whether the temporary files fit.
 func printWrites(w io.Writer, a *plan.Advice) {
 	if len(a.Writes) > 0 {
 		var parts []string
@@ -115,7 +118,6 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 	say(w, "        %s\n        %s\n", axis, labels)
 }
 
-// printPairs prints, under the curve, how many pairs of the corpus have each similarity.
 func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "  pairs ")
 	perTenth := (len(curve) - 1) / 10
@@ -133,4 +135,361 @@ func printPairs(w io.Writer, curve []plan.Point) {
 		say(w, "%6s", text)
 	}
 	say(w, "\n")
+}
+
+// printPlan writes a plan for people: the corpus, the ranking, the S-curve, and the effect of the next
+// choices.
+func printPlan(to io.Writer, a *plan.Advice) error {
+	w := bufio.NewWriter(to)
+	printReads(w, a.Reads)
+	printCorpus(w, a)
+	if a.Curve == nil {
+		printTables(w, a)
+	} else {
+		printChoices(w, a)
+	}
+	if a.Chosen >= 0 {
+		printHeaps(w, a.Choices[a.Chosen])
+		printWrites(w, a)
+		printStages(w, &a.Choices[a.Chosen])
+	}
+	if a.Curve == nil {
+		printDistances(w, a)
+	} else {
+		say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
+		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+		if a.Corpus != nil {
+			printPairs(w, a.Curve)
+		}
+	}
+	say(w, "\n")
+	printAdvice(w, a)
+	return w.Flush()
+}
+
+func printCorpus(w io.Writer, a *plan.Advice) {
+	c := a.Corpus
+	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
+	if a.Curve == nil {
+		within = fmt.Sprintf("within %s", counted(int64(a.Config.Hamming), "bit"))
+	}
+	if c == nil && a.Curve == nil {
+		say(w, "%s with random fingerprints of %d bits\n\n", counted(a.Config.Documents, "document"), a.Config.Bits)
+		return
+	}
+	if c == nil {
+		wrapped(w, "%s of %.4g distinct shingles each, of which nothing else is known: only --input tells what they have in common, and so the candidates.",
+			counted(a.Config.Documents, "document"), a.Config.Shingles)
+		say(w, "\n")
+		return
+	}
+	say(w, "%s, %s", counted(c.Documents+c.ReferenceDocuments, "document"), size(c.Bytes))
+	if c.ReferenceDocuments > 0 {
+		say(w, ", %s of them in the reference", count(c.ReferenceDocuments))
+	}
+	if c.SampledDocuments == c.Documents+c.ReferenceDocuments {
+		say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
+		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
+		return
+	}
+	say(w, "; %s rejected; about %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
+	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical), pairsText(c.Pairs), within)
+	wrapped(w, "The whole corpus was read, and %s of it (%s) fingerprinted. All figures below are estimates.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
+	say(w, "\n")
+}
+
+// rounded returns a whole count. An estimate need not be whole.
+func rounded(n float64) int64 { return int64(math.Round(n)) }
+
+func printChoices(w io.Writer, a *plan.Advice) {
+	similarities := marks(a.Config.Threshold)
+	say(w, "  %-12s", "")
+	for _, similarity := range similarities {
+		say(w, " %7s", fmt.Sprintf("at %.3g", similarity))
+	}
+	if a.Corpus != nil {
+		say(w, " %11s %9s %9s %7s\n", "candidates", "memory", "disk", "CPU-s")
+	} else {
+		say(w, " %9s %7s\n", "keys", "CPU-s")
+	}
+	for i := range a.Choices {
+		printChoice(w, a, i, similarities)
+	}
+	printFooter(w, a)
+}
+
+func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
+	c := &a.Choices[i]
+	mark := " "
+	if i == a.Chosen {
+		mark = "*"
+	}
+	say(w, "%s %-12s %7.4f", mark, choiceName(c), c.Probability)
+	for _, similarity := range similarities[1:] {
+		probability := "" // of exact keys: rare shingles decide which pairs meet
+		if c.Keys == methods.MinHash {
+			probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
+		}
+		say(w, " %7s", probability)
+	}
+	if a.Corpus != nil {
+		say(w, " %11s %9s %9s", short(c.Candidates), size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
+	} else {
+		say(w, " %9s", size(rounded(c.Bytes)))
+	}
+	say(w, " %7s", seconds(c.CPUSeconds))
+	if !c.Fits {
+		say(w, "  keys too large")
+	}
+	say(w, "\n")
+}
+
+func choiceName(c *plan.Choice) string {
+	switch c.Keys {
+	case methods.MinHash:
+		return fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
+	case methods.All:
+		return "all pairs"
+	}
+	return string(c.Keys) + " keys"
+}
+
+func printFooter(w io.Writer, a *plan.Advice) {
+	if a.Chosen < 0 {
+		say(w, "'runjob run' would take exact keys; only --input tells how many\n")
+		return
+	}
+	say(w, "* what 'runjob run' does with these flags\n")
+	if a.Corpus == nil {
+		return
+	}
+	c := &a.Choices[a.Chosen]
+	audit := ""
+	if c.AuditSeconds > 0 {
+		audit = fmt.Sprintf(", %s of them for the audit", seconds(c.AuditSeconds))
+	}
+	wrapped(w, "The job takes about %s CPU-s%s, %s of memory and %s of temporary files, if it writes clusters only.",
+		seconds(c.CPUSeconds), audit, size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
+}
+
+func printTables(w io.Writer, a *plan.Advice) {
+	say(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		mark := " "
+		if i == a.Chosen {
+			mark = "*"
+		}
+		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, job.BlocksText(c.Blocks), c.Distance, c.PrefixBits,
+			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.CPUSeconds))
+		if !c.Fits {
+			say(w, "  too large")
+		}
+		say(w, "\n")
+	}
+	printFooter(w, a)
+}
+
+func printDistances(w io.Writer, a *plan.Advice) {
+	if a.Distances == nil {
+		return
+	}
+	say(w, "\nPairs by the number of bits in which their fingerprints differ:\n")
+	first := 0
+	for part := range slices.Chunk(a.Distances, 10) {
+		say(w, "\n  differ")
+		for i := range part {
+			say(w, "%7d", first+i)
+		}
+		say(w, "\n  pairs ")
+		for _, n := range part {
+			say(w, "%7s", short(n))
+		}
+		say(w, "\n")
+		first += len(part)
+	}
+}
+
+// marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
+// two tenths less if these are above 0.
+func marks(threshold float64) []float64 {
+	marks := []float64{threshold}
+	for _, below := range []float64{0.1, 0.2} {
+		if threshold-below > 1e-9 { // not just a rounding error
+			marks = append(marks, threshold-below)
+		}
+	}
+	return marks
+}
+
+// printHeaps names the groups from which most of the candidates may come.
+func printHeaps(w io.Writer, c plan.Choice) {
+	if c.CandidatesError > 0 {
+		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
+	}
+	if len(c.Heaps) > 0 {
+		say(w, "Large groups of documents under one key:\n")
+	}
+	for _, heap := range c.Heaps {
+		treated := "all compared"
+		if heap.Dense {
+			treated = "too many: leaders are compared"
+		}
+		say(w, "  %6s such as %s: %s, %s\n", short(heap.Documents), heap.Example, pairsText(heap.Candidates), treated)
+	}
+}
+
+func printAdvice(w io.Writer, a *plan.Advice) {
+	if a.Chosen < 0 {
+		return
+	}
+	chosen := &a.Choices[a.Chosen]
+	total := chosen.CPUSeconds
+	printBest(w, a, total)
+	tell := func(title string, c *plan.Choice) {
+		difference := "saves"
+		if c.CPUSeconds > chosen.CPUSeconds {
+			difference = "takes another"
+		}
+		wrapped(w, "%s: %s (%s) %s %s of %s CPU-s and %s.", title, c.Flags, choiceText(c),
+			difference, seconds(math.Abs(c.CPUSeconds-chosen.CPUSeconds)), seconds(total), promiseText(a, c))
+	}
+	if a.Cheaper >= 0 {
+		tell("Cheaper", &a.Choices[a.Cheaper])
+	} else {
+		wrapped(w, "Cheaper: no choice that finds less.")
+	}
+	switch {
+	case a.Safer >= 0:
+		tell("Safer", &a.Choices[a.Safer])
+	case chosen.Probability == 1:
+		wrapped(w, "Safer: no choice; this one misses no pair.")
+	default:
+		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they cost.")
+	}
+}
+
+// promiseText says what a choice finds, compared with the configured one.
+func promiseText(a *plan.Advice, c *plan.Choice) string {
+	chosen := &a.Choices[a.Chosen]
+	if c.Keys == methods.SimHash {
+		text := fmt.Sprintf("finds pairs within %s in place of %d", counted(int64(c.Distance), "bit"), chosen.Distance)
+		if a.Distances == nil {
+			return text
+		}
+		about := "about "
+		if a.Corpus.DocumentShare == 1 {
+			about = ""
+		}
+		if c.Distance < chosen.Distance {
+			return text + fmt.Sprintf("; here that misses %s%s", about, pairsText(c.Missed))
+		}
+		return text + fmt.Sprintf("; here these are %s%s more", about, pairsText(a.Distances[c.Distance]))
+	}
+	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
+	switch {
+	case a.Corpus == nil:
+	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
+		text += "; here neither is likely to miss one"
+	default:
+		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))
+	}
+	return text
+}
+
+func printBest(w io.Writer, a *plan.Advice, total float64) {
+	chosen := &a.Choices[a.Chosen]
+	if a.Best < 0 {
+		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+		return
+	}
+	best := &a.Choices[a.Best]
+	switch saved := chosen.CPUSeconds - best.CPUSeconds; {
+	case !chosen.Fits:
+		wrapped(w, "Advice: %s (%s) is as sure; the keys that 'runjob run' would take need %s, more than --memory %s.",
+			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
+	case saved > total/20:
+		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
+	default:
+		wrapped(w, "Advice: change nothing; no choice as sure saves a twentieth of the job.")
+	}
+}
+
+func choiceText(c *plan.Choice) string {
+	if c.Keys == methods.Exact {
+		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
+	}
+	if c.Keys == methods.All {
+		return "all pairs"
+	}
+	if c.Keys == methods.SimHash {
+		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))
+	}
+	return bandsText(c.Scheme)
+}
+
+func bandsText(s lshbands.Scheme) string {
+	return fmt.Sprintf("%s of %s", counted(int64(s.Bands), "band"), counted(int64(s.Rows), "row"))
+}
+
+// short writes a number in a few characters: 950, 31k, 4.3M.
+func short(n float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if n >= 9.95*unit.size {
+			return fmt.Sprintf("%.0f%s", n/unit.size, unit.name)
+		}
+		if n >= unit.size {
+			return fmt.Sprintf("%.1f%s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+func pairsText(n float64) string {
+	text := short(n)
+	if text == "1" {
+		return "1 pair"
+	}
+	return text + " pairs"
+}
+
+func seconds(s float64) string {
+	switch {
+	case s < 0.1:
+		return fmt.Sprintf("%.3f", s)
+	case s < 10:
+		return fmt.Sprintf("%.2f", s)
+	}
+	return count(int64(math.Round(s)))
+}
+
+func printStages(w io.Writer, c *plan.Choice) {
+	if len(c.Stages) == 0 {
+		return
+	}
+	say(w, "\n  %-11s %9s %9s %9s %9s   of temporary files\n", "stage", "tasks", "pieces", "read", "written")
+	line := func(s plan.Stage) {
+		say(w, "  %-11s %9s %9s %9s %9s\n", s.Name, short(s.Tasks), short(s.Pieces), size(rounded(s.ReadBytes)), size(rounded(s.WrittenBytes)))
+	}
+	all := plan.Stage{Name: "in all"}
+	for _, s := range c.Stages {
+		line(s)
+		all.Tasks += s.Tasks
+		all.Pieces += s.Pieces
+		all.ReadBytes += s.ReadBytes
+		all.WrittenBytes += s.WrittenBytes
+	}
+	line(all)
+	wrapped(w, "In a bucket they take about %s requests to read and %s to write: %s at the list prices of Cloud Storage and S3.",
+		short(c.Requests.Reads), short(c.Requests.Writes), dollars(c.Requests.Dollars))
+}
+
+func dollars(sum float64) string {
+	if sum < 0.01 {
+		return "less than a cent"
+	}
+	return fmt.Sprintf("$%.2f", sum)
 }

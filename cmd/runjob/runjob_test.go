@@ -18,12 +18,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/job"
 )
 
 // TestMain lets the scripts run the command as a process of its own, since Beam's Init must not see the flags
 // of a test.
 func TestMain(m *testing.M) {
+	if err := storagetest.FoldersInMemory(); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"runjob": main})
 }
 

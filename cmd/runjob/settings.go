@@ -21,9 +21,7 @@ import (
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
-	// name is the name of the setting, with hyphens.
-	name string
-	// field points to the field.
+	name  string
 	field any
 	// value stands for the flag's value in the help. If it is empty, the help shows the default or the name.
 	value  string
@@ -43,315 +41,189 @@ const (
 	quiet
 )
 
+type flagList struct {
+	group string // of the flags that are added next
+	flags []settingFlag
+}
+
+func (l *flagList) add(name string, field any, value string, traits traits, help string) {
+	l.flags = append(l.flags, settingFlag{l.group, name, field, value, traits, help})
+}
+
 func jobFlags(c *job.Config) []settingFlag {
-	input := settingFlag{
-		"Input", "input", &c.Input, "PATH", required | whole,
-		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders.",
-	}
-	return slices.Concat([]settingFlag{input}, measureFlags(&c.Measure), []settingFlag{
-		{
-			"Measure", "similarity", &c.Similarity, "WHAT", 0,
-			"What to look for: jaccard (documents that are mostly the same) or containment (copied passages: pairs where one document contains much of the other, or an excerpt of it, and where; --threshold is then the number of shared shingles over the shingles of the document with fewer).",
-		},
-		{
-			"Measure", "excerpt", &c.Excerpt, "N", 0,
-			"With containment, length in words of the shortest copied passage that makes a pair even below the threshold; 0: none does.",
-		},
-		{
-			"Measure", "passage", &c.Passage, "N", 0,
-			"With containment, words in the passages under which documents meet: those with N+3 words in a row in common are compared for certain; 0: 6. Fewer words find more of what was rewritten, and take more time.",
-		},
-		{
-			"Measure", "rarity", &c.Rarity, "X", 0,
-			"With containment, least rarity of a pair, and a column of pairs to sort by: each shared shingle counts 1 if no other document has it, 1/2 with one other, and so on; 0: no such column.",
-		},
-		{
-			"Measure", "no-quotations", &c.NoQuotations, "", 0,
-			"With containment, ignore text between quotation marks, and lines that begin with >.",
-		},
-		{
-			"Measure", "within", &c.Within, "FIELD", 0,
-			"Compare only documents that share the value of this field, as in --within lang. Documents without it are compared with each other.",
-		},
-		{
-			"Measure", "across", &c.Across, "FIELD", 0,
-			"Compare only documents that differ in the value of this field, as in --across source: what do sources share? Documents without it are not compared with each other.",
-		},
-		{
-			"Measure", "common", &c.Common, "N", 0,
-			"Leave out shingles that more than N documents have besides enough text of their own: menus, licences, the template of a site. N is a number, a share of the documents as in 2%, auto (by the size of the corpus), or off. Pairs then say how alike documents are without these, and as a whole.",
-		},
-		{
-			"Measure", "verify", &c.Verify, "HOW", 0,
-			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from --sketch-size hashes each, which takes less disk), none (a common key is enough).",
-		},
-		{
-			"Measure", "audit", &c.Audit, "N", 0,
-			"Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, 1250 with exact keys; off: no audit.",
-		},
-		{
-			"Output", "output", &c.Output, "DIR", required,
-			"Folder for the results, on the disk or in a bucket; must be empty or new, see --overwrite.",
-		},
-		{
-			"Output", "overwrite", &c.Overwrite, "", 0,
-			"Replace the results of an earlier job in the output folder. Other files in it are left alone.",
-		},
-		{
-			"Output", "emit", &c.Emit, "NAME", 0,
-			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.",
-		},
-		{
-			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,
-			"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique and annotated keep the format of the input.",
-		},
-		{
-			"Output", "keep", &c.Keep, "ORDER", 0,
-			"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see --source-field).",
-		},
-		{
-			"Output", "source-field", &c.SourceField, "FIELD", 0,
-			"Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With --keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.",
-		},
-		{
-			"Output", "guard", &c.Guard, "WHAT", 0,
-			"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).",
-		},
-		{
-			"Output", "split", &c.Split, "HOW", 0,
-			"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).",
-		},
-		{
-			"Sites", "url-field", &c.URLField, "FIELD", 0,
-			"Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page.",
-		},
-		{
-			"Sites", "date-field", &c.DateField, "FIELD", 0,
-			"Field of a record that holds the date of a page, as in ISO 8601; web archives have date. It says which site was seen first.",
-		},
-		{
-			"Sites", "site", &c.Site, "RULE", 0,
-			"What a site is: host, domain (registered domain, such as example.co.uk), or prefix:N (host and the first N folders of the path).",
-		},
-		{
-			"Sites", "mirror-threshold", &c.MirrorThreshold, "S", 0,
-			"Least score of two mirrors: how much of one site, of its pages and of their text by rarity, is on the other.",
-		},
-		{
-			"Sites", "mirror-pages", &c.MirrorPages, "N", 0,
-			"Least number of pages that two mirrors have in common.",
-		},
-		{
-			"Sites", "mirror-sites", &c.MirrorSites, "N", 0,
-			"Pages that more sites than this have, such as licences and error pages, say nothing; the fewer sites have a page, the more it weighs.",
-		},
-		{
-			"Sites", "rank", &c.Rank, "FILE", 0,
-			"List of sites, RANK,SITE a line as Tranco has it, or a site a line. The best ranked site of a group is its primary.",
-		},
-		{
-			"Sites", "protected", &c.Protected, "FILE", 0,
-			"List of protected sites, one a line, with all hosts below. Sites that copy them are suspects.",
-		},
-		{
-			"Sites", "allow", &c.Allow, "FILE", 0,
-			"List of mirrors that are no suspects: a site and its mirror a line, or a mirror alone.",
-		},
-		{
-			"Running", "temp", &c.Temp, "DIR", 0,
-			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk if a local job writes to a bucket. Workers of a cluster must share it.",
-		},
-		{
-			"Running", "resume", &c.Resume, "", 0,
-			"If the job dies, keep what it has done, and go on from there when it is run again with this flag and nothing else has changed. It takes half as much again of temporary files.",
-		},
-		{
-			"Scheduled runs", "state", &c.State, "DIR", 0,
-			"Folder, on the disk or in a bucket, that keeps what the next run need not do again. Only new and changed files are then read; the results are those of a run over everything. What has changed since the last run is an output, changes.",
-		},
-		{
-			"Scheduled runs", "add", &c.Add, "", 0,
-			"Keep the files of the last run in the corpus that --input does not name; without it --input is the whole corpus.",
-		},
-		{
-			"Scheduled runs", "rebuild", &c.Rebuild, "", 0,
-			"Read all files again: after a change of settings, or of a file that kept its size and time.",
-		},
-		{
-			"Scheduled runs", "allow-removal", &c.AllowRemoval, "", 0,
-			"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.",
-		},
-		{
-			"Scheduled runs", "fail-on", &c.FailOn, "WHAT", 0,
-			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.",
-		},
-		{
-			"Running", "memory", &c.Memory, "SIZE", 0,
-			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.",
-		},
-		{
-			"Running", "worker-memory", &c.WorkerMemory, "SIZE", 0,
-			"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.",
-		},
-		{
-			"Running", "lanes", &c.Lanes, "N", 0,
-			"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.",
-		},
-	})
+	l := &flagList{group: "Input"}
+	l.add("input", &c.Input, "PATH", required|whole,
+		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders.")
+	l.flags = append(l.flags, measureFlags(&c.Measure)...)
+	l.group = "Measure"
+	l.add("similarity", &c.Similarity, "WHAT", 0,
+		"What to look for: jaccard (documents that are mostly the same) or containment (copied passages: pairs where one document contains much of the other, or an excerpt of it, and where; --threshold is then the number of shared shingles over the shingles of the document with fewer).")
+	l.add("excerpt", &c.Excerpt, "N", 0,
+		"With containment, length in words of the shortest copied passage that makes a pair even below the threshold; 0: none does.")
+	l.add("passage", &c.Passage, "N", 0,
+		"With containment, words in the passages under which documents meet: those with N+3 words in a row in common are compared for certain; 0: 6. Fewer words find more of what was rewritten, and take more time.")
+	l.add("rarity", &c.Rarity, "X", 0,
+		"With containment, least rarity of a pair, and a column of pairs to sort by: each shared shingle counts 1 if no other document has it, 1/2 with one other, and so on; 0: no such column.")
+	l.add("no-quotations", &c.NoQuotations, "", 0,
+		"With containment, ignore text between quotation marks, and lines that begin with >.")
+	l.add("within", &c.Within, "FIELD", 0,
+		"Compare only documents that share the value of this field, as in --within lang. Documents without it are compared with each other.")
+	l.add("across", &c.Across, "FIELD", 0,
+		"Compare only documents that differ in the value of this field, as in --across source: what do sources share? Documents without it are not compared with each other.")
+	l.add("common", &c.Common, "N", 0,
+		"Leave out shingles that more than N documents have besides enough text of their own: menus, licences, the template of a site. N is a number, a share of the documents as in 2%, auto (by the size of the corpus), or off. Pairs then say how alike documents are without these, and as a whole.")
+	l.add("verify", &c.Verify, "HOW", 0,
+		"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from --sketch-size hashes each, which takes less disk), none (a common key is enough).")
+	l.add("audit", &c.Audit, "N", 0,
+		"Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, 1250 with exact keys; off: no audit.")
+	l.group = "Output"
+	l.add("output", &c.Output, "DIR", required,
+		"Folder for the results, on the disk or in a bucket; must be empty or new, see --overwrite.")
+	l.add("overwrite", &c.Overwrite, "", 0,
+		"Replace the results of an earlier job in the output folder. Other files in it are left alone.")
+	l.add("emit", &c.Emit, "NAME", 0,
+		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
+	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
+		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique and annotated keep the format of the input.")
+	l.add("keep", &c.Keep, "ORDER", 0,
+		"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see --source-field).")
+	l.add("source-field", &c.SourceField, "FIELD", 0,
+		"Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With --keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.")
+	l.add("guard", &c.Guard, "WHAT", 0,
+		"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).")
+	l.add("split", &c.Split, "HOW", 0,
+		"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).")
+	l.group = "Sites"
+	l.add("url-field", &c.URLField, "FIELD", 0,
+		"Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page.")
+	l.add("date-field", &c.DateField, "FIELD", 0,
+		"Field of a record that holds the date of a page, as in ISO 8601; web archives have date. It says which site was seen first.")
+	l.add("site", &c.Site, "RULE", 0,
+		"What a site is: host, domain (registered domain, such as example.co.uk), or prefix:N (host and the first N folders of the path).")
+	l.add("mirror-threshold", &c.MirrorThreshold, "S", 0,
+		"Least score of two mirrors: how much of one site, of its pages and of their text by rarity, is on the other.")
+	l.add("mirror-pages", &c.MirrorPages, "N", 0,
+		"Least number of pages that two mirrors have in common.")
+	l.add("mirror-sites", &c.MirrorSites, "N", 0,
+		"Pages that more sites than this have, such as licences and error pages, say nothing; the fewer sites have a page, the more it weighs.")
+	l.add("rank", &c.Rank, "FILE", 0,
+		"List of sites, RANK,SITE a line as Tranco has it, or a site a line. The best ranked site of a group is its primary.")
+	l.add("protected", &c.Protected, "FILE", 0,
+		"List of protected sites, one a line, with all hosts below. Sites that copy them are suspects.")
+	l.add("allow", &c.Allow, "FILE", 0,
+		"List of mirrors that are no suspects: a site and its mirror a line, or a mirror alone.")
+	l.group = "Running"
+	l.add("temp", &c.Temp, "DIR", 0,
+		"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk if a local job writes to a bucket. Workers of a cluster must share it.")
+	l.add("resume", &c.Resume, "", 0,
+		"If the job dies, keep what it has done, and go on from there when it is run again with this flag and nothing else has changed. It takes half as much again of temporary files.")
+	l.group = "Scheduled runs"
+	l.add("state", &c.State, "DIR", 0,
+		"Folder, on the disk or in a bucket, that keeps what the next run need not do again. Only new and changed files are then read; the results are those of a run over everything. What has changed since the last run is an output, changes.")
+	l.add("add", &c.Add, "", 0,
+		"Keep the files of the last run in the corpus that --input does not name; without it --input is the whole corpus.")
+	l.add("rebuild", &c.Rebuild, "", 0,
+		"Read all files again: after a change of settings, or of a file that kept its size and time.")
+	l.add("republish", &c.Republish, "", 0,
+		"Make the results anew even if nothing has changed since the last run, which has left them in --output.")
+	l.add("allow-removal", &c.AllowRemoval, "", 0,
+		"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.")
+	l.add("fail-on", &c.FailOn, "WHAT", 0,
+		"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
+	l.group = "Running"
+	l.add("memory", &c.Memory, "SIZE", 0,
+		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")
+	l.add("worker-memory", &c.WorkerMemory, "SIZE", 0,
+		"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.")
+	l.add("lanes", &c.Lanes, "N", 0,
+		"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.")
+	return l.flags
 }
 
 func measureFlags(c *job.Measure) []settingFlag {
-	return []settingFlag{
-		{
-			"Input", "reference", &c.Reference, "PATH", whole,
-			"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.",
-		},
-		{
-			"Input", "format", &c.Format, "FORMAT", 0,
-			"Format of all input files: " + corpus.FormatHelp() + ".",
-		},
-		{
-			"Input", "id-field", &c.IDField, "FIELD", 0,
-			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position.",
-		},
-		{
-			"Input", "text-field", &c.TextField, "FIELD", 0,
-			"Field of a record that holds its text, such as text or content.body.",
-		},
-		{
-			"Input", "features", &c.Features, "FIELD", 0,
-			`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`,
-		},
-		{
-			"Input", "feature-weight", &c.FeatureWeight, "N", 0,
-			"Compare features and texts: the features of --features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text.",
-		},
-		{
-			"Input", "html-text", &c.HTMLText, "WHICH", 0,
-			"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).",
-		},
-		{
-			"Input", "max-document", &c.MaxDocument, "SIZE", 0,
-			"Longest text; longer ones are rejects. So are documents that become too much for --memory, however short they are.",
-		},
-		{
-			"Input", "max-expanded", &c.MaxExpanded, "SIZE", 0,
-			"Fail if all compressed files together expand to more than this; 0: no limit.",
-		},
-		{
-			"Input", "max-rejects", &c.MaxRejects, "N", 0,
-			"Fail if more records than this cannot be read; -1: no limit.",
-		},
-		{
-			"Measure", "tokens", &c.Tokens, "WHAT", 0,
-			"What a token is: script (words; in scripts without spaces between words, each Han and Kana character, and runs of characters of Thai, Lao, Khmer and Myanmar), single (words, and each character of all these scripts), words (words only), chars (every letter and digit, for short strings such as names of users).",
-		},
-		{
-			"Measure", "code", &c.Code, "LANG", 0,
-			"Texts are program code: leave out comments. LANG is the language, or auto (found for each text), and then, separated by commas: names (names, numbers and strings are alike, whatever they say; punctuation counts), keep-comments, only-comments. off: as any other text.",
-		},
-		{
-			"Measure", "normalize", &c.Normalize, "STEPS", 0,
-			"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), skeleton (letters become those they look like, and unseen characters go), fold (full case folding), punctuation (don't becomes dont).",
-		},
-		{
-			"Measure", "stopwords", &c.StopWords, "FILE", 0,
-			"List of stop words, one a line.",
-		},
-		{
-			"Measure", "stopwords-use", &c.StopWordUse, "HOW", 0,
-			"How to use stop words: remove (they are removed from texts), require (only shingles that contain one count; menus and advertisements have few).",
-		},
-		{
-			"Measure", "ignore", &c.Ignore, "PATH", whole,
-			"Base texts, given like --input, of any format; may be repeated. What stands in them, such as licences, task sheets and the headers of editors, is left out of all documents.",
-		},
-		{
-			"Measure", "weight", &c.Weight, "FIELD=W", 0,
-			"Use these text fields instead of --text-field, as in title=3,text=1. A document has the shingles of all of them; the weights count for its SimHash.",
-		},
-		{
-			"Measure", "shingle", &c.Shingle, "N", 0,
-			"How many adjacent tokens make a shingle.",
-		},
-		{
-			"Measure", "min-shingles", &c.MinShingles, "N", 0,
-			"Documents with fewer distinct shingles are near-duplicates only of documents with the same shingles: for verses, headlines and titles.",
-		},
-		{
-			"Measure", "seed", &c.Seed, "N", 0,
-			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; with a state, later runs take the number of the first. A job that is repeated or resumed needs the number itself.",
-		},
-		{
-			"Measure", "threshold", &c.Threshold, "J", 0,
-			"Least Jaccard similarity of two near-duplicates: the number of shared shingles over the number of distinct shingles of the two.",
-		},
-		{
-			"Measure", "keys", &c.Keys, "KEYS", 0,
-			"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). Only exact duplicates, in a fraction of the time: same-words (texts with the same words in the same order), same-bytes (texts with the same bytes). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.",
-		},
-		{
-			"Measure", "recall", &c.Recall, "P", quiet,
-			"Least probability to find a pair whose similarity is exactly the threshold. More similar pairs are found more surely. A value below 1 asks for MinHash, and sets its bands and rows. Default: 1, or 0.99 with --keys minhash.",
-		},
-		{
-			"Measure", "bands", &c.Bands, "N", 0,
-			"Number of MinHash bands; 0: from threshold and recall.",
-		},
-		{
-			"Measure", "rows", &c.Rows, "N", 0,
-			"Number of MinHash rows in a band; 0: from threshold and recall.",
-		},
-		{
-			"Measure", "score", &c.Score, "SCORE", 0,
-			"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard.",
-		},
-		{
-			"Measure", "hamming", &c.Hamming, "K", 0,
-			"With --keys simhash, largest number of bits in which SimHash fingerprints may differ.",
-		},
-		{
-			"Measure", "bits", &c.Bits, "N", 0,
-			"Length of SimHash fingerprints, for --keys simhash and in sketches: 32, or a multiple of 64 up to 1024.",
-		},
-		{
-			"Measure", "blocks", &c.Blocks, "N", 0,
-			"With --keys simhash, how many blocks to cut fingerprints into, such as 6, or 4,4 for a second cut behind the first: more tables with fewer documents under a key. The pairs are the same; 'runjob plan' lists what is of use. Default: from --bits and --hamming.",
-		},
-		{
-			"Measure", "sketch-size", &c.SketchSize, "N", quiet,
-			"Hashes in the sketch of a document, the smallest of its set, from 32 to 4096: for --verify sketch and none, and in the output sketches. Four times as many halve the error of an estimate. Longer sketches take more disk. Default: 128.",
-		},
-	}
+	l := &flagList{}
+	l.group = "Input"
+	l.add("reference", &c.Reference, "PATH", whole,
+		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
+	l.add("format", &c.Format, "FORMAT", 0,
+		"Format of all input files: "+corpus.FormatHelp()+".")
+	l.add("id-field", &c.IDField, "FIELD", 0,
+		"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position.")
+	l.add("text-field", &c.TextField, "FIELD", 0,
+		"Field of a record that holds its text, such as text or content.body.")
+	l.add("features", &c.Features, "FIELD", 0,
+		`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`)
+	l.add("feature-weight", &c.FeatureWeight, "N", 0,
+		"Compare features and texts: the features of --features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text.")
+	l.add("html-text", &c.HTMLText, "WHICH", 0,
+		"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).")
+	l.add("max-document", &c.MaxDocument, "SIZE", 0,
+		"Longest text; longer ones are rejects. So are documents that become too much for --memory, however short they are.")
+	l.add("max-expanded", &c.MaxExpanded, "SIZE", 0,
+		"Fail if all compressed files together expand to more than this; 0: no limit.")
+	l.add("max-rejects", &c.MaxRejects, "N", 0,
+		"Fail if more records than this cannot be read; -1: no limit.")
+	l.group = "Measure"
+	l.add("tokens", &c.Tokens, "WHAT", 0,
+		"What a token is: script (words; in scripts without spaces between words, each Han and Kana character, and runs of characters of Thai, Lao, Khmer and Myanmar), single (words, and each character of all these scripts), words (words only), chars (every letter and digit, for short strings such as names of users).")
+	l.add("code", &c.Code, "LANG", 0,
+		"Texts are program code: leave out comments. LANG is the language, or auto (found for each text), and then, separated by commas: names (names, numbers and strings are alike, whatever they say; punctuation counts), keep-comments, only-comments. off: as any other text.")
+	l.add("normalize", &c.Normalize, "STEPS", 0,
+		"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), skeleton (letters become those they look like, and unseen characters go), fold (full case folding), punctuation (don't becomes dont).")
+	l.add("stopwords", &c.StopWords, "FILE", 0,
+		"List of stop words, one a line.")
+	l.add("stopwords-use", &c.StopWordUse, "HOW", 0,
+		"How to use stop words: remove (they are removed from texts), require (only shingles that contain one count; menus and advertisements have few).")
+	l.add("ignore", &c.Ignore, "PATH", whole,
+		"Base texts, given like --input, of any format; may be repeated. What stands in them, such as licences, task sheets and the headers of editors, is left out of all documents.")
+	l.add("weight", &c.Weight, "FIELD=W", 0,
+		"Use these text fields instead of --text-field, as in title=3,text=1. A document has the shingles of all of them; the weights count for its SimHash.")
+	l.add("shingle", &c.Shingle, "N", 0,
+		"How many adjacent tokens make a shingle.")
+	l.add("min-shingles", &c.MinShingles, "N", 0,
+		"Documents with fewer distinct shingles are near-duplicates only of documents with the same shingles: for verses, headlines and titles.")
+	l.add("seed", &c.Seed, "N", 0,
+		"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; with a state, later runs take the number of the first. A job that is repeated or resumed needs the number itself.")
+	l.add("threshold", &c.Threshold, "J", 0,
+		"Least Jaccard similarity of two near-duplicates: the number of shared shingles over the number of distinct shingles of the two.")
+	l.add("keys", &c.Keys, "KEYS", 0,
+		"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). Only exact duplicates, in a fraction of the time: same-words (texts with the same words in the same order), same-bytes (texts with the same bytes). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.")
+	l.add("recall", &c.Recall, "P", quiet,
+		"Least probability to find a pair whose similarity is exactly the threshold. More similar pairs are found more surely. A value below 1 asks for MinHash, and sets its bands and rows. Default: 1, or 0.99 with --keys minhash.")
+	l.add("bands", &c.Bands, "N", 0,
+		"Number of MinHash bands; 0: from threshold and recall.")
+	l.add("rows", &c.Rows, "N", 0,
+		"Number of MinHash rows in a band; 0: from threshold and recall.")
+	l.add("score", &c.Score, "SCORE", 0,
+		"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard.")
+	l.add("hamming", &c.Hamming, "K", 0,
+		"With --keys simhash, largest number of bits in which SimHash fingerprints may differ.")
+	l.add("bits", &c.Bits, "N", 0,
+		"Length of SimHash fingerprints, for --keys simhash and in sketches: 32, or a multiple of 64 up to 1024.")
+	l.add("blocks", &c.Blocks, "N", 0,
+		"With --keys simhash, how many blocks to cut fingerprints into, such as 6, or 4,4 for a second cut behind the first: more tables with fewer documents under a key. The pairs are the same; 'runjob plan' lists what is of use. Default: from --bits and --hamming.")
+	l.add("sketch-size", &c.SketchSize, "N", quiet,
+		"Hashes in the sketch of a document, the smallest of its set, from 32 to 4096: for --verify sketch and none, and in the output sketches. Four times as many halve the error of an estimate. Longer sketches take more disk. Default: 128.")
+	return l.flags
 }
 
 func planFlags(c *plan.Config) []settingFlag {
-	input := settingFlag{
-		"Input", "input", &c.Input, "PATH", whole,
-		"File, folder or quoted pattern to read; may be repeated. Candidates are measured on it. See 'runjob run --help'.",
-	}
-	return slices.Concat([]settingFlag{input}, measureFlags(&c.Measure), []settingFlag{
-		{
-			"Plan", "documents", &c.Documents, "N", 0,
-			"Without --input: plan for this many documents, of which nothing else is known.",
-		},
-		{
-			"Plan", "shingles", &c.Shingles, "N", 0,
-			"With --documents: distinct shingles in each document.",
-		},
-		{
-			"Plan", "memory", &c.Memory, "SIZE", 0,
-			"Room for the keys of all documents, on disk or in memory. Choices that need more are ranked last. 0: no limit.",
-		},
-		{
-			"Plan", "temp", &c.Temp, "DIR", 0,
-			"Folder for the temporary files of the job: say whether its disk has room for them.",
-		},
-		{
-			"Plan", "comparison", &c.Comparison, "TIME", 0,
-			"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.",
-		},
-	})
+	l := &flagList{group: "Input"}
+	l.add("input", &c.Input, "PATH", whole,
+		"File, folder or quoted pattern to read; may be repeated. Candidates are measured on it. See 'runjob run --help'.")
+	l.flags = append(l.flags, measureFlags(&c.Measure)...)
+	l.group = "Plan"
+	l.add("documents", &c.Documents, "N", 0,
+		"Without --input: plan for this many documents, of which nothing else is known.")
+	l.add("shingles", &c.Shingles, "N", 0,
+		"With --documents: distinct shingles in each document.")
+	l.add("memory", &c.Memory, "SIZE", 0,
+		"Room for the keys of all documents, on disk or in memory. Choices that need more are ranked last. 0: no limit.")
+	l.add("temp", &c.Temp, "DIR", 0,
+		"Folder for the temporary files of the job: say whether its disk has room for them.")
+	l.add("comparison", &c.Comparison, "TIME", 0,
+		"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.")
+	return l.flags
 }
 
 func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) error {
@@ -421,8 +293,6 @@ func given(parsed *kong.Context, flags []settingFlag) []string {
 }
 
 func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
-
-func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
 
 // checkArgument refuses an address that no storage knows, as an argument that the help calls <name>.
 func checkArgument(name, path string) error {

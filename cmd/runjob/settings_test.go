@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
 )
@@ -92,7 +93,7 @@ func TestFlagOfEverySetting(t *testing.T) {
 			if other := c.names[name]; other != "" {
 				name = other
 			}
-			if flag := strings.TrimPrefix(flagName(name), "--"); name != "" && name != "-" && !flags[flag] {
+			if flag := strings.TrimPrefix(setting.Flag(name), "--"); name != "" && name != "-" && !flags[flag] {
 				t.Errorf("%s has no flag --%s", field.Name, flag)
 			} else {
 				delete(flags, flag)

@@ -133,7 +133,7 @@ func faultLines(err error) []string {
 	if len(parts) > 1 && strings.Join(texts, "\n") == err.Error() {
 		return lines
 	}
-	return []string{setting.Text(err, flagName)}
+	return []string{setting.Text(err, setting.Flag)}
 }
 
 // standardOutput is the standard output. It remembers its first fault, for reports that do not check each
@@ -226,7 +226,6 @@ func shortened(text string, most int) []string {
 	return append(append(append([]string{}, words[:most/2]...), gap), words[len(words)-most/2:]...)
 }
 
-// runPrinter prints words in lines.
 type runPrinter struct {
 	w          io.Writer
 	isColoured bool

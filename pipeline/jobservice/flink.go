@@ -12,6 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/metricsx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	"google.golang.org/protobuf/encoding/protojson"
+
 	"mirrorbeam/pipeline/engine"
 )
 
@@ -21,16 +26,10 @@ const flinkPort = "8081"
 // longestREST is the longest that Flink may take for an answer.
 const longestREST = 10 * time.Second
 
-// flinkJob is a job in Flink's own list.
 type flinkJob struct {
 	ID    string `json:"jid"`
 	Name  string `json:"name"`
 	State string `json:"state"`
-}
-
-// hasEnded reports whether Flink has let go of the job.
-func (j flinkJob) hasEnded() bool {
-	return slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, j.State)
 }
 
 // cancelOnFlink cancels a job where it runs, and waits for its end. Beam's job server calls a job cancelled when it has
@@ -45,7 +44,7 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 			return errors.Join(ctx.Err(), refused)
 		case err != nil:
 			return fmt.Errorf("the job server has let go of job %s, and Flink goes on with it: %w: cancel it there, or name Flink's own address with --flink_rest HOST:PORT", id, err)
-		case job.ID == "" || job.hasEnded():
+		case job.ID == "" || slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, job.State):
 			return nil
 		}
 		if job.State != "CANCELLING" {
@@ -109,4 +108,83 @@ func askFlink(ctx context.Context, method, url string, answer any) error {
 		return fmt.Errorf("%s %s: %w", method, url, err)
 	}
 	return nil
+}
+
+// metering is the longest time between two questions about the metrics of a job. The first ones come sooner.
+const metering = 5 * time.Second
+
+// meter reports the metrics of the job now and then until the context ends. They are a comfort: if they cannot be had,
+// the user is told so once, and the job goes on. Workers in this process need no questions.
+func (w *watch) meter(ctx context.Context) {
+	if w.server.isLoopback() {
+		return
+	}
+	for n := 0; engine.Sleep(ctx, min(time.Second<<min(n, 3), metering)) == nil; n++ {
+		found, err := w.server.metricsSoFar(ctx, w.client, w.id)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			w.report(engine.State{Metrics: found})
+		case !w.blind:
+			w.blind = true
+			w.report(engine.State{Message: fmt.Sprintf("how far the stages have come cannot be shown: %v", err)})
+		}
+	}
+}
+
+// metricsSoFar returns the metrics of a job that runs. The job server of Flink has none before the end of the job, so
+// Flink itself is asked. That of Spark has none either.
+func (s *Server) metricsSoFar(ctx context.Context, client jobpb.JobServiceClient, id string) (*metrics.Results, error) {
+	if !s.Options.Flink {
+		return metricsOf(ctx, client, id)
+	}
+	found, err := metricsOnFlink(ctx, s.flinkREST(), nameOnFlink(id))
+	if err != nil {
+		return nil, fmt.Errorf("%w: name Flink's own address with --flink_rest HOST:PORT", err)
+	}
+	return found, nil
+}
+
+func metricsOf(ctx context.Context, client jobpb.JobServiceClient, id string) (*metrics.Results, error) {
+	answer, err := client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: id})
+	if err != nil {
+		return nil, err
+	}
+	return resultsOf(answer), nil
+}
+
+// resultsOf takes the metrics out of an answer. The pipeline would only serve to name collections, whose metrics nobody
+// reads.
+func resultsOf(answer *jobpb.GetJobMetricsResponse) *metrics.Results {
+	return metricsx.FromMonitoringInfos(nil, answer.GetMetrics().GetAttempted(), answer.GetMetrics().GetCommitted())
+}
+
+// beamAccumulator is the accumulator in which Beam's runner gathers the metrics of the subtasks that have ended.
+const beamAccumulator = "__metricscontainers"
+
+// metricsOnFlink returns the metrics of the subtasks of a job that have ended. Flink shows an accumulator as text, and
+// the text of Beam's is the answer that its job server would give, as JSON.
+func metricsOnFlink(ctx context.Context, address, name string) (*metrics.Results, error) {
+	job, err := jobOnFlink(ctx, address, name)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Accumulators []struct{ Name, Value string } `json:"user-task-accumulators"`
+	}
+	if job.ID != "" { // else Flink does not know it yet
+		if err := askFlink(ctx, http.MethodGet, "http://"+address+"/jobs/"+job.ID+"/accumulators", &list); err != nil {
+			return nil, err
+		}
+	}
+	answer := &jobpb.GetJobMetricsResponse{}
+	for _, a := range list.Accumulators {
+		if a.Name == beamAccumulator {
+			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal([]byte(a.Value), answer); err != nil {
+				return nil, fmt.Errorf("read the metrics that Flink shows of job %s: %w", job.ID, err)
+			}
+		}
+	}
+	return resultsOf(answer), nil
 }

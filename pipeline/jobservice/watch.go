@@ -90,7 +90,6 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 	}
 }
 
-// watch is what is known of a job.
 type watch struct {
 	server *Server
 	client jobpb.JobServiceClient

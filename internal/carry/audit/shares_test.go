@@ -38,17 +38,22 @@ func TestElements(t *testing.T) {
 	for _, test := range []struct {
 		sample int
 		all    int64
+		memory int64
 		want   int
 	}{
-		{1, 1000, 1000},
-		{UsualSample, 1 << 19, 1 << 19},
-		{UsualSample, 1<<19 + 1, 1 << 18},
-		{UsualSample, 1 << 24, 1 << 20},
-		{UsualSample, 1 << 40, 1 << 21},
-		{3 * UsualSample, 1 << 40, 3 << 21},
+		{1, 1000, 0, 1000},
+		{UsualSample, 1 << 19, 0, 1 << 19},
+		{UsualSample, 1<<19 + 1, 0, 1 << 18},
+		{UsualSample, 1 << 24, 0, 1 << 20},
+		{UsualSample, 1 << 40, 0, 1 << 21},
+		{3 * UsualSample, 1 << 40, 0, 3 << 21},
+		{UsualSample, 1 << 40, 100 << 20, 1 << 21},
+		{UsualSample, 1 << 40, 44 << 20, 1 << 20},
+		{3 * UsualSample, 1 << 40, 44 << 20, 1 << 20},
+		{UsualSample, 1000, 44 << 20, 1000},
 	} {
-		if got := NewShares(test.sample, 1<<30).Elements(test.all); got != test.want {
-			t.Errorf("sample of %d, %d shingles: %d, want %d", test.sample, test.all, got, test.want)
+		if got := NewShares(test.sample, 1<<30).Elements(test.all, test.memory); got != test.want {
+			t.Errorf("sample of %d, %d shingles, %d bytes: %d, want %d", test.sample, test.all, test.memory, got, test.want)
 		}
 	}
 	if a, b := NewShares(UsualSample, 1).Budget(), NewShares(3*UsualSample, 1).Budget(); 3*a.Pairs != b.Pairs || 3*a.Elements != b.Elements {

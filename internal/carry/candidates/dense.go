@@ -16,7 +16,7 @@ func bandID(band int, hash uint32) uint64 { return uint64(uint16(band))<<32 | ui
 // previousID returns the KeyID of an earlier key of a record's document; 0 before is the latest one.
 func (g *Grouper) previousID(r *Record, before int) uint64 {
 	if g.Exact {
-		return r.previousShingle()
+		return PreviousShingle(r.Previous[0], r.Previous[1])
 	}
 	return bandID(int(r.Position)-1-before, r.Previous[before])
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/graphs"
 )
 
 // Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
@@ -83,18 +84,28 @@ func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
 	return *end - 1, true
 }
 
-// Sort sorts records that stand at their indexes.
-func (b *Buckets) Sort(records []Record) {
+// Sort sorts records that stand at their indexes. A shard may be large, so it asks stopped now and then, if it is not nil, and ends
+// with its error.
+func (b *Buckets) Sort(records []Record, stopped func() error) error {
+	const few = 1 << 10
 	start := uint32(0)
-	for _, end := range b.ends {
+	for i, end := range b.ends {
+		if i%few == 0 && stopped != nil {
+			if err := stopped(); err != nil {
+				return err
+			}
+		}
 		if end == dropped {
 			continue
 		}
 		if end-start > 1 {
-			b.order.sortBucket(records[start:end])
+			if err := b.order.sortBucket(records[start:end], stopped); err != nil {
+				return err
+			}
 		}
 		start = end
 	}
+	return nil
 }
 
 // Sort brings records of one key together. Scratch must be as long as records. The result is in the returned slice, which
@@ -117,7 +128,7 @@ func Sort(records, scratch []Record) []Record {
 		index, _ := b.Index(records[i].Key)
 		scratch[index] = records[i]
 	}
-	b.Sort(scratch)
+	b.Sort(scratch, nil) // which nobody stops
 	return scratch
 }
 
@@ -125,10 +136,10 @@ func Sort(records, scratch []Record) []Record {
 const fewRecords = 64
 
 // sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
-func (o *ranking) sortBucket(records []Record) {
+func (o *ranking) sortBucket(records []Record, stopped func() error) error {
 	if len(records) <= fewRecords {
 		o.byKey(records)
-		return
+		return nil
 	}
 	key := records[len(records)/2].Key
 	low, high := 0, len(records) // keys before low are less, keys from high on are greater
@@ -145,17 +156,29 @@ func (o *ranking) sortBucket(records []Record) {
 			i++
 		}
 	}
-	o.byKey(records[:low])
-	o.sortDigests(records[low:high], 56)
-	o.byKey(records[high:])
+	if err := graphs.SortFunc(records[:low], byKey, stopped); err != nil {
+		return err
+	}
+	if err := o.sortDigests(records[low:high], 56, stopped); err != nil {
+		return err
+	}
+	return graphs.SortFunc(records[high:], byKey, stopped)
 }
 
 // sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
 // are evenly spread.
-func (o *ranking) sortDigests(records []Record, shift int) {
-	if len(records) <= fewRecords || shift < 0 {
+func (o *ranking) sortDigests(records []Record, shift int, stopped func() error) error {
+	if len(records) <= fewRecords {
 		o.byKey(records)
-		return
+		return nil
+	}
+	if shift < 0 {
+		return graphs.SortFunc(records, byKey, stopped)
+	}
+	if shift == 56 && stopped != nil { // beyond, the records are fewer, or of one digest
+		if err := stopped(); err != nil {
+			return err
+		}
 	}
 	var starts, ends [257]uint32
 	for i := range records {
@@ -179,9 +202,12 @@ func (o *ranking) sortDigests(records []Record, shift int) {
 	}
 	for digit := range 256 {
 		if part := records[starts[digit]:ends[digit+1]]; len(part) > 1 {
-			o.sortDigests(part, shift-8)
+			if err := o.sortDigests(part, shift-8, stopped); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func byKey(a, b Record) int {

@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -77,7 +78,9 @@ func sift(records []Record, exact bool) []Record {
 			kept[index] = r
 		}
 	}
-	b.Sort(kept)
+	if err := b.Sort(kept, nil); err != nil {
+		panic(err) // nobody stops it
+	}
 	return kept
 }
 
@@ -99,4 +102,77 @@ func findings(records []Record, exact bool) [][3]uint64 {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 	})
 	return found
+}
+
+// TestSortStops: a sort that nobody wants ends with the error, however the keys are.
+func TestSortStops(t *testing.T) {
+	fault := errors.New("stop")
+	for name, key := range map[string]func() uint64{
+		"random keys": rand.Uint64, "one key": func() uint64 { return 7 }, "two keys": func() uint64 { return rand.Uint64N(2) },
+	} {
+		list, most := make([]Record, 1<<18), uint64(0)
+		for i := range list {
+			list[i] = Record{Key: key(), Ref: docref.Ref(i)}
+			most = max(most, list[i].Key)
+		}
+		sort := func(stopped func() error) error {
+			b := NewBuckets(len(list), 0, max(most, 1<<40))
+			for i := range list {
+				b.Count(list[i].Key)
+			}
+			b.Counted()
+			sorted := make([]Record, len(list))
+			for i := range list {
+				index, _ := b.Index(list[i].Key)
+				sorted[index] = list[i]
+			}
+			return b.Sort(sorted, stopped)
+		}
+		all := 0
+		if err := sort(func() error { all++; return nil }); err != nil || all < 2 {
+			t.Errorf("%s: asked %d times: %v", name, all, err)
+		}
+		asked := 0
+		if err := sort(func() error {
+			if asked++; asked == all {
+				return fault
+			}
+			return nil
+		}); !errors.Is(err, fault) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// BenchmarkCliques sorts the records of cliques of 63 documents and goes through their groups. Each document lacks some of the
+// nine keys of its clique. Its figure is nanoseconds a record.
+func BenchmarkCliques(b *testing.B) {
+	const cliques, documents, keys = 200, 63, 9
+	random := rand.New(rand.NewPCG(31, 32))
+	var source []Record
+	for i := range cliques * documents {
+		shared := rand.New(rand.NewPCG(uint64(i%cliques), 1))
+		r := Record{Ref: docref.Ref(i + 1), Digest: digest.Digest{random.Uint64(), random.Uint64()}, Size: 58, First: true}
+		for position := range uint32(keys) {
+			shingle := shared.Uint64() >> 16
+			if random.IntN(20) == 0 {
+				continue
+			}
+			r.Key, r.Position = PrefixKeyOf(shingle), position
+			source = append(source, r)
+			r.SetPrevious(shingle)
+			r.First = false
+		}
+	}
+	records, scratch := make([]Record, len(source)), make([]Record, len(source))
+	pairs := 0
+	g := Grouper{Threshold: .8, MaxComparisons: 8128, Exact: true, Candidate: func(_, _ *Record) { pairs++ }}
+	for b.Loop() {
+		copy(records, source)
+		g.Groups(Sort(records, scratch))
+	}
+	if pairs < b.N*cliques*documents*(documents-1)/2*9/10 {
+		b.Errorf("%d pairs in %d rounds: a benchmark of nothing", pairs, b.N)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(source)), "ns/record")
 }

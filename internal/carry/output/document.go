@@ -1,6 +1,7 @@
 package output
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -35,17 +36,12 @@ func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
 
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (m Member) AppendJSON(b []byte) []byte {
-	b = append(b, `{"cluster":`...)
-	b = quoting.AppendQuoted(b, m.Cluster)
-	b = append(b, `,"id":`...)
-	b = quoting.AppendQuoted(b, m.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, m.Ref)
-	b = append(b, `,"kept":`...)
-	b = strconv.AppendBool(b, m.Kept)
+	b = quoting.AppendQuoted(append(b, `{"cluster":`...), m.Cluster)
+	b = quoting.AppendQuoted(append(b, `,"id":`...), m.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
+	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
 	b = appendNumbers(b, number{`,"similarity":`, m.Similarity})
-	b = append(b, `,"size":`...)
-	b = strconv.AppendInt(b, m.Size, 10)
+	b = strconv.AppendInt(append(b, `,"size":`...), m.Size, 10)
 	b = appendNumbers(b, number{`,"least":`, m.Least}, number{`,"mean":`, m.Mean})
 	b = appendMark(b, "reference", m.Reference)
 	return append(b, "}\n"...)
@@ -79,14 +75,10 @@ type Removal struct {
 
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (r Removal) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = quoting.AppendQuoted(b, r.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, r.Ref)
-	b = append(b, `,"cluster":`...)
-	b = quoting.AppendQuoted(b, r.Cluster)
-	b = append(b, `,"kept_id":`...)
-	b = quoting.AppendQuoted(b, r.KeptID)
+	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
+	b = quoting.AppendQuoted(append(b, `,"cluster":`...), r.Cluster)
+	b = quoting.AppendQuoted(append(b, `,"kept_id":`...), r.KeptID)
 	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
 	b = appendMark(b, "reference", r.Reference)
 	return append(b, "}\n"...)
@@ -118,14 +110,10 @@ func SimHashText(words []uint64, bits int) string {
 
 // AppendJSON appends the row as a line of JSON.
 func (s Sketch) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = quoting.AppendQuoted(b, s.ID)
-	b = append(b, `,"ref":`...)
-	b = quoting.AppendQuoted(b, s.Ref)
-	b = append(b, `,"shingles":`...)
-	b = strconv.AppendInt(b, s.Shingles, 10)
-	b = append(b, `,"simhash":"`...)
-	b = append(b, s.SimHash...)
+	b = quoting.AppendQuoted(append(b, `{"id":`...), s.ID)
+	b = quoting.AppendQuoted(append(b, `,"ref":`...), s.Ref)
+	b = strconv.AppendInt(append(b, `,"shingles":`...), s.Shingles, 10)
+	b = append(append(b, `,"simhash":"`...), s.SimHash...)
 	b = append(b, `","fingerprint":[`...)
 	for i, hash := range s.Fingerprint {
 		if i > 0 {
@@ -168,4 +156,137 @@ type Passage struct {
 	Begin int64 `json:"begin" parquet:"begin"`
 	// End is where it ends.
 	End int64 `json:"end" parquet:"end"`
+}
+
+// The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
+const (
+	New    = "new"    // none of its members was in a group
+	Grown  = "grown"  // it continues one group and has further members
+	Shrunk = "shrunk" // it continues one group, has no further members and lacks some
+	Merged = "merged" // it continues several groups
+	Split  = "split"  // it is a part of a group, and other groups have parts of that, too
+	Gone   = "gone"   // none of its members is in a group any more
+)
+
+// The kinds of a [Change] that only the watch over protected sites has.
+const (
+	Unseen  = "unseen"  // a suspect could not be looked for, so it stays as it was
+	Changed = "changed" // a protected site has too little left of what it was to be compared
+)
+
+// ChangeKinds are the kinds of changes, in the order of a report.
+var ChangeKinds = []string{New, Grown, Merged, Split, Shrunk, Changed, Unseen, Gone}
+
+// Followed are the outputs whose changes are told, in the order of a report.
+var Followed = []string{Clusters, Mirrors, Suspects, Protected}
+
+// Protected stands for the protected sites among the outputs whose changes are told.
+const Protected = "protected"
+
+// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so it
+// neither merges nor splits.
+func ChangeKindsOf(of string) []string {
+	switch of {
+	case Suspects:
+		return []string{New, Grown, Shrunk, Unseen, Gone}
+	case Protected:
+		return []string{Changed}
+	}
+	return []string{New, Grown, Merged, Split, Shrunk, Gone}
+}
+
+// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not what it was in
+// the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are copies. A row without a lineage
+// stands for as many further changes as its size says: see package state.
+type Change struct {
+	// Of is the output that has the group: clusters, mirrors or suspects; or protected for a protected site.
+	Of string `json:"of" parquet:"of,dict"`
+	// Change says what has changed: new, grown, merged, split, shrunk, changed, unseen or gone.
+	Change string `json:"change" parquet:"change,dict"`
+	// Lineage is the same in all runs in which the group continues.
+	Lineage string `json:"lineage" parquet:"lineage"`
+	// Name is what this run calls the group or, if it is gone, the last run did.
+	Name string `json:"name" parquet:"name"`
+	// Size is the number of its members, 0 if it is gone. It is before plus added less removed.
+	Size int64 `json:"size" parquet:"size"`
+	// Before is the number of members of the groups that it continues.
+	Before int64 `json:"before" parquet:"before"`
+	// Added counts its members that were in none of these groups.
+	Added int64 `json:"added" parquet:"added"`
+	// Removed counts the members of these groups that are not its own.
+	Removed int64 `json:"removed" parquet:"removed"`
+	// Previous are the lineages of the groups of the last run that it has members of.
+	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
+	// Generation is the generation of the state whose run has found the change. If it is not this run's, the row is
+	// repeated.
+	Generation int64 `json:"generation" parquet:"generation"`
+	// Since is the generation of the first run that has found such a change of it, and that nobody has acknowledged.
+	Since int64 `json:"since" parquet:"since"`
+}
+
+// Match is a row of a query: a document, and a similar document of the index.
+type Match struct {
+	// ID is the document asked about: its id, or its ref if it has none.
+	ID json.RawMessage `json:"id"`
+	// Ref says where it is: path:position.
+	Ref json.RawMessage `json:"ref"`
+	// Match is the one in the index. An id that several documents have is told apart by the ref.
+	Match json.RawMessage `json:"match"`
+	// MatchRef says where that one is.
+	MatchRef json.RawMessage `json:"match_ref"`
+	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.
+	Hamming int64 `json:"hamming,omitempty"`
+	// Cosine is an estimate of the cosine of the angle between the two documents, if the index compares fingerprints.
+	Cosine float64 `json:"cosine,omitempty"`
+	// Jaccard is the similarity of the two sets of shingles, if the index compares these.
+	Jaccard float64 `json:"jaccard,omitempty"`
+	// ContainmentA is the share of the document asked about that the one of the index has.
+	ContainmentA float64 `json:"containment_a,omitempty"`
+	// ContainmentB is the share of the one of the index that the document asked about has.
+	ContainmentB float64 `json:"containment_b,omitempty"`
+	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents without any
+	// word, the bytes.
+	Identical bool `json:"identical,omitempty"`
+	// Reference says that the one of the index is of the --reference of the job.
+	Reference bool `json:"reference,omitempty"`
+	// Added says that the match is not of the index, but an earlier document of the same query with --add.
+	Added bool `json:"added,omitempty"`
+}
+
+// NewMatch returns the match of two documents, by the numbers of their shingles and of shared ones.
+func NewMatch(shared, size, matchSize int) Match {
+	return Match{
+		Jaccard:      float64(shared) / float64(size+matchSize-shared),
+		ContainmentA: float64(shared) / float64(size), ContainmentB: float64(shared) / float64(matchSize),
+	}
+}
+
+// NewIdenticalMatch returns the match of two documents of equal sets. They may have no shingles.
+func NewIdenticalMatch() Match {
+	return Match{Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Identical: true}
+}
+
+// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance of them.
+func NewHammingMatch(distance, bits int) Match {
+	return Match{Hamming: int64(distance), Cosine: Cosine(distance, bits), Identical: distance == 0}
+}
+
+// AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out, but for a distance of 0.
+func (m Match) AppendJSON(b []byte) []byte {
+	b = append(append(b, `{"id":`...), m.ID...)
+	b = append(append(b, `,"ref":`...), m.Ref...)
+	b = append(append(b, `,"match":`...), m.Match...)
+	b = append(append(b, `,"match_ref":`...), m.MatchRef...)
+	if m.Jaccard > 0 { // a match of sets shares something
+		b = AppendFloat(append(b, `,"jaccard":`...), m.Jaccard)
+		b = AppendFloat(append(b, `,"containment_a":`...), m.ContainmentA)
+		b = AppendFloat(append(b, `,"containment_b":`...), m.ContainmentB)
+	} else {
+		b = strconv.AppendInt(append(b, `,"hamming":`...), m.Hamming, 10)
+		b = AppendFloat(append(b, `,"cosine":`...), m.Cosine)
+	}
+	b = appendMark(b, "identical", m.Identical)
+	b = appendMark(b, "reference", m.Reference)
+	b = appendMark(b, "added", m.Added)
+	return append(b, "}\n"...)
 }

@@ -146,14 +146,11 @@ func Cosine(distance, bits int) float64 {
 
 // AppendJSON appends the row as a line of JSON, with the fields of its kind. Those that say no, or nothing, are left out.
 func (p Pair) AppendJSON(b []byte) []byte {
-	b = append(b, `{"a":`...)
-	b = quoting.AppendQuoted(b, p.A)
-	b = append(b, `,"b":`...)
-	b = quoting.AppendQuoted(b, p.B)
+	b = quoting.AppendQuoted(append(b, `{"a":`...), p.A)
+	b = quoting.AppendQuoted(append(b, `,"b":`...), p.B)
 	switch p.Kind {
 	case HammingPair:
-		b = append(b, `,"hamming":`...)
-		b = strconv.AppendInt(b, p.Hamming, 10)
+		b = strconv.AppendInt(append(b, `,"hamming":`...), p.Hamming, 10)
 		b = appendNumbers(b, number{`,"cosine":`, p.Cosine})
 	case PartialPair:
 		b = appendNumbers(b,
@@ -163,8 +160,7 @@ func (p Pair) AppendJSON(b []byte) []byte {
 		b = appendNumbers(b,
 			number{`,"jaccard":`, p.Jaccard}, number{`,"containment_a":`, p.ContainmentA}, number{`,"containment_b":`, p.ContainmentB})
 	}
-	b = append(b, `,"exact":`...)
-	b = strconv.AppendBool(b, p.Exact)
+	b = strconv.AppendBool(append(b, `,"exact":`...), p.Exact)
 	b = appendMark(b, "identical", p.Identical)
 	for i, s := range p.Spans {
 		if i == 0 {

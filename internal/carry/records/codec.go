@@ -2,7 +2,10 @@ package records
 
 import (
 	"encoding/binary"
+	"iter"
+	"sync"
 
+	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/runfile"
 )
 
@@ -12,25 +15,73 @@ type codec struct {
 	isReading bool
 }
 
-// laidOut is a record whose method says which fields it has.
-type laidOut[T any] interface {
+// LaidOut is a record of this package whose method says which fields it has.
+type LaidOut[T any] interface {
 	*T
 	fields(*codec)
 }
 
-func write[T any, R laidOut[T]](run *runfile.Writer, kind runfile.Kind, shard int, record R) error {
-	c := codec{b: make([]byte, 0, 512)} // most records are shorter
-	record.fields(&c)
+// writers are codecs with memory for the next record.
+var writers = sync.Pool{New: func() any { return new(codec) }}
+
+// Write writes a record of a kind to a shard.
+func Write[T any, R LaidOut[T]](run *runfile.Writer, kind runfile.Kind, shard int, record R) error {
+	c := writers.Get().(*codec)
+	defer writers.Put(c)
+	c.b = c.b[:0]
+	record.fields(c)
 	b, err := run.Record(kind, shard, len(c.b))
 	copy(b, c.b)
 	return err
 }
 
-// next reads the first record and returns the bytes of the others.
-func next[T any, R laidOut[T]](packed []byte) (record T, rest []byte) {
+// Next reads the first record and returns the bytes of the others.
+func Next[T any, R LaidOut[T]](packed []byte) (record T, rest []byte) {
 	c := codec{packed, true}
 	R(&record).fields(&c)
 	return record, c.b
+}
+
+// Append packs a record.
+func Append[T any, R LaidOut[T]](b []byte, record R) []byte {
+	c := codec{b: b}
+	record.fields(&c)
+	return c.b
+}
+
+// All yields the records that lie packed one after the other.
+func All[T any, R LaidOut[T]](packed []byte) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		var record T
+		for c := (&codec{packed, true}); len(c.b) > 0; {
+			record = *new(T)
+			if R(&record).fields(c); !yield(record) {
+				return
+			}
+		}
+	}
+}
+
+// hash48 is for a hash of 48 bits.
+func (c *codec) hash48(hash *uint64) {
+	if c.isReading {
+		*hash, c.b = get48(c.b), c.b[sketchblock.HashSize:]
+	} else {
+		c.b = append(c.b, make([]byte, sketchblock.HashSize)...)
+		put48(c.b[len(c.b)-sketchblock.HashSize:], *hash)
+	}
+}
+
+// small is for numbers of the given number of bytes.
+func small[N ~int | ~uint8 | ~uint16 | ~uint32](c *codec, bytes int, n *N) {
+	var b [8]byte
+	if c.isReading {
+		c.b = c.b[copy(b[:bytes], c.b):]
+		*n = N(binary.LittleEndian.Uint64(b[:]))
+	} else {
+		binary.LittleEndian.PutUint64(b[:], uint64(*n))
+		c.b = append(c.b, b[:bytes]...)
+	}
 }
 
 func numbers[N ~int64 | ~uint64](c *codec, fields ...*N) {

@@ -2,9 +2,12 @@ package records
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
 )
@@ -65,28 +68,9 @@ type Frequent struct {
 	Documents int64
 }
 
-const frequentSize = 16
-
-// WriteFrequent writes a frequent shingle.
-func WriteFrequent(run *runfile.Writer, f Frequent) error {
-	b, err := run.Record(FrequentShingles, 0, frequentSize)
-	if err == nil {
-		AppendPackedFrequent(b[:0], f)
-	}
-	return err
-}
-
-// AppendPackedFrequent packs a frequent shingle.
-func AppendPackedFrequent(b []byte, f Frequent) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, f.Shingle), uint64(f.Documents))
-}
-
-// AppendFrequent reads records.
-func AppendFrequent(all []Frequent, packed []byte) []Frequent {
-	for ; len(packed) > 0; packed = packed[frequentSize:] {
-		all = append(all, Frequent{binary.LittleEndian.Uint64(packed), int64(binary.LittleEndian.Uint64(packed[8:]))})
-	}
-	return all
+func (f *Frequent) fields(c *codec) {
+	numbers(c, &f.Shingle)
+	numbers(c, &f.Documents)
 }
 
 // AppendCommonPart appends the common shingles of a document: their number, then the hashes.
@@ -109,28 +93,160 @@ type SourceCount struct {
 	Name      []byte // the value as tables show it, shorter than 64 KiB
 }
 
-// sourceCountHeader is the size of such a record without its name: hash, documents, length of the name, corpus.
-const sourceCountHeader = 20
+func (s *SourceCount) fields(c *codec) {
+	numbers(c, &s.Hash)
+	numbers(c, &s.Documents)
+	length := len(s.Name)
+	small(c, 2, &length)
+	small(c, 2, &s.Corpus)
+	if c.isReading {
+		s.Name, c.b = c.b[:length], c.b[length:]
+	} else {
+		c.b = append(c.b, s.Name...)
+	}
+}
 
 // WriteSourceCount writes the record to a shard.
 func WriteSourceCount(run *runfile.Writer, kind runfile.Kind, shard int, c SourceCount) error {
-	b, err := run.Record(kind, shard, sourceCountHeader+len(c.Name))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(b, c.Hash)
-	binary.LittleEndian.PutUint64(b[8:], uint64(c.Documents))
-	binary.LittleEndian.PutUint16(b[16:], uint16(len(c.Name)))
-	binary.LittleEndian.PutUint16(b[18:], uint16(c.Corpus))
-	copy(b[sourceCountHeader:], c.Name)
-	return nil
+	return Write(run, kind, shard, &c)
 }
 
 // NextSourceCount reads the first record and returns the bytes of the others.
-func NextSourceCount(packed []byte) (SourceCount, []byte) {
-	end := sourceCountHeader + int(binary.LittleEndian.Uint16(packed[16:]))
-	return SourceCount{
-		Hash: binary.LittleEndian.Uint64(packed), Documents: int64(binary.LittleEndian.Uint64(packed[8:])),
-		Corpus: sources.Corpus(binary.LittleEndian.Uint16(packed[18:])), Name: packed[sourceCountHeader:end],
-	}, packed[end:]
+func NextSourceCount(packed []byte) (SourceCount, []byte) { return Next[SourceCount](packed) }
+
+// Stretch is a record of shingles of one split that lie in one range of hashes, in the order of its sets.
+type Stretch struct {
+	// Ranges counts the ranges, and Range is the number of this one.
+	Range, Ranges int
+	Split         int
+	// Packed are the lower 24 bits of each hash in records of [Shingles], and the frequency of each in records of
+	// [Frequencies]: 3 bytes or 1 byte a shingle.
+	Packed []byte
+}
+
+// CountedSize is the size of a hash in a stretch of [Shingles].
+const CountedSize = asmkernels.CountedSize
+
+const StretchHeader = 16
+
+// WriteShingles writes a stretch of hashes.
+func WriteShingles(run *runfile.Writer, shard int, s Stretch) error {
+	return writeStretch(run, Shingles, shard, s)
+}
+
+// WriteFrequencies writes a stretch of frequencies.
+func WriteFrequencies(run *runfile.Writer, s Stretch) error {
+	return writeStretch(run, Frequencies, s.Split, s)
+}
+
+func writeStretch(run *runfile.Writer, kind runfile.Kind, shard int, s Stretch) error {
+	b, err := run.Record(kind, shard, StretchHeader+len(s.Packed))
+	if err != nil {
+		return err
+	}
+	for i, number := range []int{s.Range, s.Ranges, s.Split, len(s.Packed)} {
+		binary.LittleEndian.PutUint32(b[4*i:], uint32(number))
+	}
+	copy(b[StretchHeader:], s.Packed)
+	return nil
+}
+
+// NextStretch reads the first stretch and returns the bytes after it.
+func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
+	damaged := errors.New("a stretch of shingles is damaged")
+	if len(b) < StretchHeader {
+		return s, nil, damaged
+	}
+	number := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
+	s = Stretch{Range: number(0), Ranges: number(1), Split: number(2)}
+	if s.Range >= s.Ranges || number(3) > len(b)-StretchHeader {
+		return s, nil, damaged
+	}
+	end := StretchHeader + number(3)
+	s.Packed = b[StretchHeader:end]
+	return s, b[end:], nil
+}
+
+// Len returns the number of shingles of a stretch of [Shingles].
+func (s Stretch) Len() int { return len(s.Packed) / CountedSize }
+
+// Cause says why a shingle is boilerplate.
+type Cause byte
+
+// The causes.
+const (
+	OfBaseText Cause = iota // a base text has it
+	OfCorpus                // very many documents have it
+)
+
+// Sighting says that documents of a part of a split have a shingle which is boilerplate.
+type Sighting struct {
+	Shingle uint64
+	// First is the first of these documents, and Split the split.
+	First docref.Ref
+	Split int
+	// Documents is their number.
+	Documents uint32
+	Cause     Cause
+}
+
+// mostSightings bounds the shingles that [Sightings] hold, some 6 MB of memory.
+const mostSightings = 1 << 17
+
+// Sightings counts, for shingles that are boilerplate, the documents of a part of a split that have each.
+type Sightings map[uint64]sighted
+
+// sighted is the first document that has a shingle, and the number of all.
+type sighted struct {
+	first     docref.Ref
+	documents uint32
+}
+
+// Add counts a document that has a shingle. Documents come in their order.
+func (s Sightings) Add(shingle uint64, ref docref.Ref) {
+	seen, is := s[shingle]
+	if !is {
+		seen.first = ref
+	}
+	seen.documents++
+	s[shingle] = seen
+}
+
+// IsFull reports whether the sightings are to be written before others are added.
+func (s Sightings) IsFull() bool { return len(s) >= mostSightings }
+
+// Write writes the sightings of a part of a split, by ranges of hashes, and forgets them.
+func (s Sightings) Write(run *runfile.Writer, cause Cause, split, shards int) error {
+	for shingle, seen := range s {
+		one := Sighting{shingle, seen.first, split, seen.documents, cause}
+		if err := Write(run, BoilerplateSeen, ShardOf(shingle<<16, shards), &one); err != nil {
+			return err
+		}
+	}
+	clear(s)
+	return nil
+}
+
+func (s *Sighting) fields(c *codec) {
+	c.hash48(&s.Shingle)
+	numbers(c, &s.First)
+	small(c, 4, &s.Split)
+	small(c, 4, &s.Documents)
+	small(c, 1, &s.Cause)
+}
+
+// Holder says which document is the first that has a shingle.
+type Holder struct {
+	Ref     docref.Ref
+	Shingle uint64
+	// Documents is the number of documents of the corpus that have it.
+	Documents int64
+	Cause     Cause
+}
+
+func (h *Holder) fields(c *codec) {
+	numbers(c, &h.Ref)
+	c.hash48(&h.Shingle)
+	numbers(c, &h.Documents)
+	small(c, 1, &h.Cause)
 }

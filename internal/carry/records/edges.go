@@ -85,7 +85,6 @@ func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
 // for so large a Total.
 const wholeMark = 1 << 31
 
-// sizeOf returns the size of the record of an edge with that score.
 func sizeOf(s Score) int {
 	if s.WholeTotal == 0 {
 		return EdgeSize

@@ -84,4 +84,6 @@ const (
 	Redirects   runfile.Kind = 72 // redirects from sites to others, by range of hashes of either site
 
 	OriginalTraces runfile.Kind = 73 // traces of the pages of protected sites, shard 0
+
+	Known runfile.Kind = 74 // documents of unchanged files that may have been in a pair, shard 0
 )

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"mirrorbeam/internal/ground/runfile"
 )
 
 // NoDate is the date of what has none, in seconds since 1970. It is later than all dates.
@@ -75,31 +73,6 @@ type Link struct {
 // Unit is the similarity 1 in sums of similarities.
 const Unit = 1_000_000
 
-// sums returns the figures of a link that add up, in the order of its record.
-func (l *Link) sums() [16]*int64 {
-	return [...]*int64{
-		&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
-		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages,
-	}
-}
-
-// Add adds what other says of the same two sites.
-func (l *Link) Add(other Link) {
-	sums := l.sums()
-	for i, n := range other.sums() {
-		*sums[i] += *n
-	}
-	if l.Entrance == "" || other.Entrance != "" && other.Entrance < l.Entrance {
-		l.Entrance = other.Entrance
-	}
-	for _, e := range other.Examples {
-		l.Examples.Add(e)
-	}
-	for i := range other.Traces {
-		l.Traces.Add(&other.Traces[i])
-	}
-}
-
 // Example is a page of a site and its copy on another. The weight says how good an example it is.
 type Example struct {
 	Weight, Similarity int64
@@ -164,23 +137,10 @@ type GroupedSite struct {
 	Primary  string // the group's primary site
 }
 
-// WriteSiteCount writes the record to a shard: 42 bytes and the name.
-func WriteSiteCount(run *runfile.Writer, shard int, count SiteCount) error {
-	return write(run, SiteCounts, shard, &count)
-}
-
 func (s *SiteCount) fields(c *codec) {
 	numbers(c, &s.Site)
 	numbers(c, &s.Pages, &s.Text, &s.Logins, &s.First)
 	c.texts(&s.Name)
-}
-
-// NextSiteCount reads the first record and returns the bytes of the others.
-func NextSiteCount(packed []byte) (SiteCount, []byte) { return next[SiteCount](packed) }
-
-// WriteRedirect writes the record to a shard: 24 bytes.
-func WriteRedirect(run *runfile.Writer, shard int, r Redirect) error {
-	return write(run, Redirects, shard, &r)
 }
 
 func (r *Redirect) fields(c *codec) {
@@ -188,26 +148,15 @@ func (r *Redirect) fields(c *codec) {
 	numbers(c, &r.Pages)
 }
 
-// NextRedirect reads the first record and returns the bytes of the others.
-func NextRedirect(packed []byte) (Redirect, []byte) { return next[Redirect](packed) }
-
-// WriteSiteSum writes the record to a shard: 48 bytes.
-func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
-	return write(run, SiteSums, shard, &s)
-}
-
 func (s *SiteSum) fields(c *codec) {
 	numbers(c, &s.Site)
 	numbers(c, &s.Repeats, &s.RepeatedText, &s.Common, &s.CommonText, &s.Alike)
 }
 
-// NextSiteSum reads the first record and returns the bytes of the others.
-func NextSiteSum(packed []byte) (SiteSum, []byte) { return next[SiteSum](packed) }
-
 func (l *Link) fields(c *codec) {
 	numbers(c, &l.Site, &l.Other)
-	sums := l.sums()
-	c.short(sums[:]...)
+	c.short(&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
+		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages)
 	length(c, (*[]Example)(&l.Examples))
 	length(c, (*[]Trace)(&l.Traces))
 	c.texts(&l.Entrance)
@@ -221,16 +170,10 @@ func (l *Link) fields(c *codec) {
 	}
 }
 
-// WriteSite writes the record to an output shard: 74 bytes and the name.
-func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, &s) }
-
 func (s *Site) fields(c *codec) {
 	s.SiteCount.fields(c)
 	numbers(c, &s.Repeats, &s.RepeatedText, &s.Rarity, &s.Weight, &s.Alike)
 }
-
-// NextSite reads the first record and returns the bytes of the others.
-func NextSite(packed []byte) (Site, []byte) { return next[Site](packed) }
 
 // SitePair is what two sites have in common. Of the second one only the link is known.
 type SitePair struct {
@@ -243,47 +186,20 @@ func (p *SitePair) fields(c *codec) {
 	p.Second.fields(c)
 }
 
-// WriteSitePair writes the record to the output shard of the second site: some 100 bytes, the name of the first site, and its examples.
-func WriteSitePair(run *runfile.Writer, shard int, pair *SitePair) error {
-	return write(run, SitePairs, shard, pair)
-}
-
-// NextSitePair reads the first record and returns the bytes of the others.
-func NextSitePair(packed []byte) (*SitePair, []byte) {
-	pair, rest := next[SitePair](packed)
-	return &pair, rest
-}
-
 func (h *Half) fields(c *codec) {
 	h.Link.fields(c)
 	h.Of.fields(c)
 }
 
-// mirrored are both halves of what two sites have in common.
-type mirrored struct{ one, other *Half }
+// MirroredSites are both halves of what two sites have in common.
+type MirroredSites struct{ One, Other *Half }
 
-func (m *mirrored) fields(c *codec) {
+func (m *MirroredSites) fields(c *codec) {
 	if c.isReading {
-		*m = mirrored{new(Half), new(Half)}
+		*m = MirroredSites{new(Half), new(Half)}
 	}
-	m.one.fields(c)
-	m.other.fields(c)
-}
-
-// WriteMirrored writes the record of two sites to a shard.
-func WriteMirrored(run *runfile.Writer, shard int, one, other *Half) error {
-	return write(run, Mirrored, shard, &mirrored{one, other})
-}
-
-// NextMirrored reads the first record and returns the bytes of the others.
-func NextMirrored(packed []byte) (one, other *Half, rest []byte) {
-	both, rest := next[mirrored](packed)
-	return both.one, both.other, rest
-}
-
-// WriteGrouped writes the record to an output shard: 26 bytes and the name.
-func WriteGrouped(run *runfile.Writer, shard int, g GroupedSite) error {
-	return write(run, Grouped, shard, &g)
+	m.One.fields(c)
+	m.Other.fields(c)
 }
 
 func (g *GroupedSite) fields(c *codec) {
@@ -291,6 +207,3 @@ func (g *GroupedSite) fields(c *codec) {
 	numbers(c, &g.Sites, &g.Cohesion)
 	c.texts(&g.Primary)
 }
-
-// NextGrouped reads the first record and returns the bytes of the others.
-func NextGrouped(packed []byte) (GroupedSite, []byte) { return next[GroupedSite](packed) }

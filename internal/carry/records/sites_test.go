@@ -80,9 +80,10 @@ func TestSiteRecords(t *testing.T) {
 			d := &all[i]
 			pages = records.AppendSplitPage(pages, records.SplitPage{Ref: docref.Ref(i), Page: d.page.Page})
 			for _, err := range []error{
-				records.WriteSiteCount(run, 3, d.count), records.WriteSiteSum(run, 3, d.sum), records.WriteSitePair(run, 3, &records.SitePair{First: d.half, Second: d.link}),
-				records.WriteSite(run, 3, d.site), records.WriteMirrored(run, 3, &d.half, &d.half), records.WriteGrouped(run, 3, d.grouped),
-				records.WriteShardPage(run, 3, d.page), records.WriteRedirect(run, 3, d.lead),
+				records.Write(run, records.SiteCounts, 3, &d.count), records.Write(run, records.SiteSums, 3, &d.sum),
+				records.Write(run, records.SitePairs, 3, &records.SitePair{First: d.half, Second: d.link}), records.Write(run, records.Sites, 3, &d.site),
+				records.Write(run, records.Mirrored, 3, &records.MirroredSites{One: &d.half, Other: &d.half}),
+				records.Write(run, records.Grouped, 3, &d.grouped), records.WriteShardPage(run, 3, d.page), records.Write(run, records.Redirects, 3, &d.lead),
 			} {
 				if err != nil {
 					return err
@@ -107,19 +108,18 @@ func TestSiteRecords(t *testing.T) {
 	}
 	for i, want := range all {
 		var got drawn
-		var half *records.Half
 		var page records.SplitPage
-		got.count, packed[records.SiteCounts] = records.NextSiteCount(packed[records.SiteCounts])
-		got.sum, packed[records.SiteSums] = records.NextSiteSum(packed[records.SiteSums])
-		got.lead, packed[records.Redirects] = records.NextRedirect(packed[records.Redirects])
-		var sites *records.SitePair
-		sites, packed[records.SitePairs] = records.NextSitePair(packed[records.SitePairs])
-		got.link = sites.Second
-		got.site, packed[records.Sites] = records.NextSite(packed[records.Sites])
-		half, _, packed[records.Mirrored] = records.NextMirrored(packed[records.Mirrored])
-		got.grouped, packed[records.Grouped] = records.NextGrouped(packed[records.Grouped])
+		var sites records.SitePair
+		var both records.MirroredSites
+		got.count, packed[records.SiteCounts] = records.Next[records.SiteCount](packed[records.SiteCounts])
+		got.sum, packed[records.SiteSums] = records.Next[records.SiteSum](packed[records.SiteSums])
+		got.lead, packed[records.Redirects] = records.Next[records.Redirect](packed[records.Redirects])
+		sites, packed[records.SitePairs] = records.Next[records.SitePair](packed[records.SitePairs])
+		got.site, packed[records.Sites] = records.Next[records.Site](packed[records.Sites])
+		both, packed[records.Mirrored] = records.Next[records.MirroredSites](packed[records.Mirrored])
+		got.grouped, packed[records.Grouped] = records.Next[records.GroupedSite](packed[records.Grouped])
 		page, pages = records.NextSplitPage(pages)
-		got.half, got.page = *half, shardPages[i]
+		got.link, got.half, got.page = sites.Second, *both.One, shardPages[i]
 		if !reflect.DeepEqual(got, want) || page.Ref != docref.Ref(i) || !reflect.DeepEqual(page.Page, want.page.Page) {
 			t.Fatalf("record %d:\n%+v and %+v\nwant\n%+v", i, got, page, want)
 		}

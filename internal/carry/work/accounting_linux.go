@@ -16,7 +16,6 @@ func threadCPU() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// residentBytes returns the bytes of memory that the process holds now.
 func residentBytes() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if fields := bytes.Fields(b); err == nil && len(fields) > 1 {

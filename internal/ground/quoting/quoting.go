@@ -33,7 +33,6 @@ func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
 	return b
 }
 
-// startsWithHex reports whether s begins with two lower-case hexadecimal digits.
 func startsWithHex[S ~string | ~[]byte](s S) bool {
 	isHex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 	return len(s) >= 2 && isHex(s[0]) && isHex(s[1])

@@ -1,9 +1,15 @@
 package runfile
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
@@ -127,4 +133,199 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 		return nil, nil, errNoCatalog
 	}
 	return index[:tail], files, nil
+}
+
+// heldSections is how many sections the writer of a catalog holds at a time, at some 100 bytes each.
+const heldSections = 1 << 20
+
+// WriteCatalog gathers the sections of the needed and the extra kinds from the runs, groups them by shard and
+// writes them to a file in the folder dir. The pieces of one shard and kind are in the order of runs. It
+// returns the path of the catalog, and in ascending order the shards that have a piece of a needed kind.
+//
+// It reads the index of each run once. If that is more than it may hold, it reads them once more for each
+// range of shards.
+func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string, shards []int, err error) {
+	return writeCatalog(dir, runs, needed, extra, heldSections)
+}
+
+func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (path string, shards []int, err error) {
+	c := catalogWriter{numbers: map[string]uint32{}, runs: runs, needed: needed, extra: extra, held: held, files: make([][]sizedFile, len(runs)), kept: make([][]section, len(runs))}
+	if err := c.survey(); err != nil {
+		return "", nil, err
+	}
+	path = storage.Join(dir, "catalog-"+rand.Text())
+	if err := c.write(path); err != nil {
+		return "", nil, fmt.Errorf("write catalog: %w", err)
+	}
+	return path, c.shards, nil
+}
+
+// catalogWriter writes one catalog, by ranges of shards.
+type catalogWriter struct {
+	runs          []string
+	needed, extra []Kind
+	held          int
+
+	files  [][]sizedFile // in which the sections of each run lie
+	counts []int         // sections by shard
+	kept   [][]section   // by run; nil if they are too many to be held
+	shards []int         // with a piece of a needed kind
+
+	packed, index []byte
+	pieces        uint64            // in the file
+	numbers       map[string]uint32 // of the files of these pieces, by path
+	listed        []byte            // these files, packed
+}
+
+type piece struct {
+	run int
+	section
+}
+
+// survey counts the sections of each shard, and keeps them if they are few.
+func (c *catalogWriter) survey() error {
+	total := 0
+	return c.eachIndex(func(run int, files []sizedFile, sections []section) {
+		c.files[run] = files
+		for _, s := range sections {
+			for int(s.shard) >= len(c.counts) {
+				c.counts = append(c.counts, 0)
+			}
+			c.counts[s.shard]++
+		}
+		if total += len(sections); total > c.held {
+			c.kept = nil
+		} else {
+			c.kept[run] = sections
+		}
+	})
+}
+
+// eachIndex visits the wanted sections of each run, one run at a time, in any order. Indexes behind a network are read
+// side by side, since each takes a while.
+func (c *catalogWriter) eachIndex(visit func(run int, files []sizedFile, sections []section)) error {
+	var group errgroup.Group
+	group.SetLimit(1)
+	if len(c.runs) > 0 && storage.Scheme(c.runs[0]) != "" {
+		group.SetLimit(filesInFlight)
+	}
+	var visits sync.Mutex
+	for run, path := range c.runs {
+		group.Go(func() error {
+			sections, files, err := readIndex(path)
+			if err != nil {
+				return err
+			}
+			sections = slices.DeleteFunc(sections, func(s section) bool {
+				return !slices.Contains(c.needed, s.kind) && !slices.Contains(c.extra, s.kind)
+			})
+			visits.Lock()
+			defer visits.Unlock()
+			visit(run, files, sections)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (c *catalogWriter) write(path string) error {
+	file, err := storage.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	for low := 0; low < len(c.counts); {
+		high, sections := low+1, c.counts[low]
+		for high < len(c.counts) && sections+c.counts[high] <= c.held {
+			sections += c.counts[high]
+			high++
+		}
+		pieces, err := c.piecesOf(low, high, sections)
+		if err != nil {
+			return err
+		}
+		c.pack(pieces)
+		if _, err := file.Write(c.packed); err != nil {
+			return err
+		}
+		low = high
+	}
+	if _, err := file.Write(c.tail()); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// piecesOf returns the pieces of a range of shards with the given number of sections, by shard, kind and run.
+func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
+	kept := c.kept
+	if kept == nil {
+		kept = make([][]section, len(c.runs))
+		err := c.eachIndex(func(run int, _ []sizedFile, sections []section) {
+			for _, s := range sections {
+				if low <= int(s.shard) && int(s.shard) < high {
+					kept[run] = append(kept[run], s)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	pieces := make([]piece, 0, sections)
+	for run, sections := range kept {
+		for _, s := range sections {
+			pieces = append(pieces, piece{run, s})
+		}
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.kind, b.kind))
+	})
+	return pieces, nil
+}
+
+// pack packs the pieces of some shards, and notes in the index where each shard begins.
+func (c *catalogWriter) pack(pieces []piece) {
+	b := slices.Grow(c.packed[:0], len(pieces)*pieceSize)
+	for i, p := range pieces {
+		b = appendKind(b, p.section)
+		b = binary.LittleEndian.AppendUint32(b, c.number(c.files[p.run][p.link]))
+		b = binary.LittleEndian.AppendUint64(b, uint64(p.offset))
+		b = binary.LittleEndian.AppendUint64(b, uint64(p.length))
+		b = binary.LittleEndian.AppendUint32(b, p.sum)
+		b = append(b, 0, 0, 0, 0)
+		if i == 0 || p.shard != pieces[i-1].shard {
+			c.index = binary.LittleEndian.AppendUint64(c.index, uint64(p.shard))
+			c.index = binary.LittleEndian.AppendUint64(c.index, c.pieces)
+		}
+		if n := len(c.shards); slices.Contains(c.needed, p.kind) && (n == 0 || c.shards[n-1] != int(p.shard)) {
+			c.shards = append(c.shards, int(p.shard))
+		}
+		c.pieces++
+	}
+	c.packed = b
+}
+
+// number returns the number of a file in the catalog.
+func (c *catalogWriter) number(file sizedFile) uint32 {
+	number, known := c.numbers[file.path]
+	if !known {
+		number = uint32(len(c.numbers))
+		c.numbers[file.path] = number
+		c.listed = appendFile(c.listed, file)
+	}
+	return number
+}
+
+// tail returns what follows the pieces: the index of shards, the files, and the footer.
+func (c *catalogWriter) tail() []byte {
+	b := binary.LittleEndian.AppendUint64(c.index, 1<<63)
+	b = binary.LittleEndian.AppendUint64(b, c.pieces)
+	filesAt := len(b)
+	b = append(b, c.listed...)
+	sum := checksum.Of(b)
+	b = binary.LittleEndian.AppendUint64(append(b, catalogMagic...), c.pieces*pieceSize)
+	b = binary.LittleEndian.AppendUint64(b, uint64(filesAt))
+	b = binary.LittleEndian.AppendUint32(b, sum)
+	return append(b, 0, 0, 0, 0)
 }

@@ -26,14 +26,12 @@ func (w *Writer) index() []byte {
 	}
 	sum := checksum.Of(b)
 	length := len(b)
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(w.offset))
+	b = binary.LittleEndian.AppendUint64(append(b, magic...), uint64(w.offset))
 	b = binary.LittleEndian.AppendUint64(b, uint64(length))
 	b = binary.LittleEndian.AppendUint32(b, sum)
 	return append(b, 0, 0, 0, 0)
 }
 
-// decodeSection reads a section of an index.
 func decodeSection(b []byte) section {
 	s := section{
 		shard:  binary.LittleEndian.Uint32(b[4:]),
@@ -60,7 +58,6 @@ func kindOf(b []byte) (kind Kind, mark uint32) {
 	return Kind(word), word >> 8
 }
 
-// sizedFile is a file and its size in bytes.
 type sizedFile struct {
 	path string
 	size int64

@@ -22,6 +22,9 @@ type Fault struct {
 // names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
+// Flag returns the flag of the command that sets a setting.
+func Flag(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
+
 // Error returns the message with the settings by their own names.
 func (f *Fault) Error() string {
 	return f.text(func(setting string) string { return setting })

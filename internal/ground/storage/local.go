@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -9,8 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
@@ -90,7 +94,6 @@ func (Local) Open(path string) (File, error) {
 	return localFile{file}, nil
 }
 
-// localFile is an open file of the local disk.
 type localFile struct{ *os.File }
 
 // ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.
@@ -197,4 +200,203 @@ func (Local) Used(folder string) int64 {
 		}
 	}
 	return used
+}
+
+// Free returns how many bytes may still be written to the disk of a folder. Known is false if nobody knows: the folder
+// is not on a disk, is not there, or its file system does not tell.
+func Free(folder string) (bytes int64, known bool) {
+	var found unix.Statfs_t
+	if Scheme(folder) != "" || unix.Statfs(folder, &found) != nil || found.Blocks == 0 {
+		return 0, false
+	}
+	return int64(found.Bavail) * int64(found.Bsize), true
+}
+
+// mostLockings bounds the tries to lock a path that keeps becoming another file.
+const mostLockings = 10
+
+// Lock opens a file or folder of the local disk and takes its lock, or fails at once with syscall.EWOULDBLOCK. The
+// locked file is the one that has that path when Lock returns. The lock ends when the file is closed. Flags are those
+// of os.OpenFile. A Lease of the local disk rests on Lock.
+func Lock(path string, flags int) (*os.File, error) {
+	for range mostLockings {
+		// Follow no links and wait for nothing: a path may be somebody else's pipe.
+		file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			file.Close()
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		if hasName(file) {
+			return file, nil
+		}
+		file.Close()
+	}
+	return nil, &fs.PathError{Op: "lock", Path: path, Err: syscall.EWOULDBLOCK}
+}
+
+// hasName reports whether an open file still has the path by which it was opened.
+func hasName(file *os.File) bool {
+	held, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(file.Name())
+	return err == nil && os.SameFile(held, named)
+}
+
+// localLease is a file whose lock is held.
+type localLease struct{ *os.File }
+
+// Lease locks a file, and makes it first if there is none.
+func (Local) Lease(path, holder string) (Lease, error) {
+	file, err := Lock(path, os.O_RDWR|os.O_CREATE)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		content, _ := os.ReadFile(path) // the file may be gone by now
+		return nil, &HeldError{Name: path, Holder: strings.TrimSpace(string(content))}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = file.Truncate(0); err == nil {
+		_, err = fmt.Fprintln(file, holder)
+	}
+	if err != nil {
+		return nil, errors.Join(err, localLease{file}.Release())
+	}
+	return localLease{file}, nil
+}
+
+// Check returns an error if somebody has removed or replaced the file.
+func (l localLease) Check() error {
+	if !hasName(l.File) {
+		return &fs.PathError{Op: "lease", Path: l.Name(), Err: fs.ErrNotExist}
+	}
+	return nil
+}
+
+// Release removes the file while it is locked. Whoever waits for the lock then sees that the file is gone and makes
+// another one.
+func (l localLease) Release() error {
+	var err error
+	if hasName(l.File) {
+		err = os.Remove(l.Name())
+	}
+	return errors.Join(err, l.Close())
+}
+
+// OpenRegular opens a file for reading. It is an error at once if anything but a file has its
+// name: to open a pipe would be to wait for somebody who writes to it.
+func OpenRegular(path string) (*os.File, error) { return openRegular(path, 0) }
+
+// OpenUnlinked opens a file as Open does, but follows no symbolic link by that name.
+func OpenUnlinked(path string) (*os.File, error) { return openRegular(path, syscall.O_NOFOLLOW) }
+
+func openRegular(path string, flags int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		err = CheckRegular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ReadRegular returns the content of a file that Open opens.
+func ReadRegular(path string) ([]byte, error) {
+	file, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
+// IrregularError says that something has the name of a file and is none.
+type IrregularError struct {
+	// Path is the name.
+	Path string
+	// Mode says what it is.
+	Mode fs.FileMode
+}
+
+// Error says what has the name.
+func (e *IrregularError) Error() string {
+	kind := "a device"
+	switch {
+	case e.Mode.IsDir():
+		kind = "a folder"
+	case e.Mode&fs.ModeSymlink != 0:
+		kind = "a link"
+	case e.Mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case e.Mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Sprintf("%s is %s and no file", e.Path, kind)
+}
+
+// CheckRegular returns an *Error unless a file is regular.
+func CheckRegular(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return &IrregularError{path, info.Mode()}
+}
+
+// CheckFolder refuses a folder of the local disk in which another user could put other files in place of the files of this
+// user. In a sticky folder, such as /tmp, nobody can.
+func CheckFolder(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return checkInfo(info, info.Mode()&fs.ModeSticky != 0)
+}
+
+// CheckOwner refuses a file, a folder or a link of the local disk that another user has made, and a folder that everybody
+// may write to. It also checks where a link leads to. Another user may leave such a thing in a sticky folder, under the name
+// that this user is about to use. A path that is missing is no error.
+func CheckOwner(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err = checkUser(info); err == nil {
+			info, err = os.Stat(path)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return checkInfo(info, !info.IsDir())
+}
+
+// checkInfo checks who may exchange what is at a path. IsShielded says that the mode does not matter.
+func checkInfo(info fs.FileInfo, isShielded bool) error {
+	const writableByAll = 0o002
+	if err := checkUser(info); err != nil {
+		return err
+	}
+	if info.Mode()&writableByAll != 0 && !isShielded {
+		return fmt.Errorf("everybody may write to it and could exchange the files of the job (mode %o; 'chmod o-w' mends that)", info.Mode().Perm())
+	}
+	return nil
+}
+
+// checkUser refuses what belongs to others. The administrator can change everything anyway.
+func checkUser(info fs.FileInfo) error {
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if known && int(stat.Uid) != os.Geteuid() && stat.Uid != 0 {
+		return fmt.Errorf("it belongs to another user (number %d), who could exchange the files of the job", stat.Uid)
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/look/explain"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
@@ -22,6 +23,9 @@ import (
 
 // TestMain silences what Beam says of each job.
 func TestMain(m *testing.M) {
+	if err := storagetest.FoldersInMemory(); err != nil {
+		panic(err)
+	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	m.Run()
 }

@@ -58,7 +58,6 @@ type Keys struct {
 // heldBytes is how much of a text is compared word by word.
 const heldBytes = 1 << 20
 
-// text is what the input has of a document.
 type text struct {
 	id, ref   string
 	content   string // its first bytes
@@ -74,7 +73,6 @@ type text struct {
 	block   fingerprints.Content // what a block has of that
 }
 
-// reader measures documents as the job did.
 type reader struct {
 	config *job.Config
 	kind   *fingerprints.Kind  // the kind of the run
@@ -114,7 +112,6 @@ func newReader(f *finished.Folder) (*reader, error) {
 	return r, err
 }
 
-// read measures a document.
 func (r *reader) read(d *finished.Found) (*text, error) {
 	var whole []uint64
 	if r.whole != nil {
@@ -224,7 +221,6 @@ func overlap(a, b []uint64) (shared, union int) {
 	return shared, len(a) + len(b) - shared
 }
 
-// compare measures the similarity.
 func compare(a, b *text, c *job.Config) *Similarity {
 	s := &Similarity{Same: a.digest == b.digest}
 	s.Common, s.Union = overlap(a.set, b.set)
@@ -251,7 +247,6 @@ func compare(a, b *text, c *job.Config) *Similarity {
 	return s
 }
 
-// compareKeys finds the keys that both documents have.
 func (x *explainer) compareKeys() error {
 	c := x.config
 	method, known := methods.Of(c.Method())
@@ -295,7 +290,6 @@ func (x *explainer) compareKeys() error {
 	return nil
 }
 
-// keysOf returns the keys of a document.
 func keysOf(t *text, keys methods.Keys, bands *fingerprints.Bands) map[uint64]bool {
 	d := &methods.Document{
 		Digest: t.digest, Size: len(t.set), Content: t.block, SimHash: t.simhash, Bands: slices.Clone(bands.Of(t.set)),

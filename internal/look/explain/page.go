@@ -148,7 +148,7 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			list.Notes = append(list.Notes, "Texts are not shown: the input cannot be read from here: "+setting.Text(err, flagName))
+			list.Notes = append(list.Notes, "Texts are not shown: the input cannot be read from here: "+setting.Text(err, setting.Flag))
 		}
 	}
 	return list, nil

@@ -59,7 +59,6 @@ const mostEdges = 4 << 20
 // isStar reports whether a cluster is a kept document with what is like it.
 func (x *explainer) isStar() bool { return x.config.Split == keep.Star }
 
-// findMembers finds the documents of the clusters of the two.
 func (x *explainer) findMembers(ctx context.Context) error {
 	m := &x.members
 	m.places, m.kept = map[string]uint32{}, map[string]uint32{}
@@ -122,7 +121,6 @@ func (m *members) onlyKept(cluster string) string {
 	return ""
 }
 
-// findPairs goes through the rows of pairs.
 func (x *explainer) findPairs(ctx context.Context) error {
 	switch {
 	case !x.folder.Has(output.Pairs):

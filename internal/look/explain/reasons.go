@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/measure/fingerprints"
 )
 
-// reason gives the reasons.
 func (x *explainer) reason() {
 	if !x.config.Scorer().HasClusters {
 		x.reasonPassages()
@@ -30,12 +29,10 @@ func (x *explainer) reason() {
 	}
 }
 
-// because adds a reason.
 func (x *explainer) because(format string, args ...any) {
 	x.Reasons = append(x.Reasons, fmt.Sprintf(format, args...))
 }
 
-// reasonTogether says why two documents are in one cluster.
 func (x *explainer) reasonTogether() {
 	s := x.Similarity
 	switch {
@@ -89,7 +86,6 @@ func (x *explainer) verdicts() fingerprints.Verdicts {
 	return method.Kind().Explain
 }
 
-// scoreText writes the score of a row of pairs.
 func (x *explainer) scoreText(score float64) string {
 	if x.config.Scorer().IsDistance {
 		return fmt.Sprintf("a distance of %.0f bits, and --hamming is %d", score, x.config.Hamming)
@@ -162,7 +158,6 @@ func (x *explainer) reasonNotCompared() bool {
 // equalValues reports whether two values of a field are one. The lack of a value is a value of its own.
 func equalValues(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
-// valueText writes a value of a field.
 func valueText(value []byte) string {
 	if value == nil {
 		return "none"

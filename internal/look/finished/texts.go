@@ -123,7 +123,6 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	return nil
 }
 
-// listFiles returns the files of the input and of the reference.
 func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
 	options := corpus.Options{Format: c.Format}
 	input, err := corpus.List(ctx, c.Input, options)
@@ -144,7 +143,6 @@ func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corp
 	return formats.Prepare(ctx, files, wanted)
 }
 
-// search looks for documents by name.
 type search struct {
 	wanted  corpus.Wanted
 	decoder *formats.Decoder
@@ -168,7 +166,6 @@ func (s *search) mayHave(file *corpus.File) bool {
 	return false
 }
 
-// read looks through one file.
 func (s *search) read(ctx context.Context, file *corpus.File, number int) error {
 	limits := s.limits
 	limits.Window = corpus.MaxWindow

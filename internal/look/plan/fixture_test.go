@@ -65,6 +65,9 @@ func newScene(t *testing.T, seed uint64, n int) *scene {
 	return s
 }
 
+// Corpus writes a corpus for tests that run jobs and returns its path. A smaller one of the same seed is its beginning.
+func Corpus(t *testing.T, seed uint64, n int) string { return newScene(t, seed, n).config.Input[0] }
+
 // count fingerprints the texts.
 func (s *scene) count(t *testing.T, texts []string) {
 	t.Helper()

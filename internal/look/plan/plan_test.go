@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -352,5 +353,27 @@ func TestRefused(t *testing.T) {
 	cancel()
 	if _, err := Make(ctx, good); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestFewLongDocuments: if no document of a corpus of few long ones is in the sample, the corpus is read once more.
+func TestFewLongDocuments(t *testing.T) {
+	var content strings.Builder
+	random := rand.New(rand.NewPCG(26, 1))
+	for range 2 {
+		content.WriteString(`{"text":"`)
+		for range 500_000 {
+			fmt.Fprintf(&content, "w%d ", random.IntN(600))
+		}
+		content.WriteString("\"}\n")
+	}
+	config := Default()
+	config.Input = []string{store(t, content.String())}
+	advice, err := Make(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
+		t.Errorf("%+v: want both documents", *facts)
 	}
 }

@@ -29,7 +29,6 @@ import (
 // sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
 const sampledShingles = 8 << 20
 
-// survey is what was measured on a corpus.
 type survey struct {
 	facts     Facts
 	corpus    corpusRead
@@ -37,14 +36,13 @@ type survey struct {
 	ids       ids
 	reread    float64 // see [Work]
 	estimates map[keying]sample.Estimate
-	base      lshbands.Scheme
 	threshold float64
 	// auditSample is the number of documents that the audit of the job samples, 0 without an audit.
 	auditSample int
 }
 
 func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
-	m := &survey{base: options.base, threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
+	m := &survey{threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
 	c, err := m.read(ctx, config)
 	if err != nil {
 		return nil, err
@@ -371,6 +369,6 @@ func (w *Work) setAside(sample int, bytes int64) {
 		share = shares.Probed
 	}
 	w.SetAside = w.Shingles * share
-	drawn := float64(shares.Elements(int64(w.Shingles))) * w.Documents / max(w.Shingles, 1)
+	drawn := float64(shares.Elements(int64(w.Shingles), 0)) * w.Documents / max(w.Shingles, 1)
 	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }

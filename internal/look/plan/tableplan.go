@@ -134,7 +134,6 @@ func listTables(config *job.Config, most int) (options []tableOption, chosen key
 	return options, chosen, nil
 }
 
-// fingerprintSurvey is what was measured on the fingerprints of a corpus.
 type fingerprintSurvey struct {
 	facts     Facts
 	corpus    corpusRead

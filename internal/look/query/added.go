@@ -53,7 +53,6 @@ func fingerprintIdentity(words []uint64) identity {
 	return identity{words: string(packed)}
 }
 
-// distance returns the number of bits in which a fingerprint differs from the identity's.
 func (k *identity) distance(words []uint64) int {
 	differing := 0
 	for i, word := range words {
@@ -242,7 +241,7 @@ func (h *added) addSet(a *question, key identity, document int) (uint32, error) 
 }
 
 func (h *added) makeRoom(keys int) error {
-	if !h.postings.lacks(keys) {
+	if len(h.postings.all)+keys <= cap(h.postings.all) {
 		return nil
 	}
 	err := h.postings.rebuild(func(set uint32) bool { return h.sets[set].first != none }, keys)

@@ -147,6 +147,15 @@ type portion struct {
 	rows             []byte
 	matched, matches int64
 	questions        []question // with Add, the documents, which have no rows yet
+	holds            bool       // the right to hold a long line
+}
+
+// release frees a long line, and gives the right to hold one back.
+func (p *portion) release() {
+	if p.holds {
+		p.Batch, p.holds = corpus.Batch{}, false
+		documents.ReleaseLongLine()
+	}
 }
 
 func (p *portion) add(matches []output.Match) {
@@ -167,10 +176,13 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 	held := newAdded(q.Threshold, tables, q.Window)
 	pool := documents.Pool[*portion]{
 		New: func() *portion { return new(portion) },
-		Readers: []documents.Reader[*portion]{func(_ context.Context, put func(func(*portion) error) error) error {
-			return q.read(func(file *corpus.File, batch corpus.Batch) error {
+		End: (*portion).release,
+		Readers: []documents.Reader[*portion]{func(ctx context.Context, put func(func(*portion) error) error) error {
+			r := rights{ctx: ctx}
+			defer r.release()
+			return q.read(&r, func(file *corpus.File, batch corpus.Batch) error {
 				return put(func(p *portion) error {
-					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0]}
+					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0], holds: r.handOver()}
 					return nil
 				})
 			})
@@ -212,9 +224,36 @@ func (c *Counts) add(p *portion) {
 	c.Rejected += p.Rejected
 }
 
+// rights are what a reader waits for before it holds much. It is not for concurrent use.
+type rights struct {
+	ctx     context.Context
+	holds   bool // the right to hold a long line, until a portion has it
+	windows documents.Windows
+}
+
+func (r *rights) hold() error {
+	err := documents.HoldLongLine(r.ctx)
+	r.holds = err == nil
+	return err
+}
+
+func (r *rights) holdWindow() (func(), error) { return r.windows.Hold(r.ctx) }
+
+// handOver reports whether the reader had the right to hold a long line. From now on it is the caller's.
+func (r *rights) handOver() (had bool) {
+	had, r.holds = r.holds, false
+	return had
+}
+
+func (r *rights) release() {
+	if r.handOver() {
+		documents.ReleaseLongLine()
+	}
+}
+
 // read passes on the batches of all files, then of stdin.
-func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) error {
-	limits := q.sketching.LineLimits()
+func (q *query) read(r *rights, pass func(file *corpus.File, batch corpus.Batch) error) error {
+	limits := q.sketching.Limits(r.hold, r.holdWindow)
 	for number := range q.files {
 		file := &q.files[number]
 		for batch, err := range formats.Batches(*file, number, limits, q.sketching.Wanted()) {
@@ -279,6 +318,8 @@ func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 }
 
 func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) error {
+	defer p.release()
+	w.sketcher.TakeTurns(ctx)
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {
 			return err

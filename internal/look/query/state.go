@@ -39,13 +39,15 @@ func OpenState(ctx context.Context, folder string, progress func(line string)) (
 	if remedy := state.Remedy(folder, err); remedy != nil {
 		return nil, failure.New(failure.Storage, remedy)
 	}
+	if errors.Is(err, failure.Storage) {
+		return nil, failure.New(failure.Storage, fmt.Errorf("the state %s: %w", folder, err))
+	}
 	if err != nil {
 		return nil, failure.New(failure.Input, fmt.Errorf("open state %s: %w", folder, err))
 	}
 	return x, nil
 }
 
-// stateReader makes the index of a state.
 type stateReader struct {
 	folder   string
 	progress func(line string)
@@ -76,10 +78,13 @@ func (s *stateReader) number() int {
 
 func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if s.content, err = state.Read(s.folder); err != nil {
+		if !errors.Is(err, state.ErrNone) && !errors.Is(err, fs.ErrNotExist) {
+			err = failure.New(failure.Storage, err) // as 'runjob state' says
+		}
 		return nil, err
 	}
 	if s.content.Sketch != sketch.Version || s.content.Unicode != sketch.UnicodeVersion {
-		return nil, errors.New("another version of this program made it: run its job again with this one")
+		return nil, errors.New("another version of this program made it: run its job again with this one and --rebuild")
 	}
 	x := new(Index)
 	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {
@@ -102,7 +107,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	group.SetLimit(min(work.Cores(), mostBuilders))
 	for number, part := range parts {
 		group.Go(func() (err error) {
-			of := item{s.folder, s.version(), number}
+			of := item{s.folder, fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, s.kind, partDocuments), number}
 			paths[number], err = of.get(cache, func(path string) error { return s.build(ctx, part, path) })
 			return err
 		})
@@ -120,11 +125,6 @@ const mostBuilders = 4
 
 // partDocuments is about how many documents a file of the index has.
 const partDocuments = 100_000
-
-// version identifies all that decides the index.
-func (s *stateReader) version() string {
-	return fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, s.kind, partDocuments)
-}
 
 // located is a stretch of a file of the state, with the number of the file.
 type located struct {

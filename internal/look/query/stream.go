@@ -27,7 +27,7 @@ func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.F
 	}
 	for {
 		start := len(batch.Data)
-		data, length, err := appendLine(batch.Data, reader, limits.Line)
+		data, length, err := appendLine(batch.Data, reader, limits)
 		batch.Data = data
 		isLong := length > limits.Line
 		if isLong {
@@ -53,18 +53,24 @@ func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.F
 	}
 }
 
-// appendLine appends the next line with its line feed. A line longer than limit is skipped. It returns the length
+// appendLine appends the next line with its line feed. A line longer than the limit is skipped. It returns the length
 // without the line feed.
-func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, length int64, err error) {
-	start := len(data)
+func appendLine(data []byte, reader *bufio.Reader, limits corpus.Limits) (_ []byte, length int64, err error) {
+	start, held := len(data), false
 	for {
+		if length > corpus.LongLine && !held && limits.Hold != nil {
+			if err := limits.Hold(); err != nil {
+				return data, length, err
+			}
+			held = true
+		}
 		var part []byte
 		part, err = reader.ReadSlice('\n')
 		length += int64(len(part))
 		if err == nil {
 			length--
 		}
-		if length > limit {
+		if length > limits.Line {
 			data = data[:start]
 		} else {
 			data = append(data, part...)

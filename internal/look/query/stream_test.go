@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,9 +9,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/job"
 )
 
 // TestReadStream: positions count bytes of the text, whatever the lines are.
@@ -62,5 +67,48 @@ func TestStreamFails(t *testing.T) {
 	full := errors.New("full")
 	if err := readStream(strings.NewReader("ab\ncd\n"), corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of the taker", err)
+	}
+}
+
+// TestLargeTakesTurns: a query waits with a large document until no other one of the process is fingerprinted, and with a long line
+// until no other one is held. Both rights come back.
+func TestLargeTakesTurns(t *testing.T) {
+	l := newLibrary(t, newTexts(3, 10), func(c *job.Config) { c.Memory = 100 << 20 })
+	x := l.open(t)
+	large := `{"text":"` + strings.Repeat("a ", 1_000_000) + `"}` + "\n"
+	long := `{"text":"` + strings.Repeat(" ", 2*corpus.LongLine) + `"}` + "\n"
+	for _, c := range []struct {
+		name, input string
+		hold        func(context.Context) error
+		release     func()
+	}{
+		{"a large document", large + large, work.BeginLarge, work.EndLarge},
+		{"a long line", long + long, documents.HoldLongLine, documents.ReleaseLongLine},
+	} {
+		for name, q := range map[string]Request{
+			"stream": {Input: []string{"-"}, Stdin: strings.NewReader(c.input)},
+			"file":   {Input: []string{store(t, "large.jsonl", c.input)}},
+		} {
+			if err := c.hold(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := x.Answer(ctx, q, io.Discard)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s in a %s, while another is held: %v", c.name, name, err)
+			}
+			c.release()
+			if q.Stdin != nil {
+				q.Stdin = strings.NewReader(c.input)
+			}
+			if counts, err := x.Answer(t.Context(), q, io.Discard); err != nil || counts.Documents != 2 {
+				t.Errorf("%s in a %s: %+v (%v)", c.name, name, counts, err)
+			}
+		}
+		if err := c.hold(t.Context()); err != nil {
+			t.Errorf("%s: the right is not given back: %v", c.name, err)
+		}
+		c.release()
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
 )
 
@@ -18,7 +20,6 @@ type Options struct {
 	Texts TextUse
 }
 
-// builder makes the figures of a run.
 type builder struct {
 	folder  *finished.Folder
 	options Options
@@ -69,7 +70,6 @@ func (b *builder) begin() {
 	}
 }
 
-// addRows goes through clusters and pairs.
 func (b *builder) addRows(ctx context.Context) error {
 	f, counts := &b.figures, &b.summary.Counts
 	documents := counts.Clustered
@@ -101,7 +101,6 @@ func (b *builder) addRows(ctx context.Context) error {
 	return nil
 }
 
-// addPairs takes over what the rows of pairs tell.
 func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	f := &b.figures
 	for i := range f.Clusters {
@@ -131,12 +130,62 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 }
 
-// noteClusters notes how many clusters are listed.
 func (b *builder) noteClusters(listed int) {
 	if of := b.summary.Counts.Clusters; int64(listed) < of {
 		b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(int64(listed)), count(of)))
 	}
 }
 
-// note adds a note.
 func (b *builder) note(text string) { b.figures.Notes = append(b.figures.Notes, text) }
+
+// TextUse says whether a report reads the input again.
+type TextUse string
+
+// The uses.
+const (
+	// AutoTexts reads the input if it has at most autoBytes.
+	AutoTexts TextUse = "auto"
+	AllTexts  TextUse = "yes"
+	NoTexts   TextUse = "no"
+)
+
+const (
+	// autoBytes is the size of an input that is read within seconds.
+	autoBytes = 1 << 30
+	// heldBytes is how much of a text is compared.
+	heldBytes = 1 << 20
+)
+
+// addTexts reads the texts of the first pairs, if they are wanted and still there.
+func (b *builder) addTexts(ctx context.Context) error {
+	f := &b.figures
+	switch {
+	case len(f.Pairs) == 0, b.options.Texts == NoTexts, b.options.HideIDs:
+		return nil
+	case b.options.Texts != AllTexts && b.summary.Counts.Bytes+b.summary.Counts.ReferenceBytes > autoBytes:
+		b.note("Texts are not shown, since the input is large: --texts=yes reads it again.")
+		return nil
+	}
+	shown := f.Pairs[:min(len(f.Pairs), textsLow+textsSided+textsSampled)]
+	var names []string
+	for _, pair := range shown {
+		names = append(names, pair.A, pair.B)
+	}
+	texts, err := b.folder.TextsUpTo(ctx, names, heldBytes)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		b.note("Texts are not shown: the input cannot be read from here: " + setting.Text(err, setting.Flag))
+		return nil
+	}
+	for i := range shown {
+		first, hasFirst := texts[shown[i].A]
+		second, hasSecond := texts[shown[i].B]
+		if hasFirst && hasSecond {
+			config := &b.folder.Summary.Config
+			shown[i].Texts = difference.SideBySide(first, second, config.Shingle, config.Tokens)
+		}
+	}
+	return nil
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"mirrorbeam/internal/look/finished"
 )
 
 // A chart is drawn in a box of 1000 by 200 that the page stretches to its width. Texts are not part of it.
@@ -35,7 +37,6 @@ type Mark struct {
 // The axis of similarities ends at axisEnd. The bar of those that are 1 stands beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
-// chartOf draws a histogram.
 func chartOf(bins []Bin, unit Unit) Chart {
 	c := Chart{First: bins[0].From, Even: unit == Bits}
 	for _, bin := range bins {
@@ -106,7 +107,6 @@ func curvePath(points []Point) string {
 	return path.String()
 }
 
-// levels is the number of shades.
 const levels = 8
 
 // Cell is one shade of a map: the squares that have it.
@@ -170,4 +170,166 @@ func gridOf(c *Containment) (cells []Cell) {
 		}
 	}
 	return cells
+}
+
+// curvePoints is the number of steps of a curve.
+const curvePoints = 100
+
+// curve returns the probability that a pair is compared, by its similarity. Where every pair from the threshold on is
+// compared for certain, the curve is a step. It is nil where nothing is known beforehand.
+func curve(p finished.Plan, threshold float64) []Point {
+	switch {
+	case p.Bands > 0 && p.Rows > 0:
+		points := make([]Point, curvePoints+1)
+		for i := range points {
+			x := float64(i) / curvePoints
+			points[i] = Point{x, p.Scheme.Probability(x)}
+		}
+		return points
+	case p.ExpectedRecall == 1 && p.Distance == 0:
+		return []Point{{threshold, 0}, {threshold, 1}, {1, 1}}
+	}
+	return nil
+}
+
+// steps is the number of steps into which similarities are counted before anything is drawn.
+const steps = 1000
+
+// tally counts similarities, or distances in bits.
+type tally struct {
+	unit   Unit
+	counts []int64
+}
+
+// newTally returns a tally of similarities, or of distances up to the given one.
+func newTally(unit Unit, distance int) *tally {
+	if unit == Bits {
+		return &tally{unit, make([]int64, distance+1)}
+	}
+	return &tally{unit, make([]int64, steps+1)}
+}
+
+// add counts a score. One that is out of range counts at the nearer end.
+func (t *tally) add(score float64) {
+	at := score
+	if t.unit == Similarity {
+		at = math.Floor(score*steps + 1e-6) // .29 * 1000 is below 290
+	}
+	t.counts[int(min(max(at, 0), float64(len(t.counts)-1)))]++
+}
+
+// between counts the similarities from one to below another.
+func (t *tally) between(from, to float64) (n int64) {
+	for at, count := range t.counts {
+		if x := float64(at) / steps; x >= from-1e-9 && x < to-1e-9 {
+			n += count
+		}
+	}
+	return n
+}
+
+// bins returns the counts in bins that are wide enough to be seen, from a similarity on. Distances have a bin for each bit.
+func (t *tally) bins(from float64) []Bin {
+	var bins []Bin
+	if t.unit == Bits {
+		for bit, count := range t.counts {
+			bins = append(bins, Bin{float64(bit), float64(bit + 1), count})
+		}
+		return bins
+	}
+	width := 10
+	if from < 0.6 {
+		width = 20
+	}
+	first := int(from*steps+1e-6) / width * width
+	for at := first; at < steps; at += width {
+		bin := Bin{From: float64(at) / steps, To: float64(at+width) / steps}
+		for _, count := range t.counts[at : at+width] {
+			bin.Count += count
+		}
+		bins = append(bins, bin)
+	}
+	return append(bins, Bin{1, 1, t.counts[steps]})
+}
+
+const (
+	// leastCrowd is the number of documents in the fullest bin of a crowd that a valley separates from another.
+	leastCrowd = 20
+	// deepest is the share of the smaller crowd's fullest bin that the bottom of a valley may have.
+	deepest = 0.7
+)
+
+// valley returns the similarity that separates two crowds of documents best: the bottom of the deepest valley of the
+// histogram, smoothed over three bins. The identical documents, in the last bin, are no crowd: near every one of them the
+// histogram would have a valley. It is nil if there is no valley.
+func valley(bins []Bin) *float64 {
+	n := len(bins) - 1
+	if n < 3 {
+		return nil
+	}
+	smooth := make([]float64, n)
+	for i := range smooth {
+		smooth[i] = float64(bins[max(i-1, 0)].Count+2*bins[i].Count+bins[min(i+1, n-1)].Count) / 4
+	}
+	right := make([]float64, n+1) // the fullest bin from here on
+	for i := n - 1; i >= 0; i-- {
+		right[i] = max(right[i+1], smooth[i])
+	}
+	depth, left := 0., 0.
+	var from, to int
+	for i, height := range smooth {
+		lower := min(left, right[i+1])
+		left = max(left, height)
+		if lower < leastCrowd || height > deepest*lower {
+			continue
+		}
+		switch d := lower - height; {
+		case d > depth:
+			depth, from, to = d, i, i
+		case d == depth && to == i-1:
+			to = i
+		}
+	}
+	if depth == 0 {
+		return nil
+	}
+	at := bins[lowest(bins[:n], from-1, to+1)].From
+	return &at
+}
+
+// lowest returns the place of the smallest count from one bin to another. Of equal ones it returns that in the middle.
+func lowest(bins []Bin, from, to int) int {
+	var places []int
+	for i := max(from, 0); i <= min(to, len(bins)-1); i++ {
+		if len(places) > 0 && bins[i].Count < bins[places[0]].Count {
+			places = places[:0]
+		}
+		if len(places) == 0 || bins[i].Count == bins[places[0]].Count {
+			places = append(places, i)
+		}
+	}
+	return places[len(places)/2]
+}
+
+// crowdWidth is how near to a threshold a pair is close to it.
+const crowdWidth = 0.02
+
+// crowding counts the pairs near a threshold. Suggested may be nil.
+func crowding(pairs *tally, threshold float64, suggested *float64) *Crowding {
+	c := &Crowding{At: threshold, Width: crowdWidth, Of: pairs.between(0, 1), Above: pairs.between(threshold, min(threshold+crowdWidth, 1))}
+	if suggested != nil {
+		c.At = *suggested
+	}
+	c.Pairs = pairs.between(c.At-crowdWidth, min(c.At+crowdWidth, 1))
+	return c
+}
+
+// isCrowded reports whether far more pairs are just above the threshold than anywhere else.
+func (c *Crowding) isCrowded(threshold float64) bool {
+	const leastPairs, times = 100, 2.5
+	if c.Of < leastPairs || threshold >= 1 {
+		return false
+	}
+	even := crowdWidth / (1 - threshold)
+	return float64(c.Above) > times*even*float64(c.Of)
 }

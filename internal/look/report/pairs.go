@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -70,7 +73,6 @@ func newPairPass(run *Run, members *memberPass, clusters []Cluster) *pairPass {
 	return p
 }
 
-// read goes through the rows.
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
 	for row, err := range f.Pairs(ctx) {
 		if err != nil {
@@ -81,7 +83,6 @@ func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
 	return nil
 }
 
-// see sees a row.
 func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)
@@ -259,4 +260,161 @@ func imply(edges []Edge, documents int, unit Unit) []Edge {
 		}
 	}
 	return edges
+}
+
+// best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
+type best[T any] struct {
+	most  int
+	keys  []float64
+	items []T
+}
+
+// newBest returns a list of at most the given number of items.
+func newBest[T any](most int) *best[T] { return &best[T]{most: most} }
+
+// admits reports whether add would keep an item of that key. So the caller need not make one in vain.
+func (b *best[T]) admits(key float64) bool {
+	return len(b.keys) < b.most || b.most > 0 && key < b.keys[len(b.keys)-1]
+}
+
+// add keeps the item if its key is small enough.
+func (b *best[T]) add(key float64, item T) {
+	if !b.admits(key) {
+		return
+	}
+	at := len(b.keys)
+	for at > 0 && key < b.keys[at-1] {
+		at--
+	}
+	b.keys, b.items = slices.Insert(b.keys, at, key), slices.Insert(b.items, at, item)
+	if len(b.keys) > b.most {
+		b.keys, b.items = b.keys[:b.most], b.items[:b.most]
+	}
+}
+
+// mostTracked is about how many documents are looked at one by one. More are sampled.
+const mostTracked = 1 << 20
+
+// sampler chooses documents by hashes of their names. So every pass over the rows, in any order, chooses the same ones.
+type sampler struct {
+	limit uint64
+	// share is the share of documents that are chosen.
+	share float64
+}
+
+// newSampler returns a sampler of about mostTracked of the given number of documents.
+func newSampler(documents int64) sampler {
+	if documents <= mostTracked {
+		return sampler{math.MaxUint64, 1}
+	}
+	share := mostTracked / float64(documents)
+	return sampler{uint64(share * (1 << 63) * 2), share}
+}
+
+// choose returns a key for a document, and whether the document is chosen.
+func (s sampler) choose(name string) (key uint64, chosen bool) {
+	key = xxh3.HashString(name)
+	return key, key <= s.limit
+}
+
+func (s sampler) isAll() bool { return s.share == 1 }
+
+const (
+	// mostMembers is the number of documents of a cluster that a page shows.
+	mostMembers = 32
+	// mostClusters is the number of clusters in the table. The first mostLargest have a map, as have the mostLoosest ones
+	// with the lowest mean.
+	mostClusters, mostLargest, mostLoosest = 100, 8, 4
+	// leastLoose is the size from which a cluster may be called loose.
+	leastLoose = 4
+)
+
+// memberPass is what one pass over the rows of clusters finds out.
+type memberPass struct {
+	sampler sampler
+	// cluster has the cluster of each document, as hashes; nil unless it is asked for and all documents are chosen.
+	cluster map[uint64]uint64
+	// removed counts the similarities of removed documents to those that stay for them.
+	removed *tally
+	// documents are the first ones of the cluster that is being read.
+	documents []Member
+
+	sizes            []SizeClass
+	largest, loosest *best[*Cluster]
+}
+
+// newMemberPass begins a pass. Crossing says that the clusters of documents are to be known.
+func newMemberPass(s sampler, removed *tally, crossing bool) *memberPass {
+	m := &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
+	if crossing && s.isAll() {
+		m.cluster = map[uint64]uint64{}
+	}
+	return m
+}
+
+func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
+	for of, err := range f.Clusters(ctx, m.member) {
+		if err != nil {
+			return err
+		}
+		c := &Cluster{Cluster: of, Documents: m.documents}
+		m.documents = nil
+		m.count(c)
+		m.largest.add(-float64(c.Size), c)
+		if c.Size >= leastLoose {
+			m.loosest.add(c.Mean, c)
+		}
+	}
+	return nil
+}
+
+func (m *memberPass) member(row *output.Member) {
+	if m.cluster != nil {
+		key, _ := m.sampler.choose(row.ID)
+		m.cluster[key] = xxh3.HashString(row.Cluster)
+	}
+	if !row.Kept {
+		m.removed.add(row.Similarity)
+	}
+	if len(m.documents) < mostMembers {
+		m.documents = append(m.documents, Member{row.ID, row.Kept, row.Similarity, row.Reference})
+	}
+}
+
+// count counts a cluster by its size: 2, 3, 4, then 5 to 8, 9 to 16 and so on.
+func (m *memberPass) count(c *Cluster) {
+	class := 0
+	if c.Size > 4 {
+		class = bits.Len(uint(c.Size - 1)) // 3 for 5 to 8
+	} else {
+		class = c.Size - 2
+	}
+	for len(m.sizes) <= class {
+		next := SizeClass{From: len(m.sizes) + 2, To: len(m.sizes) + 2}
+		if n := len(m.sizes); n > 2 {
+			next.From, next.To = 1<<(n-1)+1, 1<<n
+		}
+		m.sizes = append(m.sizes, next)
+	}
+	m.sizes[class].Clusters++
+	m.sizes[class].Documents += int64(c.Size)
+}
+
+// clusters returns the clusters of the table, the largest first: loose ones that are small are among them. Those without a
+// map keep no documents.
+func (m *memberPass) clusters() []Cluster {
+	var all []Cluster
+	for i, c := range m.largest.items {
+		if i >= mostLargest && !slices.Contains(m.loosest.items, c) {
+			c.Documents = nil
+		}
+		all = append(all, *c)
+	}
+	for _, c := range m.loosest.items {
+		if !slices.Contains(m.largest.items, c) {
+			all = append(all, *c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Cluster) int { return cmp.Compare(b.Size, a.Size) })
+	return all
 }

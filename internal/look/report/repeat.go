@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/job"
 )
 
@@ -20,12 +22,13 @@ var placeholders = map[string]string{
 
 // command returns the command line that repeats a run: all settings that differ from the defaults, one on a line.
 func command(c *job.Config, hide bool) string {
-	given, usual := settings(*c), settings(job.Default())
+	usual := job.Default()
+	given, usually := c.Settings(), usual.Settings()
 	flags := []string{"runjob run"}
 	names := slices.Sorted(maps.Keys(given))
 	slices.SortStableFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
 	for _, name := range names {
-		if bytes.Equal(given[name], usual[name]) {
+		if bytes.Equal(given[name], usually[name]) {
 			continue
 		}
 		for _, value := range values(given[name], name == "input" || name == "reference" || name == "ignore") {
@@ -52,15 +55,6 @@ func hidden(setting, value string) string {
 		return "rank:FILE"
 	}
 	return value
-}
-
-// settings returns the settings of a configuration by their names.
-func settings(c job.Config) map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
-	if encoded, err := json.Marshal(c); err == nil { // it was read from JSON, or is the default
-		_ = json.Unmarshal(encoded, &all)
-	}
-	return all
 }
 
 // values returns the values that a flag is given: one, or each item of a list that is given item by item.
@@ -95,18 +89,146 @@ func values(encoded json.RawMessage, each bool) []string {
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+][A-Za-z0-9_./:=,@%+-]*$`)
 
 // flagOf writes a flag for a shell.
-func flagOf(setting, value string) string {
+func flagOf(name, value string) string {
 	switch value {
 	case "true":
-		return flagName(setting)
+		return setting.Flag(name)
 	case "false":
-		return "--no-" + strings.TrimPrefix(flagName(setting), "--")
+		return "--no-" + strings.TrimPrefix(setting.Flag(name), "--")
 	}
 	if !plainWord.MatchString(value) {
 		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 	}
-	return flagName(setting) + "=" + value
+	return setting.Flag(name) + "=" + value
 }
 
-// flagName returns the flag that sets a setting.
-func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
+// aliases replaces names by numbers, in the order in which they are met.
+type aliases struct {
+	kind  string
+	known map[string]string
+}
+
+func (a *aliases) of(name string) string {
+	alias, known := a.known[name]
+	if !known {
+		alias = fmt.Sprintf("%s %d", a.kind, len(a.known)+1)
+		a.known[name] = alias
+	}
+	return alias
+}
+
+// content matches where an error may begin to show content of a file.
+var content = regexp.MustCompile(`["':/]| is `)
+
+// withoutContent returns an error up to what may be content.
+func withoutContent(text string) string {
+	if at := content.FindStringIndex(text); at != nil {
+		return text[:at[0]] + "…"
+	}
+	return text
+}
+
+// hide replaces the names of documents, sources and files. Texts are not there in the first place, and alerts are written
+// without names.
+func (f *Figures) hide() {
+	alias := func(kind string) func(string) string { return (&aliases{kind, map[string]string{}}).of }
+	f.Run.hide()
+	f.rename(renaming{alias("document"), alias("source"), alias("file"), alias("site"), func(string) string { return "" }})
+	for i := range f.Rejects {
+		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
+	}
+}
+
+// hide drops the paths of a run.
+func (r *Run) hide() {
+	r.Folder, r.Keep, r.Hidden = "", hidden("keep", r.Keep), true
+}
+
+// longestHeld is the length, in bytes, of the longest name in the figures.
+const longestHeld = 1 << 10
+
+// cut cuts very long names, and texts with names in them.
+func (f *Figures) cut() {
+	cut := func(name string) string { return cutMiddle(name, longestHeld) }
+	f.rename(renaming{cut, cut, cut, cut, cut})
+	for i := range f.Rejects {
+		f.Rejects[i].Error = cut(f.Rejects[i].Error)
+	}
+	for i := range f.Alerts {
+		f.Alerts[i].Text = cut(f.Alerts[i].Text)
+	}
+}
+
+// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages.
+type renaming struct{ document, source, file, site, page func(string) string }
+
+// rename replaces all names.
+func (f *Figures) rename(r renaming) {
+	f.Sites.rename(r)
+	f.Changes.rename(r)
+	for i := range f.Clusters {
+		c := &f.Clusters[i]
+		c.Name = r.document(c.Name)
+		for j := range c.Documents {
+			c.Documents[j].ID = r.document(c.Documents[j].ID)
+		}
+	}
+	lists := [][]Pair{f.Pairs}
+	if f.Crossing != nil {
+		lists = append(lists, f.Crossing.Examples)
+	}
+	for _, list := range lists {
+		for i := range list {
+			list[i].A, list[i].B = r.document(list[i].A), r.document(list[i].B)
+		}
+	}
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		s.Source = r.source(s.Source)
+		for j := range s.In {
+			s.In[j].Source = r.source(s.In[j].Source)
+		}
+	}
+	for i := range f.Rejects {
+		if reject := &f.Rejects[i]; reject.File != "" {
+			reject.File = r.file(reject.File)
+		}
+	}
+}
+
+// rename replaces the names of sites and the addresses of pages, if there are any.
+func (f *SiteFindings) rename(r renaming) {
+	if f == nil {
+		return
+	}
+	for i := range f.Suspects {
+		s := &f.Suspects[i]
+		s.Protected, s.Site, s.Page, s.Original = r.site(s.Protected), r.site(s.Site), r.page(s.Page), r.page(s.Original)
+	}
+	for i := range f.Mirrors {
+		m := &f.Mirrors[i]
+		m.A, m.B = r.site(m.A), r.site(m.B)
+	}
+	for i := range f.Largest {
+		g := &f.Largest[i]
+		g.Primary = r.site(g.Primary)
+		for j := range g.Others {
+			g.Others[j] = r.site(g.Others[j])
+		}
+	}
+}
+
+// rename replaces the names of what has changed, if anything has.
+func (c *Changes) rename(r renaming) {
+	if c == nil {
+		return
+	}
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		if row.Of == output.Clusters {
+			row.Name = r.document(row.Name)
+		} else {
+			row.Name = r.site(row.Name)
+		}
+	}
+}

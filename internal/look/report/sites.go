@@ -146,7 +146,6 @@ var siteRows = map[string]string{output.Suspects: "suspects", output.Mirrors: "p
 // urgency comes before every number of pages.
 const urgency = 1 << 50
 
-// addSuspects reads the suspects.
 func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 	known := map[string]finished.OpenSuspect{}
 	if b.summary.State != nil {
@@ -181,7 +180,6 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 	return nil
 }
 
-// addMirrors reads the pairs of mirrors.
 func (b *builder) addMirrors(ctx context.Context, f *SiteFindings) error {
 	all := newBest[MirrorPair](mostMirrors)
 	for row, err := range b.folder.Mirrors(ctx) {
@@ -265,7 +263,6 @@ func (b *builder) accuse() {
 	}
 }
 
-// kindCount counts mirrors of a kind.
 type kindCount struct {
 	Kind  string
 	Pairs int64

@@ -29,23 +29,19 @@ type view struct {
 	LongestStage float64
 }
 
-// card is a figure with its name.
 type card struct{ Name, Value, More string }
 
-// part is a part of the page.
 type part struct{ ID, Title string }
 
 // auditBox is the measured recall in the drawing of the curve: the interval, and the height of the measured value.
 type auditBox struct{ X, Y, Width, Height, At float64 }
 
-// clusterMaps are the maps of clusters.
 type clusterMaps struct {
 	List []clusterMap
 	// Estimates says that a map has a dot.
 	Estimates bool
 }
 
-// clusterMap draws a cluster.
 type clusterMap struct {
 	*Cluster
 	Index, Side, More int
@@ -57,7 +53,6 @@ type clusterMap struct {
 // IsSimilarity reports whether pairs are scored by similarity.
 func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 
-// newView prepares a page.
 func newView(f *Figures) (*view, error) {
 	frame, err := newFrame(f)
 	v := &view{Figures: f, frame: frame, Cards: cards(f), ThresholdX: f.Run.Threshold * chartWidth, CurvePath: curvePath(f.Method.Curve)}
@@ -76,7 +71,6 @@ func newView(f *Figures) (*view, error) {
 	return v, err
 }
 
-// list lists the parts that the page has.
 func (v *view) list() {
 	v.Has = map[string]bool{}
 	for _, p := range []struct {
@@ -145,7 +139,6 @@ func cards(f *Figures) []card {
 	return all
 }
 
-// drawNearest draws the histogram.
 func (v *view) drawNearest() {
 	if v.Nearest == nil || len(v.Nearest.Bins) == 0 {
 		return

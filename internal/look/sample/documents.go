@@ -112,7 +112,7 @@ func (s *Documents) List() (documents []Document, share float64) {
 	}
 	s.list = s.list[:n]
 	slices.SortFunc(s.list, func(a, b Document) int { return cmp.Compare(a.Ref, b.Ref) })
-	return s.list, shareOf(s.shift.Load())
+	return s.list, math.Ldexp(1, -int(s.shift.Load()))
 }
 
 // Identical estimates how many documents of the corpus are identical to an earlier one. Documents with equal
@@ -158,9 +158,6 @@ func (s *Documents) Overlong() int {
 	}
 	return n
 }
-
-// shareOf returns the share of evenly spread hashes that a shift keeps in the sample.
-func shareOf(shift uint32) float64 { return math.Ldexp(1, -int(shift)) }
 
 // Memory is what an estimate works in. One estimate after another may use it, but not two at a time.
 type Memory struct {

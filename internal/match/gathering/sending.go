@@ -83,7 +83,6 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 	return nil
 }
 
-// pairSender sends the pairs of a part.
 type pairSender struct {
 	run              *runfile.Writer
 	nodes, locations []byte
@@ -101,17 +100,14 @@ func unpackWanted(word uint64) (graphs.Node, graphs.Place) {
 	return graphs.Node(word >> 32), graphs.Place(word)
 }
 
-// ref returns the ref of a node.
 func (p *pairSender) ref(node graphs.Node) docref.Ref {
 	return records.GetRef(p.nodes[int(node)*records.NodeSize:])
 }
 
-// location returns the location of a node.
 func (p *pairSender) location(node graphs.Node) records.NodeLocation {
 	return records.GetLocation(p.locations[int(node)*records.LocationSize:])
 }
 
-// send sends packed pairs of nodes.
 func (p *pairSender) send(pairs []byte) error {
 	for ; len(pairs) > 0; pairs = pairs[records.NodePairSize:] {
 		a, b := records.GetNodePair(pairs)
@@ -140,7 +136,6 @@ func (p *pairSender) compact() {
 	p.wanted = slices.Compact(p.wanted)
 }
 
-// sendSets sends the wanted sets of a split to their places.
 func sendSets(ctx context.Context, w *work.Desk) error {
 	packed, err := w.Read(1, records.Wanted)
 	if err != nil {

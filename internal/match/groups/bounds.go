@@ -35,8 +35,8 @@ func UsualBounds() Bounds {
 	}
 }
 
-// allowed returns the number of pairs that the crowds of a corpus may have together, given its number of documents.
-func (b *Bounds) allowed(documents int64) int64 {
+// Allowed returns the number of pairs that the crowds of a corpus may have together, given its number of documents.
+func (b *Bounds) Allowed(documents int64) int64 {
 	if documents <= b.Corpus {
 		return documents * documents
 	}
@@ -51,7 +51,7 @@ func (b *Bounds) Limit(crowds []int64, documents int64) int64 {
 	for _, pairs := range crowds {
 		byLength[bits.Len64(uint64(pairs-1))] += pairs
 	}
-	allowed, sum := b.allowed(documents), int64(0)
+	allowed, sum := b.Allowed(documents), int64(0)
 	for length, pairs := range byLength[:62] {
 		if sum += pairs; sum > allowed {
 			return 1 << length >> 1

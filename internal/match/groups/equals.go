@@ -32,6 +32,7 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 	equal := stars{run: &w.Run, shard: shard}
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
+		Stopped:   func() bool { return stopped(w, &failed) },
 		Candidate: func(_, _ *candidates.Record) {},
 		Identical: func(first, other *candidates.Record) {
 			if err := equal.add(first, other); err != nil {

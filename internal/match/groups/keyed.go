@@ -46,6 +46,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 		}
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
+		w.Outcome.Crowded += pairs
 		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
 		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
 			failed = err
@@ -61,6 +62,14 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	return equal.finish(&pairs.edges)
 }
 
+// stopped reports whether the task has failed or nobody wants its outcome.
+func stopped(w *work.Desk, failed *error) bool {
+	if *failed == nil && w.Run.Stopped != nil {
+		*failed = w.Run.Stopped()
+	}
+	return *failed != nil
+}
+
 // grouper returns a Grouper that writes its pairs. It stops when the task has failed or nobody wants its outcome.
 func (k *Keyed) grouper(w *work.Desk, pairs *Pairs, failed *error) *candidates.Grouper {
 	return &candidates.Grouper{
@@ -68,12 +77,7 @@ func (k *Keyed) grouper(w *work.Desk, pairs *Pairs, failed *error) *candidates.G
 		MaxComparisons: k.Bounds.Group,
 		Exact:          k.Exact,
 		FirstInput:     k.Layout.FirstInput,
-		Stopped: func() bool {
-			if *failed == nil && w.Run.Stopped != nil {
-				*failed = w.Run.Stopped()
-			}
-			return *failed != nil
-		},
+		Stopped:        func() bool { return stopped(w, failed) },
 		Candidate: func(a, b *candidates.Record) {
 			if err := pairs.Add(a, b); err != nil {
 				*failed = err

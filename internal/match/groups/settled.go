@@ -22,12 +22,17 @@ type Settled struct {
 // allVerdicts are the tables of the jobs at work in this process.
 var allVerdicts work.Shared[state.Verdicts]
 
+// OpenVerdicts returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
+func OpenVerdicts(path string) (*state.Verdicts, error) {
+	return allVerdicts.Get(path, state.ReadVerdicts)
+}
+
 // NewSettled returns what is settled, given the path of a table of verdicts; nil for the path "".
 func NewSettled(path string, unchanged []bool) (*Settled, error) {
 	if path == "" {
 		return nil, nil
 	}
-	table, err := allVerdicts.Get(path, state.ReadVerdicts)
+	table, err := OpenVerdicts(path)
 	return &Settled{table, unchanged}, err
 }
 

@@ -67,9 +67,11 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 		}
 		return records.AfterKey(packed)
 	})
+	if err != nil {
+		return nil, err
+	}
 	w.Figures.Bytes += size
-	buckets.Sort(w.Keys)
-	return w.Keys, err
+	return w.Keys, buckets.Sort(w.Keys, w.Run.Stopped)
 }
 
 // each visits the packed records. Visit returns the bytes after a record.

@@ -88,13 +88,11 @@ type Keying struct {
 	layout        documents.Layout
 }
 
-// keyed is a method together with its keys.
 type keyed struct {
 	*Method
 	keys func() Keys
 }
 
-// newKeyed prepares the method of that name.
 func newKeyed(name Name, p *Parameters) (k keyed, err error) {
 	if k.Method, err = mustOf(name); err != nil {
 		return k, err
@@ -121,7 +119,7 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		m = k.small
 	}
 	s := splitKeys{
-		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys()),
+		keyed: m, shards: k.Shards, narrowed: k.Narrowed, keys: m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
 	}
@@ -162,10 +160,10 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	})
 }
 
-// splitKeys writes the key records of a split.
 type splitKeys struct {
 	keyed
 	shards      int
+	narrowed    bool
 	keys        Keys
 	reader      reader
 	known       documents.Repeats
@@ -175,6 +173,9 @@ type splitKeys struct {
 
 // document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
+	if s.narrowed && block.Stored(i) == 0 && block.Size(i) > 0 {
+		return groups.WriteID(run, s.shards, block.Ref(i), block.ID(i))
+	}
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
 	// Equal documents of different sides do not stand for each other. Both must be found under each key.
@@ -197,4 +198,76 @@ func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i in
 		}
 	}
 	return groups.WriteID(run, s.shards, d.Ref, block.ID(i))
+}
+
+// Ordering makes the tasks of a [Keying] that make keys of rare shingles first.
+type Ordering struct {
+	Method Name
+	Parameters
+}
+
+// Plan makes the tasks: as the method makes them or, for a small corpus, tasks that compare all pairs.
+func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
+	name, step := o.Method, 0
+	if o.isSmall(p.Counts) {
+		name, step = All, allPairsStep
+	}
+	m, err := mustOf(name)
+	if err != nil {
+		return err
+	}
+	p.Runs.ReleaseStage(p.Outcomes, work.Spread)
+	d := m.Needs()
+	d.Step = step
+	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
+}
+
+// GroupNeeds returns which records the tasks of a [Grouping] get.
+func (m *Method) GroupNeeds() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
+}
+
+// Crowding returns the step that decides about crowds. There is nothing to decide if they [NeverWait].
+func (m *Method) Crowding(bounds groups.Bounds) groups.Crowds {
+	return groups.Crowds{Bounds: bounds, Exact: m.Exact, Stars: m.Crowds == ToStars}
+}
+
+// Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
+// id.
+type Grouping struct {
+	Method Name
+	Parameters
+
+	method, small *Method
+	layout        documents.Layout
+}
+
+// Setup prepares the tasks.
+func (g *Grouping) Setup() (err error) {
+	if g.method, err = mustOf(g.Method); err != nil {
+		return err
+	}
+	if g.small, err = mustOf(All); err != nil {
+		return err
+	}
+	if err = g.layout.Read(string(g.Inputs)); err != nil {
+		return err
+	}
+	g.settled, err = groups.NewSettled(string(g.Verdicts), g.layout.Inputs.Unchanged())
+	return err
+}
+
+// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	if t.Step == groups.CrowdsStep {
+		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)
+	}
+	m := g.method
+	if w.Has(g.small.Records) {
+		m = g.small
+	}
+	if err := m.Group(ctx, &g.Parameters, &g.layout, t.Number, w); err != nil {
+		return err
+	}
+	return groups.RepeatedIDs(w, &g.layout)
 }

@@ -1,3 +1,7 @@
+// Package methods holds the ways to find similar documents. A [Method] is one thing in one file. It says how documents
+// are keyed, how the documents of a key are grouped, and what scores their pairs. It also says what it promises and
+// what it costs. A job and a plan ask the same method, so there is one law of keys. A method takes part once it is
+// registered.
 package methods
 
 import (
@@ -116,7 +120,6 @@ type Promise struct {
 	Words int
 }
 
-// registered are the methods by name.
 var registered = map[Name]*Method{}
 
 // Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a
@@ -237,4 +240,116 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
 		Settled: p.settled,
 	}
+}
+
+// Scorer says what pairs are scored by, and what their rows say therefore. All that depends on how documents are compared
+// asks it. Whether common shingles are left out, or rarity is told, are variants of a scorer.
+type Scorer struct {
+	// Reads is what the scorer reads of both documents.
+	Reads Evidence
+	// IsDistance says that a score is the Hamming distance of two SimHash fingerprints. Otherwise it is a similarity.
+	IsDistance bool
+	// HasClusters says that pairs join documents to clusters, where each is kept or removed. Otherwise pairs are all
+	// there is: a common passage does not make two documents one.
+	HasClusters bool
+	// IsExact says that full sets are compared. Otherwise the smallest hashes of both are, and similarities are estimates.
+	IsExact bool
+	// AcceptsAll takes every candidate pair for an edge.
+	AcceptsAll bool
+}
+
+// Evidence is what a scorer reads of both documents of a pair.
+type Evidence int
+
+const (
+	// Sets are the shingle sets of both documents.
+	Sets Evidence = iota
+	// Texts are sequences, for the passages that both documents have.
+	Texts
+	// Nothing means that Group has written edges.
+	Nothing
+)
+
+// TellsWhole reports whether a score has a second figure, by all shingles, where common ones are left out of the first.
+func (s Scorer) TellsWhole() bool { return s.HasClusters && !s.IsDistance }
+
+func bySets(p *Parameters) Scorer {
+	return Scorer{Reads: Sets, HasClusters: true, IsExact: p.Verify == VerifyExact, AcceptsAll: p.Verify == VerifyNone}
+}
+
+// Refusal is a setting of a job that a method cannot heed. A job that has another value than the default is refused.
+type Refusal struct {
+	// Setting is the name of the setting.
+	Setting string
+	// Why follows the setting and its value in the message.
+	Why string
+	// But are values that are accepted besides the default. Only, if not empty, is the one value that is refused.
+	But  []string
+	Only string
+	// IfGiven refuses the default, too, where somebody has asked for it.
+	IfGiven bool
+}
+
+// Accepts reports whether the method can heed a value other than the default.
+func (r *Refusal) Accepts(value string) bool {
+	if r.Only != "" {
+		return value != r.Only
+	}
+	for _, one := range r.But {
+		if one == value {
+			return true
+		}
+	}
+	return false
+}
+
+// Refusals returns the settings that a job with the method refuses: its own, and settings that belong to other methods.
+func (m *Method) Refusals() []Refusal {
+	all := m.Refuses
+	for _, other := range inOrder() {
+		if other == m {
+			continue
+		}
+		for _, r := range other.Owns {
+			r.Why += "is for " + other.Called
+			all = append(all[:len(all):len(all)], r)
+		}
+	}
+	return all
+}
+
+// Wish is what a job asks for that decides on its method.
+type Wish struct {
+	Similarity Similarity
+	Keys       Name
+	Score      Scoring
+	Verify     Verification
+	// Misses says that the settings allow near-duplicates to be missed.
+	Misses bool
+}
+
+// Choose returns the name of the method for a job. It never returns [Auto].
+func Choose(w Wish) Name {
+	switch {
+	case w.Similarity == Containment:
+		return Passages
+	case w.Keys != Auto:
+		return w.Keys
+	case w.Score == Hamming:
+		return SimHash
+	case w.Misses || w.Verify != VerifyExact:
+		return MinHash
+	}
+	return Exact
+}
+
+// ScoringOf returns what makes two documents near-duplicates under a wish. It never returns [AutoScoring].
+func ScoringOf(w Wish) Scoring {
+	switch {
+	case w.Score != AutoScoring:
+		return w.Score
+	case Choose(w) == SimHash:
+		return Hamming
+	}
+	return Jaccard
 }

@@ -30,7 +30,9 @@ func init() {
 		DigestFirst:  true,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			shingle, words := p.Shingle, p.passageWords()
-			return func() Keys { return newPassageKeys(shingle, words).append }, nil
+			return func() Keys {
+				return (&passageKeys{combined: max(words-shingle+1, 1), seen: map[uint64]struct{}{}}).append
+			}, nil
 		},
 		Called: "{similarity} containment",
 		Owns:   []Refusal{{Setting: "excerpt", IfGiven: true}, {Setting: "no_quotations"}, {Setting: "passage"}, {Setting: "rarity"}},
@@ -66,10 +68,6 @@ type passageKeys struct {
 	passages []uint64
 	selected []uint32
 	seen     map[uint64]struct{}
-}
-
-func newPassageKeys(shingle, words int) *passageKeys {
-	return &passageKeys{combined: max(words-shingle+1, 1), seen: map[uint64]struct{}{}}
 }
 
 // append appends the records of one document: one by its digest, which brings identical documents together, and one for

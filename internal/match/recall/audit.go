@@ -1,13 +1,20 @@
+// Package recall measures the share of the similar pairs of a corpus that a job has found. It works on run files.
+// [Audit] draws a sample of the documents that were set aside when they were fingerprinted, and looks for the partners
+// of each among the others. [Write] checks which of these pairs the job has found. Package audit has the sampling and
+// the estimate.
 package recall
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 )
@@ -20,6 +27,8 @@ type Audit struct {
 	Threshold float64
 	// Sample is about how many documents are sampled; 0: none.
 	Sample int
+	// SampleBytes is how much memory the sample may take; 0: no limit.
+	SampleBytes int64
 
 	layout documents.Layout // read in Setup, as shares is
 	shares audit.Shares
@@ -58,7 +67,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	for _, o := range p.Outcomes {
 		shingles += o.Shingles
 	}
-	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles))
+	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles, a.SampleBytes))
 	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
 		err := work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
 			for len(packed) > 0 {
@@ -89,7 +98,10 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Hold(sample)
 	w.Outcome.Sampled = len(sample.Documents)
 	w.Outcome.SampledAll = !sample.Cut
-	s := newSearch(a.Threshold, a.layout.FirstInput, sample, w)
+	s := &search{
+		threshold: a.Threshold, firstInput: a.layout.FirstInput, sample: sample, probe: sample.index.NewProbe(), w: w,
+		recent: make([]recentClass, recentClasses),
+	}
 	if a.shares.Probed == 1 {
 		err = s.blocks(ctx)
 	} else {
@@ -99,4 +111,219 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	return s.write()
+}
+
+// sample is a sample in the form that tasks use. Nobody changes it.
+type sample struct {
+	audit.Sample
+	index   *audit.Index
+	classes map[audit.Equals]audit.SampledClass
+}
+
+// equalsOf returns what a document has in common with those that are equal to it.
+func equalsOf(d records.SetAside) audit.Equals {
+	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
+}
+
+// sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
+const sampleHeader = 12
+
+// sampleShard returns the shard of the catalog that holds the sample: the one after all splits.
+func (a *Audit) sampleShard() int { return len(a.layout.Inputs.Splits) }
+
+// writeSample writes the sample and returns the path of the run. Only the first of equal documents has a set.
+func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
+	run := &p.Run
+	p.Runs.Begin(run)
+	defer run.Abort()
+	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
+	cut := uint32(0)
+	if s.Cut {
+		cut = 1
+	}
+	packed = binary.LittleEndian.AppendUint32(packed, cut)
+	sets := audit.SampledClass(0)
+	for i, ref := range s.Documents {
+		class := s.Classes[i]
+		var set []uint64
+		if class == sets {
+			set = s.Sets[class]
+			sets++
+		}
+		equals := s.Equals[class]
+		aside := records.SetAside{Ref: ref, Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
+		packed = records.AppendSetAside(packed, aside, set)
+	}
+	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
+		return "", err
+	}
+	return run.Close()
+}
+
+// readSample reads the sample to which the catalog points, and prepares it.
+func (a *Audit) readSample(catalog string) (*sample, error) {
+	pieces, err := runfile.ReadCatalog(catalog, a.sampleShard())
+	if err != nil {
+		return nil, err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	packed, err := reader.ReadKind(nil, pieces, records.Sample)
+	if err != nil {
+		return nil, err
+	}
+	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
+	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
+	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
+	for packed = packed[sampleHeader:]; len(packed) > 0; {
+		var d records.SetAside
+		d, packed = records.NextSetAside(packed)
+		s.Documents = append(s.Documents, d.Ref)
+		if len(d.Set) > 0 {
+			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
+			s.Equals = append(s.Equals, equalsOf(d))
+			start := len(elements)
+			elements = sketchblock.AppendSet(elements, d.Set)
+			s.Sets = append(s.Sets, elements[start:])
+		}
+	}
+	s.index = audit.NewIndex(a.Threshold, s.Sets)
+	return s, nil
+}
+
+// recentClasses is the number of classes of equal documents that a task remembers, at places that their digests give. A
+// class that it has forgotten is compared again.
+const recentClasses = 1 << 12
+
+// recentClass is the number of a class in search.classes, -1 if it has no partner.
+type recentClass struct {
+	digest uint64
+	number int
+	known  bool
+}
+
+// search looks for partners of sampled documents in one split.
+type search struct {
+	threshold  float64
+	firstInput docref.Ref
+	sample     *sample
+	probe      *audit.Probe
+	w          *work.Desk
+	recent     []recentClass
+	classes    []audit.Class // classes that have partners
+}
+
+// blocks goes through all documents of the split.
+func (s *search) blocks(ctx context.Context) error {
+	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
+		s.w.Figures.Records++
+		s.w.Figures.Bytes += int64(len(set))
+		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i)[0], Scope: block.Scope(i), Side: block.Side(i), Set: set})
+	})
+}
+
+// setAside goes through the documents of the split that were set aside.
+func (s *search) setAside(ctx context.Context) error {
+	for _, piece := range s.w.Pieces {
+		if piece.Kind != records.Sample && piece.Kind != records.Probe {
+			continue
+		}
+		packed, err := s.w.ReadPiece(1, piece)
+		if err != nil {
+			return err
+		}
+		s.w.Figures.Bytes += int64(len(packed))
+		for len(packed) > 0 {
+			var d records.SetAside
+			d, packed = records.NextSetAside(packed)
+			if err := s.document(d); err != nil {
+				return err
+			}
+			s.w.Figures.Records++
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (s *search) document(d records.SetAside) error {
+	isReference := d.Ref < s.firstInput
+	if len(d.Set) == 0 || audit.DocumentHash(d.Ref, d.Digest, isReference) >= s.sample.ProbedBelow {
+		return nil
+	}
+	if number := s.class(d); number >= 0 {
+		s.classes[number].Count(d.Ref, isReference)
+		s.countApart(&s.classes[number], d.Side)
+	}
+	if isReference || !s.sample.Has(d.Ref) {
+		return nil
+	}
+	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
+	if err == nil {
+		records.PutRef(b, d.Ref)
+		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[equalsOf(d)]))
+	}
+	return err
+}
+
+// class returns the number of a document's class in classes, -1 if it has no
+// partner.
+func (s *search) class(d records.SetAside) int {
+	recent := &s.recent[audit.Hash(d.Digest)%recentClasses]
+	if recent.known && recent.digest == d.Digest {
+		return recent.number
+	}
+	*recent = recentClass{digest: d.Digest, number: -1, known: true}
+	if partners := s.partners(d); len(partners) > 0 {
+		recent.number = len(s.classes)
+		s.classes = append(s.classes, audit.Class{Digest: d.Digest, Partners: partners})
+	}
+	return recent.number
+}
+
+// countApart counts a document of a class at the partners that are of its side.
+func (s *search) countApart(c *audit.Class, side uint64) {
+	if side == 0 {
+		return
+	}
+	if c.Apart == nil {
+		c.Apart = make([]int64, len(c.Partners))
+	}
+	for i, partner := range c.Partners {
+		if s.sample.Equals[partner.Class()].Side == side {
+			c.Apart[i]++
+		}
+	}
+}
+
+// partners returns the sampled classes that are similar to a document and of its scope.
+func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
+	s.w.Hashes = sketchblock.AppendSet(s.w.Hashes[:0], d.Set)
+	set := s.w.Hashes
+	for _, class := range s.probe.Candidates(set) {
+		if s.sample.Equals[class].Scope != d.Scope {
+			continue
+		}
+		other := s.sample.Sets[class]
+		need := asmkernels.Required(s.threshold, len(set), len(other))
+		if asmkernels.Intersect(set, other, need) >= need {
+			partners = append(partners, audit.NewPartner(class, s.sample.Equals[class].Digest == d.Digest))
+		}
+	}
+	return partners
+}
+
+func (s *search) write() error {
+	for i := range s.classes {
+		if err := records.WriteClass(&s.w.Run, &s.classes[i]); err != nil {
+			return err
+		}
+	}
+	if s.sample.ProbedBelow == audit.Limit(1) {
+		_, err := s.w.Run.Record(records.Probe, 0, 1) // says that the task looked at all documents
+		return err
+	}
+	return nil
 }

@@ -359,6 +359,22 @@ func TestSmallSample(t *testing.T) {
 	}
 }
 
+// TestSampleWithinMemory: a sample has no more shingles than fit into its memory. With enough memory it is the same as without a limit.
+func TestSampleWithinMemory(t *testing.T) {
+	within := func(memory int64) *audit.Result {
+		j := newJob(t, []string{similarDocuments()}, false, 8)
+		j.audit.SampleBytes = memory
+		return j.result()
+	}
+	unlimited := within(0)
+	if ample := within(1 << 20); !reflect.DeepEqual(ample, unlimited) {
+		t.Errorf("with ample memory %+v, want %+v", ample, unlimited)
+	}
+	if r := within(44 * 40); r.Sampled == 0 || r.Sampled >= unlimited.Sampled {
+		t.Errorf("%d documents in a small sample, %d in the usual one", r.Sampled, unlimited.Sampled)
+	}
+}
+
 // TestParametersTravel: JSON carries the parameters of the stage, and nothing else.
 func TestParametersTravel(t *testing.T) {
 	j := newJob(t, []string{text(1, 0)}, false, 1)

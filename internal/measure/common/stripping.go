@@ -102,7 +102,6 @@ type stripped struct {
 	seen     records.Sightings
 }
 
-// add adds a document.
 func (s *stripped) add(block *sketchblock.Block, i int) error {
 	if s.Counts {
 		if err := s.see(block.Ref(i)); err != nil {
@@ -150,7 +149,6 @@ func (s *stripped) see(ref docref.Ref) error {
 	return nil
 }
 
-// writeSeen writes which documents have which common shingle.
 func (s *stripped) writeSeen() error {
 	return s.seen.Write(&s.desk.Run, records.OfCorpus, s.split, s.Shards)
 }
@@ -168,7 +166,6 @@ func (s *stripped) count(own int) {
 	}
 }
 
-// write writes the block.
 func (s *stripped) write() error {
 	if s.builder.Len() == 0 {
 		return nil

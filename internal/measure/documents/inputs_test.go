@@ -125,3 +125,18 @@ func TestSkippedGroup(t *testing.T) {
 		}
 	}
 }
+
+// TestFreshBytes: a file counts once, however many splits it has, unless all that is read of it has units.
+func TestFreshBytes(t *testing.T) {
+	in := Inputs{
+		Files:  []corpus.File{{Size: 1}, {Size: 20}, {Size: 300}, {Size: 4000}},
+		Splits: []corpus.Split{{{File: 0}, {File: 1}}, {{File: 2}}, {{File: 2}, {File: 3}}},
+	}
+	if got := in.FreshBytes(); got != 4321 {
+		t.Errorf("without a state %d bytes are fresh, want 4321", got)
+	}
+	in.Units = [][]Unit{{{}, {}}, nil, nil}
+	if got := in.FreshBytes(); got != 4300 {
+		t.Errorf("of two known files %d bytes are fresh, want 4300", got)
+	}
+}

@@ -109,7 +109,7 @@ func TestRedirects(t *testing.T) {
 		counts.addAll(b.sites)
 		got := worktest.Read(t, records.Redirects, worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error { return counts.write(run, shardOf) }))
 		for shard := range shards {
-			one, rest := records.NextRedirect(got[shard])
+			one, rest := records.Next[records.Redirect](got[shard])
 			if want := (records.Redirect{Site: sites[0], Other: sites[1], Pages: 2}); one != want || len(rest) > 0 || len(got) != shards {
 				t.Errorf("shard %d of %d: %+v, want %+v", shard, len(got), one, want)
 			}

@@ -34,6 +34,7 @@ type Sketched struct {
 // before a document are counted when the document is yielded.
 func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 	return func(yield func(Sketched) bool) {
+		defer sketcher.endLarge()
 		for _, reject := range p.Batch.Rejects {
 			p.reject(reject.Position, reject.Message)
 		}
@@ -41,6 +42,7 @@ func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 			if p.Batch.IsBlank(raw) {
 				continue
 			}
+			sketcher.endLarge()
 			record, fingerprint, err := sketcher.Sketch(p, position, raw)
 			if _, is := errors.AsType[corpus.PassedOver](err); is {
 				continue

@@ -2,10 +2,17 @@ package documents
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/checksum"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
 )
@@ -19,7 +26,8 @@ type splitReader struct {
 	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
 	rest    corpus.Split
-	holds   bool          // the right to hold a long line, which is in buffer
+	holds   bool // the right to hold a long line, which is in buffer
+	windows Windows
 	waiting *corpus.Batch // a long line, for the next portion
 	reader  *formats.Reader
 	alone   bool // a part is of one stretch only
@@ -38,7 +46,7 @@ type splitReader struct {
 // newSplitReader returns a reader of the stretches of a split. It must be closed.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
 	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded}
-	limits := r.Limits(reader.hold)
+	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
 	limits.Expand = reader.expand
 	reader.reader = formats.NewReader(limits, r.Wanted())
 	return reader
@@ -143,4 +151,128 @@ func (r *splitReader) close() {
 		ReleaseLongLine()
 	}
 	r.reader.Close() // closing a file that was only read cannot lose data
+}
+
+// EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
+// input error if one of them is not there any more.
+func (l *Layout) EachAgain(ctx context.Context, r Reading, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+	in := l.Inputs
+	reader, decoder := newSplitReader(r, in.Files, in.Splits[split]), newRecordDecoder(in.Files, r.Wanted())
+	defer reader.close()
+	var p part
+	defer p.release()
+	for len(wanted) > 0 {
+		p.release()
+		if err := reader.fill(ctx, &p); err == io.EOF {
+			return l.missing(wanted[0])
+		} else if err != nil {
+			return err
+		}
+		for _, batch := range p.batches {
+			for position, raw := range batch.Records() {
+				ref, err := docref.New(batch.File, position)
+				if err != nil {
+					return fmt.Errorf("file %s: %w", in.Files[batch.File].Path, err)
+				}
+				if len(wanted) == 0 || ref < wanted[0] {
+					continue
+				}
+				record := decoder.read(&batch, position, raw)
+				if ref > wanted[0] || record.Fault != "" {
+					return l.missing(wanted[0])
+				}
+				wanted = wanted[1:]
+				if err := visit(ref, record); err != nil {
+					return err
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing is the error of a document that was there when it was read first.
+func (l *Layout) missing(ref docref.Ref) error {
+	return work.NewInputError(fmt.Errorf("read document %s again: it is not there any more: the file changed while the job ran: run the job again when nobody writes to it", l.Inputs.Name(ref)))
+}
+
+// Checksum is the checksum of a stretch of the input. It covers the lines and the rejects between them. A
+// second read of an unchanged stretch gives the same checksum. The zero Checksum belongs to an empty stretch.
+type Checksum struct {
+	lines, rejects uint32 // CRC-32C
+}
+
+// checksumSize is the size of a checksum in a run file, in bytes.
+const checksumSize = 8
+
+// Add adds the next batch of the stretch.
+func (s *Checksum) Add(batch corpus.Batch) {
+	s.lines = checksum.Add(s.lines, batch.Data)
+	for _, reject := range batch.Rejects {
+		s.rejects = checksum.Add(s.rejects, fmt.Appendln(nil, reject.Position, reject.Message))
+	}
+}
+
+// WriteChecksums writes the checksums of the stretches of a split, in their order.
+func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
+	for _, sum := range sums {
+		b, err := run.Record(records.Sums, split, checksumSize)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(b, sum.lines)
+		binary.LittleEndian.PutUint32(b[4:], sum.rejects)
+	}
+	return nil
+}
+
+// ReadChecksums reads the checksums that WriteChecksums wrote for a split: one for each of its stretches, in their
+// order.
+func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, error) {
+	packed, err := reader.ReadKind(nil, pieces, records.Sums)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]Checksum, 0, len(packed)/checksumSize)
+	for ; len(packed) > 0; packed = packed[checksumSize:] {
+		sums = append(sums, Checksum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
+	}
+	return sums, nil
+}
+
+const (
+	// mostExpansion is how many times its length an ordinary compressed file has when it is decoded. Gzip cannot do more by itself.
+	mostExpansion = 1000
+	// leastExpanded is the least length of a decoded file that is worth a warning.
+	leastExpanded = 16 << 20
+)
+
+// expansion counts what the compressed files of a job have become so far.
+type expansion struct{ bytes atomic.Int64 }
+
+// expansions has an entry for each job at work in this process.
+var expansions work.Shared[expansion]
+
+// expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.
+func (r *splitReader) expand(bytes int64) error {
+	r.expanded += bytes
+	if r.total == nil || r.mostExpanded == 0 {
+		return nil
+	}
+	if all := r.total.bytes.Add(bytes); all > r.mostExpanded {
+		return fmt.Errorf("read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, or leave the file out",
+			r.files[r.rest[0].File].Path, r.mostExpanded)
+	}
+	return nil
+}
+
+// expanding returns 1 if a file has become much longer than files do, else 0.
+func expanding(file *corpus.File, decoded int64) int64 {
+	if decoded >= leastExpanded && decoded/mostExpansion > file.Size {
+		return 1
+	}
+	return 0
 }

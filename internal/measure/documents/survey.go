@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"math"
 	"sync/atomic"
 
@@ -113,7 +114,6 @@ func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *s
 	return s
 }
 
-// wants asks the visitor for a document.
 func (s *surveyor) wants(b *block, r *Record) bool {
 	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
 	if !s.visitor.Wants(&seen) {
@@ -160,7 +160,6 @@ func (s *surveyor) show(b *block) error {
 	return nil
 }
 
-// hashOf returns a hash of the texts or features of a record.
 func hashOf(content corpus.Record) uint64 {
 	hash := uint64(0)
 	for _, text := range content.Texts {
@@ -170,4 +169,52 @@ func hashOf(content corpus.Record) uint64 {
 		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^ math.Float64bits(feature.Weight))
 	}
 	return hash
+}
+
+// sampledPortions is the number of portions of half a million bytes that are read for an estimate.
+const sampledPortions = 8
+
+// BlockShare returns about how many bytes the sketch blocks of the inputs take for each byte of input. It fingerprints
+// one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns 0.
+func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64, error) {
+	words, err := f.WithLists(inputs)
+	if err != nil {
+		return 0, err
+	}
+	kept := f.Kept
+	kept.Marking = Marking{} // marks take hardly any room, and the fields that they need are not read here
+	worker, err := newFingerprinter(words, kept, nil, audit.Shares{}, inputs)
+	if err != nil {
+		return 0, err
+	}
+	var read, written int64
+	taken := min(sampledPortions, len(inputs.Splits))
+	for i := range taken {
+		split := (2*i + 1) * len(inputs.Splits) / (2 * taken)
+		b, err := f.firstBlock(ctx, worker, inputs, split)
+		if err == io.EOF {
+			continue
+		} else if err != nil {
+			return 0, err
+		}
+		read += b.Counts.Bytes + b.Counts.ReferenceBytes
+		written += int64(len(b.builder.Sets()))
+		for _, section := range b.builder.Documents() {
+			written += int64(len(section))
+		}
+	}
+	return float64(written) / float64(max(read, 1)), nil
+}
+
+// firstBlock returns the block of the first portion of a split, or io.EOF if the split is empty.
+func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, inputs *Inputs, split int) (*block, error) {
+	reader := newSplitReader(f.Reading, inputs.Files, inputs.Splits[split])
+	defer reader.close()
+	b := f.block()
+	defer b.part.release()
+	if err := reader.fill(ctx, &b.part); err != nil {
+		return nil, err
+	}
+	early := func(*block) error { return nil } // a rare large block only shows less
+	return b, worker.fingerprint(ctx, b, turn{func() error { return nil }, early})
 }

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -30,7 +32,7 @@ type Unit struct {
 
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
-const unitVersion = 4
+const unitVersion = 5
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
@@ -76,7 +78,6 @@ func (k Kept) ofUnits() keptOfUnits {
 	return u
 }
 
-// stretchFigures is what was counted of a stretch.
 type stretchFigures struct {
 	Counts     findings.Counts
 	PassedOver map[string]int64 `json:",omitempty"`
@@ -86,7 +87,6 @@ type stretchFigures struct {
 	Lines, Rejects uint32
 }
 
-// add adds what was counted of a block.
 func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.Counts, b.Counts)
 	findings.Merge(&s.PassedOver, b.PassedOver)
@@ -208,7 +208,6 @@ type recalling struct {
 	originals map[uint64]bool
 }
 
-// unit adds a unit of a stretch.
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.Pieces(u.Run)
@@ -266,7 +265,6 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	return nil
 }
 
-// count adds what was counted of a stretch to the outcome.
 func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
 	r.Buffers[0] = b
@@ -322,4 +320,66 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 		}
 	}
 	return nil
+}
+
+// pages sends the pages of a unit on. Their refs have the file number 0, and get the number that the file has now. Of pages of protected
+// sites it writes the traces.
+func (r *recalling) pages(piece runfile.Piece, file int) error {
+	packed, err := r.ReadPiece(0, piece)
+	if err != nil {
+		return err
+	}
+	for rest := packed; len(rest) > 0; {
+		page, next := records.NextSplitPage(rest)
+		ref, err := docref.New(file, page.Ref.Position())
+		if err != nil {
+			return err
+		}
+		records.PutRef(rest, ref)
+		if r.originals[page.Site] && page.Trace != nil {
+			if err := records.WriteOriginalTrace(&r.Run, page.Trace); err != nil {
+				return err
+			}
+		}
+		rest = next
+	}
+	return r.Run.Section(records.Pages, r.number, packed)
+}
+
+func (r *recalling) countValues(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var count records.SourceCount
+		count, packed = records.Next[records.SourceCount](packed)
+		key := valueKey{count.Hash, count.Corpus}
+		r.values.addAll(valueCounts{key: {name: bytes.Clone(count.Name), documents: count.Documents}})
+		if len(r.values) >= mostValues {
+			err = r.values.write(&r.Run, r.rangeOf)
+		}
+	}
+	return err
+}
+
+func (r *recalling) countSites(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var count records.SiteCount
+		count, packed = records.Next[records.SiteCount](packed)
+		if r.sites.add(count, func() string { return count.Name }); r.sites.isFull() {
+			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
+		}
+	}
+	return err
+}
+
+func (r *recalling) countRedirects(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var one records.Redirect
+		one, packed = records.Next[records.Redirect](packed)
+		if r.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages; r.sites.isFull() {
+			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
+		}
+	}
+	return err
 }

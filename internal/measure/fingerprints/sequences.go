@@ -33,7 +33,6 @@ func (m *sequenceMaker) Make(_ []byte, content corpus.Record) Fingerprint {
 	return Fingerprint{sketch.Fingerprint{Document: d}, sketchblock.Document{Digest: d.Digest, Size: len(d.Set), Sequence: m.packed}}
 }
 
-// sequenceReader reads sequences.
 type sequenceReader struct {
 	set    []uint64
 	sorter asmkernels.SetSorter

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -335,5 +336,54 @@ func TestNoGoroutinesLeak(t *testing.T) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestHoldWindow: before a stream holds a large zstd window, or a long line of a file that may have one, it asks once. It gives the
+// right back at the end of the file.
+func TestHoldWindow(t *testing.T) {
+	// As above, with a window of 16 MiB.
+	large := []byte("\x28\xb5\x2f\xfd\x00\x70\x19\x00\x00{}\n")
+	small := zstded(t, []byte("[]\n"))
+	long := zstded(t, append(bytes.Repeat([]byte("x"), LongLine+1), '\n'))
+	for _, c := range []struct {
+		name   string
+		frames [][]byte
+		want   string
+	}{
+		{"small windows", [][]byte{small, small}, ""},
+		{"large windows", [][]byte{small, large, large, small}, "window, end"},
+		{"a long line", [][]byte{small, long, large}, "window, line, end"},
+	} {
+		var asked []string
+		limits := Limits{Line: 2 * LongLine}
+		limits.Hold = func() error { asked = append(asked, "line"); return nil }
+		limits.HoldWindow = func() (func(), error) {
+			asked = append(asked, "window")
+			return func() { asked = append(asked, "end") }, nil
+		}
+		file := store(t, join(c.frames...))
+		r, err := Open(file, Stretch{End: file.Size}, limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collect(r); err != nil || len(got.Lines) != len(c.frames) || len(got.Rejects) > 0 {
+			t.Errorf("%s: %d lines, rejects %v (%v)", c.name, len(got.Lines), got.Rejects, err)
+		}
+		if got := strings.Join(asked, ", "); got != c.want {
+			t.Errorf("%s: asked for %q, want %q", c.name, got, c.want)
+		}
+		r.Close()
+	}
+	// Who waits in vain fails: nothing is said of the file.
+	fault := errors.New("no more waiting")
+	file := store(t, join(small, large))
+	r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 100, HoldWindow: func() (func(), error) { return nil, fault }})
+	if err == nil {
+		_, err = collect(r)
+		r.Close()
+	}
+	if !errors.Is(err, fault) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -70,21 +70,18 @@ type JSONDecoder struct {
 	othersOut [][]byte
 }
 
-// wanted is a field that is wanted.
 type wanted struct {
 	name   string
 	field  field
 	buffer []byte // its content where it had to be unescaped
 }
 
-// scope is what is wanted of an object.
 type scope struct {
 	names  []string // of the wanted fields, in the order of wanted
 	wanted []*wanted
 	inner  map[string]*scope // objects that hold wanted fields, by name
 }
 
-// add wants a field of the scope.
 func (s *scope) add(name string, w *wanted) {
 	s.names, s.wanted = append(s.names, name), append(s.wanted, w)
 	outer, rest, isPath := strings.Cut(name, ".")
@@ -98,13 +95,6 @@ func (s *scope) add(name string, w *wanted) {
 		s.inner[outer] = &scope{}
 	}
 	s.inner[outer].add(rest, w)
-}
-
-// clear forgets what was read of the scope.
-func (s *scope) clear() {
-	for _, w := range s.wanted {
-		w.field = field{}
-	}
 }
 
 // NewJSONDecoder returns a decoder for lines with these fields.
@@ -238,7 +228,9 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 	if first == nil {
 		inner := of.inner[string(name)]
 		if inner != nil {
-			inner.clear()
+			for _, w := range inner.wanted {
+				w.field = field{}
+			}
 		}
 		if inner != nil && s.peek(i) == '{' {
 			i = d.object(i, inner)

@@ -75,3 +75,15 @@ func TestDecodedDamage(t *testing.T) {
 		t.Errorf("a stream with a fault is opened with %v", err)
 	}
 }
+
+// TestDecodedWindow: a stream that needs too large a window says what helps.
+func TestDecodedWindow(t *testing.T) {
+	// Magic, descriptor, window of 1<<31, one raw block that is the last.
+	decoded, err := Decoded(strings.NewReader("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n"))
+	if err == nil {
+		decoded.Close()
+	}
+	if want := "window size exceeded of 128 MiB: recompress it with zstd --long=27"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

@@ -27,7 +27,6 @@ func ofString(name []byte) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// ofNumber returns the hash of a feature that is a number.
 func ofNumber(number uint64) (hash [16]byte) {
 	binary.LittleEndian.PutUint64(hash[:], number)
 	return hash

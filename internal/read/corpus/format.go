@@ -69,7 +69,7 @@ type Definition struct {
 	// cannot be copied one by one. Annotation is nil unless rows get an annotation. Keep is asked about rows in their order,
 	// and annotation perhaps several times. Annotatable returns an error if the file has one of the names of
 	// [AnnotationFields] already.
-	CopyRows    func(file *File, out io.Writer, keep func(row int64) bool, annotation func(row int64) Annotation) (rows int64, err error)
+	CopyRows    func(file *File, limits Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) Annotation) (rows int64, err error)
 	Annotatable func(*File) error
 }
 

@@ -48,7 +48,6 @@ func (s *scanner) fail(at int, reason string) int {
 	return -1
 }
 
-// err returns the error for the fault that was noted.
 func (s *scanner) err() error {
 	if s.at >= len(s.line) {
 		return fmt.Errorf("malformed JSON: %s at the end of the line", s.reason)
@@ -66,7 +65,6 @@ func (s *scanner) peek(i int) byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// space skips white space.
 func (s *scanner) space(i int) int {
 	for i < len(s.line) && isSpace(s.line[i]) {
 		i++
@@ -247,7 +245,6 @@ func (s *scanner) open(i int) (first kind, next int) {
 	}
 }
 
-// scalar skips a string, a number or a word.
 func (s *scanner) scalar(i int) (kind, int) {
 	switch c := s.peek(i); c {
 	case '"':
@@ -271,7 +268,6 @@ func (s *scanner) scalar(i int) (kind, int) {
 	return number, s.number(i)
 }
 
-// word skips a word that stands for a value.
 func (s *scanner) word(i int, word string, k kind) (kind, int) {
 	if end := i + len(word); end <= len(s.line) && string(s.line[i:end]) == word {
 		return k, end
@@ -279,7 +275,6 @@ func (s *scanner) word(i int, word string, k kind) (kind, int) {
 	return k, s.fail(i, "no value")
 }
 
-// number skips a number.
 func (s *scanner) number(i int) int {
 	start := i
 	if s.peek(i) == '-' {
@@ -311,7 +306,6 @@ func (s *scanner) number(i int) int {
 	return i
 }
 
-// digits skips decimal digits.
 func (s *scanner) digits(i int) int {
 	for i < len(s.line) && s.line[i]-'0' <= 9 {
 		i++

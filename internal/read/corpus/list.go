@@ -251,7 +251,6 @@ func separateNames(files []File) {
 	}
 }
 
-// candidate is a path to a file.
 type candidate struct {
 	File
 	links int // symbolic links on the path below its input

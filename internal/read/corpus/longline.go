@@ -9,6 +9,9 @@ import (
 // buffer that grows with the line would take three times the memory, and a line that is too long must take
 // none.
 func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
+	if err := r.stream.readyWindow(); err != nil {
+		return Batch{}, err
+	}
 	length, err := r.measure(offset)
 	if err != nil {
 		return Batch{}, err
@@ -16,10 +19,8 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 	if length > int64(r.limit) {
 		return r.rejectLine(offset, data)
 	}
-	if r.limits.Hold != nil {
-		if err := r.limits.Hold(); err != nil {
-			return Batch{}, err
-		}
+	if err := r.stream.Hold(); err != nil {
+		return Batch{}, err
 	}
 	size := int(length) + 1 // with the newline
 	if data, err = r.stream.Fill(data, size); err != nil {

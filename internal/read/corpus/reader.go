@@ -47,6 +47,12 @@ type Limits struct {
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
 	Hold func() error
+	// Memory is how many bytes of memory the pages of a Parquet file may take; 0: no limit.
+	Memory int64
+	// HoldWindow, if it is not nil, is called before a source holds a zstd window of more than [inflate.SmallWindow], or large pages of
+	// Parquet. It may wait. Release is called when the source no longer holds it. Who waits for Hold has what it needs of this
+	// already, so nobody waits for the two in another order.
+	HoldWindow func() (release func(), err error)
 }
 
 // Setting returns the name of the setting that Line follows from.
@@ -58,7 +64,9 @@ func (l Limits) Setting() string {
 }
 
 // Stream returns a stream within the limits.
-func (l Limits) Stream() Stream { return Stream{Lanes: l.Lanes, Expand: l.Expand} }
+func (l Limits) Stream() Stream {
+	return Stream{Lanes: l.Lanes, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+}
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
 type Reader struct {

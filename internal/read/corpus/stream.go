@@ -19,6 +19,9 @@ type Stream struct {
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
 	Expand func(bytes int64) error
 
+	hold       func() error // see Limits
+	holdWindow func() (release func(), err error)
+
 	// Rejects are the faults that Fill has met and nobody has taken. Ended says that it has found nothing more, and IsCut that
 	// the content ended with a fault.
 	Rejects      []Reject
@@ -120,10 +123,30 @@ func (s *Stream) decode(file File, window int64) error {
 		s.inflated = s.zstd
 	}
 	s.decoded = s.inflated
-	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes}); err != nil {
+	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes, HoldWindow: s.holdWindow}); err != nil {
 		return err
 	}
 	return s.checkHead()
+}
+
+// Hold waits for the right to hold a long line or record, see [Limits]. The window of a frame that begins within the line would
+// have to wait, so the stream waits for that first.
+func (s *Stream) Hold() error {
+	if s.hold == nil {
+		return nil
+	}
+	if err := s.readyWindow(); err != nil {
+		return err
+	}
+	return s.hold()
+}
+
+// readyWindow waits for the right to hold a large window, if the file may have one.
+func (s *Stream) readyWindow() error {
+	if s.inflated == nil {
+		return nil
+	}
+	return s.inflated.HoldWindow()
 }
 
 // next reads decoded bytes.

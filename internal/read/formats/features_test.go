@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,4 +154,46 @@ func FuzzFeatures(f *testing.F) {
 			t.Errorf("%q is read as %v; in a line as %v, error %v", value, got, record.Features, fault)
 		}
 	})
+}
+
+// TestParquetMemory: pages that take too much memory end the reading with a remedy, a list that does so is a reject, and a long row
+// waits for its right.
+func TestParquetMemory(t *testing.T) {
+	type row struct {
+		Text []string `parquet:"text,dict"`
+	}
+	texts := func(length, n int) row { return row{slices.Repeat([]string{strings.Repeat("a", length)}, n)} }
+	for _, c := range []struct {
+		name       string
+		rows       []row
+		memory     int64
+		rejects    string
+		fault      string
+		isLongHeld bool
+	}{
+		{"small", []row{texts(10, 1)}, 1 << 20, "", "", false},
+		{"a large page", []row{texts(1<<20, 1)}, 2 << 20, "", "take about 4 MiB of memory, and 2 MiB are the limit: give a --memory of", false},
+		{"a long list", []row{texts(10, 1), texts(1<<10, 1<<10), texts(10, 2)}, 1 << 20, "1: row of 1050624 bytes is longer than the limit of 349525 bytes set by memory", "", false},
+		{"a long row", []row{texts(1<<10, 9<<10)}, 1 << 30, "", "", true},
+	} {
+		files := list(t, map[string]string{"a.parquet": parquetOf(t, c.rows...)})
+		held := false
+		limits := corpus.Limits{Memory: c.memory, Hold: func() error { held = true; return nil }}
+		records, rejects, fault := 0, "", ""
+		for batch, err := range Batches(files[0], 0, limits, wanted(corpus.Fields{Texts: []string{"text"}})) {
+			records += len(batch.Frames)
+			for _, r := range batch.Rejects {
+				rejects += fmt.Sprintf("%d: %s", r.Position, r.Message)
+			}
+			if err != nil {
+				fault = err.Error()
+			}
+		}
+		if held != c.isLongHeld || rejects != c.rejects || !strings.Contains(fault, c.fault) || (fault == "") != (c.fault == "") {
+			t.Errorf("%s: a long line is held: %v, rejects %q, error %q", c.name, held, rejects, fault)
+		}
+		if want := len(c.rows); c.rejects == "" && c.fault == "" && records != want || c.rejects != "" && records != want-1 {
+			t.Errorf("%s: %d records", c.name, records)
+		}
+	}
 }

@@ -58,15 +58,11 @@ func (*jsonAnnotator) Header(b, _ []byte) []byte { return b }
 
 func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
 	end := bytes.LastIndexByte(line, '}')
-	b = append(b, line[:end]...)
-	b = append(b, `,"cluster":`...)
+	b = append(append(b, line[:end]...), `,"cluster":`...)
 	b = appendName(b, a.Cluster)
-	b = append(b, `,"cluster_size":`...)
-	b = strconv.AppendInt(b, a.Size, 10)
-	b = append(b, `,"kept":`...)
-	b = strconv.AppendBool(b, a.Kept)
-	b = append(b, `,"kept_id":`...)
-	b = appendName(b, a.KeptID)
+	b = strconv.AppendInt(append(b, `,"cluster_size":`...), a.Size, 10)
+	b = strconv.AppendBool(append(b, `,"kept":`...), a.Kept)
+	b = appendName(append(b, `,"kept_id":`...), a.KeptID)
 	return append(b, line[end:]...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
@@ -21,15 +22,16 @@ func init() {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
 		Parts: parquetParts,
-		CopyRows: func(file *corpus.File, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
 			err = withParquet(file, func(p *parquetfile.File) error {
+				p.Limit(limits.Memory, limits.HoldWindow)
 				if annotation == nil {
 					rows, err = p.Copy(out, keep)
 				} else {
 					rows, err = p.Annotate(out, keep, annotation)
 				}
 				if err != nil {
-					err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
+					err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
 				}
 				return err
 			})
@@ -67,7 +69,6 @@ func columnsOf(fields *corpus.Fields) (columns []string) {
 	return append(columns, fields.Others...)
 }
 
-// parquetFile is an open file with the wanted columns.
 type parquetFile struct {
 	handle storage.File
 	*parquetfile.File
@@ -140,7 +141,6 @@ func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error
 	return append(parts, corpus.Part{Start: p.Rows()}), nil
 }
 
-// parquetSource reads row groups.
 type parquetSource struct {
 	wanted corpus.Wanted
 	limits corpus.Limits
@@ -159,6 +159,7 @@ func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if p.file, err = openParquet(&file, p.wanted); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
+	p.file.Limit(p.limits.Memory, p.limits.HoldWindow)
 	p.input, p.number, p.rest = file, s.File, p.rest[:0]
 	for number, group := range p.file.Groups() {
 		if group.First >= s.Start && group.First < s.End {
@@ -178,11 +179,13 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 		data, err := p.cursor.Append(buffer[:0], corpus.BatchBytes)
 		damage, isDamaged := errors.AsType[*parquetfile.GroupError](err)
+		long, isLong := errors.AsType[*parquetfile.RowError](err)
 		switch {
-		case err == nil && p.limits.Expand != nil:
-			return p.batch(b, data), p.limits.Expand(int64(len(data)))
 		case err == nil:
-			return p.batch(b, data), nil
+			return p.batch(b, data), p.account(data)
+		case isLong:
+			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
+			return b, nil
 		case err == io.EOF:
 			p.closeCursor()
 		case isDamaged:
@@ -190,13 +193,33 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
 			return b, nil
 		default:
-			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, withRemedy(err))
 		}
 	}
 	return b, p.input.End(p.file.handle)
 }
 
-// batch fills in the rows.
+// account counts rows that were read, and waits for the right to hold a long one.
+func (p *parquetSource) account(data []byte) error {
+	if p.limits.Expand != nil {
+		if err := p.limits.Expand(int64(len(data))); err != nil {
+			return err
+		}
+	}
+	if len(data) > corpus.LongLine && p.limits.Hold != nil {
+		return p.limits.Hold()
+	}
+	return nil
+}
+
+// withRemedy says what helps against pages that take too much memory.
+func withRemedy(err error) error {
+	if _, is := errors.AsType[*parquetfile.PageError](err); is {
+		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or write the file anew with smaller pages", err)
+	}
+	return err
+}
+
 func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
 	b.Data = data
 	for number, row := range parquetfile.Stretches(data, p.file.there) {
@@ -256,7 +279,6 @@ func (r *rowRest) next() (*parquetfile.Cell, form) {
 	return r.cell(), f
 }
 
-// cell returns the next cell.
 func (r *rowRest) cell() *parquetfile.Cell {
 	cell := &r.cells[0]
 	r.cells = r.cells[1:]
@@ -313,4 +335,92 @@ func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	start := len(d.joined)
 	d.joined = append(d.joined, bytes.Join(slices.Collect(cell.All()), []byte("\n"))...)
 	return d.joined[start:len(d.joined):len(d.joined)]
+}
+
+// form says how a Parquet file has a wanted column.
+type form byte
+
+const (
+	absent        form = iota
+	plain              // one column, whose texts are features in JSON if it is the one of the features
+	names              // features: a list of strings
+	hashes             // features: a list of whole numbers
+	weighed            // features: a map from strings to their weights
+	weighedHashes      // features: a map from whole numbers to their weights
+)
+
+// find returns the columns of the file that a wanted column is, and its form. IsFeatures says that features are wanted of it.
+func (p *parquetFile) find(path string, isFeatures bool) ([]string, form, error) {
+	if !isFeatures {
+		_, err := p.Columns(path)
+		return []string{path}, plain, err
+	}
+	key, weight := path+".key", path+".value"
+	if field, err := p.Field(key); err == nil && field.Repeated {
+		f, err := formOf(field, weighed, weighedHashes)
+		if err == nil {
+			_, err = p.Columns(key, weight)
+		}
+		return []string{key, weight}, f, err
+	}
+	field, err := p.Field(path)
+	if fault, is := errors.AsType[*parquetfile.FieldError](err); is && isThere(fault) {
+		// It is there, so a document without features would be wrong.
+		return nil, absent, fmt.Errorf("%v: features are a JSON text, a list of strings or whole numbers, or a map from these to weights", fault)
+	}
+	if err != nil {
+		return nil, absent, err
+	}
+	f := plain
+	if field.Repeated {
+		f, err = formOf(field, names, hashes)
+	}
+	if err == nil {
+		_, err = p.Columns(path)
+	}
+	return []string{path}, f, err
+}
+
+// isThere reports whether a path leads to several columns, and not to none.
+func isThere(fault *parquetfile.FieldError) bool {
+	return fault.Many || slices.ContainsFunc(fault.There, func(path string) bool { return strings.HasPrefix(path, fault.Path+".") })
+}
+
+// formOf returns the form of a column of many features: ofStrings or ofNumbers.
+func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
+	switch {
+	case field.Type == "string", field.Type == "binary", field.Type == "enum":
+		return ofStrings, nil
+	case strings.HasPrefix(field.Type, "int"), strings.HasPrefix(field.Type, "uint"):
+		return ofNumbers, nil
+	}
+	return absent, fmt.Errorf("field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes", field.Path, field.Type)
+}
+
+// readFeatures reads the features of a row. A document with texts may have none.
+func (d *parquetDecoder) readFeatures(rest *rowRest) ([]corpus.Feature, error) {
+	cell, f := rest.next()
+	switch f {
+	case absent:
+		return nil, nil // the file has texts, or it would have been refused
+	case plain:
+		value, isThere := cell.Value()
+		switch {
+		case d.fields.Beside && (!isThere || isNone(value)):
+			return nil, nil
+		case !isThere:
+			return nil, fmt.Errorf("field %.64q is null: a document needs an array or an object of features there", d.fields.Features)
+		}
+		return d.reader.JSON(value)
+	}
+	d.features = slices.AppendSeq(d.features[:0], cell.All())
+	areHashes := f == hashes || f == weighedHashes
+	if f == names || f == hashes {
+		return d.reader.Values(d.features, areHashes, nil)
+	}
+	d.weights = slices.AppendSeq(d.weights[:0], rest.cell().All())
+	if d.weights == nil {
+		d.weights = [][]byte{} // nil would stand for no weights
+	}
+	return d.reader.Values(d.features, areHashes, d.weights)
 }

@@ -140,8 +140,8 @@ func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	held := false
 	for {
 		if len(b.Data) == cap(b.Data) {
-			if len(b.Data)-start >= corpus.LongLine && !held && w.limits.Hold != nil {
-				if err := w.limits.Hold(); err != nil {
+			if len(b.Data)-start >= corpus.LongLine && !held {
+				if err := w.stream.Hold(); err != nil {
 					return err
 				}
 				held = true
@@ -191,7 +191,6 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
 }
 
-// readOthers reads the fields of a web page.
 func (d *wholeDecoder) readOthers(content []byte) {
 	for i, field := range d.fields {
 		switch field {

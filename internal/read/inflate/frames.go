@@ -20,20 +20,15 @@ type zstdFrames struct {
 	input    input
 	piece    int64 // bytes left to pass of the current header, block or checksum
 	inFrame  bool
-	hasBegun bool  // a frame has been passed or begun
-	isLast   bool  // the last block of the frame has been passed or begun
-	checksum bool  // the frame ends with a checksum
-	hasJunk  bool  // the stream was ended before bytes that are no frame
-	wasWhole bool  // no frame so far had a wrong checksum
-	window   int64 // the largest window that a frame may need
-	hasNext  bool  // the stream was ended before another frame
-	refused  error // the fault of a frame that needs a larger window, or ends within its first four bytes
-}
-
-// restart expects a frame next.
-func (f *zstdFrames) restart() {
-	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk, f.refused = 0, false, false, false, false, nil
-	f.hasBegun, f.hasNext = false, false
+	hasBegun bool         // a frame has been passed or begun
+	isLast   bool         // the last block of the frame has been passed or begun
+	checksum bool         // the frame ends with a checksum
+	hasJunk  bool         // the stream was ended before bytes that are no frame
+	wasWhole bool         // no frame so far had a wrong checksum
+	window   int64        // the largest window that a frame may need
+	hold     func() error // waits before a frame that needs a large one
+	hasNext  bool         // the stream was ended before another frame
+	refused  error        // the fault of a frame that needs a larger window, or ends within its first four bytes
 }
 
 // Read passes bytes of the current piece only.
@@ -101,7 +96,7 @@ func (f *zstdFrames) nextFrame() error {
 	f.piece = int64(len(head))
 	if len(head) > 4 {
 		descriptor := head[4]
-		f.checksum = hasChecksum(descriptor)
+		f.checksum = descriptor&4 != 0
 		f.piece = zstdHeaderBytes(descriptor)
 	}
 	return f.checkWindow()
@@ -113,11 +108,16 @@ func (f *zstdFrames) checkWindow() error {
 	if err != nil || len(header) <= 5 {
 		return f.input.counted.err // cut short: the decoder will report it
 	}
-	if window := zstdWindow(header); window > uint64(f.window) {
+	window := zstdWindow(header)
+	if window > uint64(f.window) {
 		f.refused = &Fault{Last: true, Message: fmt.Sprintf(
 			"zstd frame needs a window of %d MiB, and at most %d MiB are held: recompress the file with zstd --long=%d, or give a --memory of eight times that window; documents after this point are lost",
 			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)}
 		return io.EOF
+	}
+	if window > SmallWindow {
+		f.input.counted.err = f.hold()
+		return f.input.counted.err
 	}
 	return nil
 }
@@ -172,5 +172,3 @@ func zstdBlock(head []byte) (length int64, isLast bool) {
 	}
 	return blockHeaderBytes + int64(header>>3), header&1 != 0
 }
-
-func hasChecksum(descriptor byte) bool { return descriptor&4 != 0 }

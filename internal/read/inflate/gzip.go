@@ -38,10 +38,10 @@ func (g *gzipStream) reset(file io.Reader, at int64, about Options) error {
 
 func (g *gzipStream) stored() *input { return &g.input }
 
-// isBetween reports whether the decoder stands between two members, and the last one was whole.
-func (g *gzipStream) isBetween() bool { return !g.inMember && g.wasWhole }
-
 func (g *gzipStream) close() {}
+
+// hold waits for nothing: no window of gzip is large.
+func (g *gzipStream) hold() error { return nil }
 
 // Read decodes. At the end of a member it returns, with or without bytes.
 func (g *gzipStream) Read(p []byte) (int, error) {
@@ -65,7 +65,6 @@ func (g *gzipStream) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember reads the header of the next member.
 func (g *gzipStream) nextMember() error {
 	head, err := g.input.Peek(len(gzipMagic))
 	switch {

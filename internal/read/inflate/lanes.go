@@ -42,8 +42,6 @@ func NewLanes(cores int) *Lanes {
 	return l
 }
 
-func (l *Lanes) areFree() bool { return len(l.free) > 0 }
-
 // take takes a lane if one is free.
 func (l *Lanes) take() bool {
 	select {
@@ -79,13 +77,11 @@ type block struct {
 	members []begin
 }
 
-// begin is where a member begins.
 type begin struct {
 	at     int   // in the decoded bytes of a block
 	stored int64 // in the stored file
 }
 
-// lane decodes one chunk.
 type lane struct {
 	stored    []byte
 	at        int64       // of the chunk in the file
@@ -94,7 +90,6 @@ type lane struct {
 	delivered int64       // decoded bytes that the caller has
 }
 
-// lanes are the lanes at work for one reader.
 type lanes struct {
 	all     *Lanes
 	running []*lane       // in the order of the file

@@ -24,6 +24,9 @@ type Options struct {
 	Window int64
 	// Lanes decode members of gzip ahead. Nil stands for none.
 	Lanes *Lanes
+	// HoldWindow, if it is not nil, is called before a window of more than [SmallWindow] is held. It may wait. Release is called when
+	// the window is free again, at the end of the file or when the reader leaves it.
+	HoldWindow func() (release func(), err error)
 }
 
 // decoder decodes members or frames one after the other.
@@ -35,6 +38,8 @@ type decoder interface {
 	Read(p []byte) (int, error)
 	// stored returns the stored bytes.
 	stored() *input
+	// hold waits for the right to hold a large window, see [Options].
+	hold() error
 	close()
 }
 
@@ -71,6 +76,9 @@ func (r *Reader) Close() {
 	r.lanes.stop()
 	r.decoder.close()
 }
+
+// HoldWindow waits for the right to hold a large window, for the rest of the file. A file of gzip needs none.
+func (r *Reader) HoldWindow() error { return r.decoder.hold() }
 
 // Member returns where in the stored file the member or frame begins that the bytes of the last Read come from.
 func (r *Reader) Member() int64 { return r.member }
@@ -118,7 +126,7 @@ func (r *Reader) decode(p []byte) (int, error) {
 // there.
 func (r *Reader) tryLanes() error {
 	gzip, isGzip := r.decoder.(*gzipStream)
-	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || !gzip.isBetween() {
+	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || gzip.inMember || !gzip.wasWhole {
 		return nil
 	}
 	stored := gzip.stored()
@@ -127,10 +135,11 @@ func (r *Reader) tryLanes() error {
 		return nil
 	}
 	r.next = at + r.options.Lanes.least
-	if !r.options.Lanes.areFree() {
+	if len(r.options.Lanes.free) == 0 {
 		return nil
 	}
-	r.ahead.putBack(stored.unread())
+	unread, _ := stored.Peek(stored.Buffered()) // no error: it is there
+	r.ahead.putBack(unread)
 	r.lanes.end = at
 	r.fillLanes()
 	if r.lanes.isIdle() {

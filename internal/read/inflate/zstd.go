@@ -22,6 +22,8 @@ const (
 	// DefaultWindow is the largest zstd window that is held unless more is allowed: the one of zstd
 	// --long=27. Beyond that the zstd command, too, wants to be told.
 	DefaultWindow = 128 << 20
+	// SmallWindow is the largest zstd window that needs no right, in bytes: the one that RFC 8878 wants every decoder to have.
+	SmallWindow = 8 << 20
 )
 
 // zstdStream decodes zstd frames one after the other. Each is a stream of its own for the decoder.
@@ -29,25 +31,55 @@ type zstdStream struct {
 	frames  zstdFrames
 	decoder *zstd.Decoder
 	between bool // the next Read begins a frame
+	holding func() (release func(), err error)
+	release func() // gives the right to hold a large window back; nil without it
+	ended   error  // nothing follows
 }
 
 func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
+	z.letGo()
+	z.ended, z.holding = nil, about.HoldWindow
 	z.frames.input.reset(file, at, about.Size)
-	z.frames.window = cmp.Or(about.Window, DefaultWindow)
-	z.frames.wasWhole = true
+	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), hold: z.hold, wasWhole: true}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 	}
-	z.frames.restart()
 	z.between = true
 	return err
 }
 
 func (z *zstdStream) stored() *input { return &z.frames.input }
 
+// hold waits for the right to hold a large window, unless the stream has it.
+func (z *zstdStream) hold() (err error) {
+	if z.release == nil && z.holding != nil {
+		z.release, err = z.holding()
+	}
+	return err
+}
+
+// letGo frees the decoder if it may hold a large window, and gives the right back.
+func (z *zstdStream) letGo() {
+	if z.release != nil {
+		z.close()
+	}
+}
+
 // Read decodes. At the end of a frame that another one follows it returns, with or without bytes.
 func (z *zstdStream) Read(p []byte) (int, error) {
+	if z.ended != nil {
+		return 0, z.ended
+	}
+	n, err := z.read(p)
+	if fault, isFault := errors.AsType[*Fault](err); n == 0 && err != nil && (!isFault || fault.Last) {
+		z.ended = err
+		z.letGo()
+	}
+	return n, err
+}
+
+func (z *zstdStream) read(p []byte) (int, error) {
 	if z.between {
 		z.between = false
 		if err := z.decoder.Reset(&z.frames); err != nil {
@@ -81,10 +113,13 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 	return 0, z.frames.input.damage(zstdName, err)
 }
 
-// close frees the decoder.
 func (z *zstdStream) close() {
 	if z.decoder != nil {
 		z.decoder.Close()
 		z.decoder = nil
+	}
+	if z.release != nil {
+		z.release()
+		z.release = nil
 	}
 }

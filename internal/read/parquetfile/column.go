@@ -11,7 +11,6 @@ import (
 // valuesAtOnce is how many values are taken out of a page at once.
 const valuesAtOnce = 256
 
-// column reads the cells of a column of a row group.
 type column struct {
 	path     string
 	repeated bool
@@ -24,12 +23,14 @@ type column struct {
 	values  [valuesAtOnce]parquet.Value
 	at, end int    // values that are read but not used
 	scratch []byte // for a value as text, or the values of a row
+
+	mostList int64 // bytes that the values of a row may have
 }
 
 // openColumn opens a column of a row group. An error comes from the first fill.
 func openColumn(f *File, group, number int) *column {
 	leaf := &f.leaves[number]
-	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf)}
+	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf), mostList: f.mostList()}
 	c.pages, c.fault = openPages(f, group, number)
 	return c
 }
@@ -98,7 +99,7 @@ func (c *column) appendCell(b []byte) ([]byte, error) {
 // appendList appends the values of a row that are not null. The row ends where a value of repetition level 0 begins
 // the next one, maybe in the next page.
 func (c *column) appendList(b []byte) ([]byte, error) {
-	count, list := int64(0), c.scratch[:0]
+	count, list, long := int64(0), c.scratch[:0], int64(0)
 	for isFirst := true; ; isFirst = false {
 		if err := c.fill(); err == io.EOF && !isFirst {
 			break
@@ -118,8 +119,14 @@ func (c *column) appendList(b []byte) ([]byte, error) {
 			list = c.appendValue(list, value)
 			count++
 		}
+		if int64(len(list)) > c.mostList {
+			long, list = long+int64(len(list)), list[:0]
+		}
 	}
 	c.scratch = list
+	if long += int64(len(list)); long > c.mostList {
+		return b, &RowError{Bytes: long, Limit: c.mostList}
+	}
 	return append(appendNumber(b, count), list...), nil
 }
 

@@ -1,12 +1,18 @@
 package parquetfile
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"mirrorbeam/internal/read/corpus"
 )
 
 const (
@@ -48,7 +54,6 @@ func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn)
 	return rows, c.finish()
 }
 
-// copier writes one copy.
 type copier struct {
 	file    *File
 	output  *footerWriter
@@ -127,7 +132,7 @@ func (c *copier) finish() error {
 	if err := c.writer.Flush(); err != nil {
 		return fmt.Errorf("write a row group: %w", err)
 	}
-	c.output.hold()
+	c.output.held = new(bytes.Buffer)
 	if err := c.writer.Close(); err != nil {
 		return fmt.Errorf("write the footer: %w", err)
 	}
@@ -239,7 +244,6 @@ func (b *batch) write(count int) error {
 	return nil
 }
 
-// rowSet is a set of rows.
 type rowSet []uint64
 
 func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
@@ -247,3 +251,120 @@ func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
 func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
 func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings
+// or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
+// keep is asked about the next row group, so the function has to give the same each time. Its bytes must not change. In
+// all else it is [File.Copy]. Arrow's own description of the schema is left out: large strings and dictionaries are plain
+// strings then. A file that has a column of one of these names is refused; see [File.Annotatable].
+func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+	if err := f.Annotatable(); err != nil {
+		return 0, err
+	}
+	name := parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
+	added := []addedColumn{
+		{node: name, value: func(row int64) parquet.Value { return optional(annotation(row).Cluster) }},
+		{node: parquet.Int(64), value: func(row int64) parquet.Value { return parquet.Int64Value(annotation(row).Size) }},
+		{node: parquet.Leaf(parquet.BooleanType), value: func(row int64) parquet.Value { return parquet.BooleanValue(annotation(row).Kept) }},
+		{node: name, value: func(row int64) parquet.Value { return optional(annotation(row).KeptID) }},
+	}
+	for i, field := range corpus.AnnotationFields {
+		added[i].name = field
+	}
+	return f.copy(w, keep, added)
+}
+
+// Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
+func (f *File) Annotatable() error {
+	for _, field := range f.inner.Root().Fields() {
+		if name := field.Name(); slices.Contains(corpus.AnnotationFields, name) {
+			return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name)}
+		}
+	}
+	return nil
+}
+
+// optional returns a string, or null for an empty one.
+func optional(text string) parquet.Value {
+	if text == "" {
+		return parquet.NullValue()
+	}
+	return parquet.ByteArrayValue([]byte(text)).Level(0, 1, 0)
+}
+
+// addedColumn is a column that a copy has and its file has not.
+type addedColumn struct {
+	name  string
+	node  parquet.Node
+	value func(row int64) parquet.Value
+}
+
+// maxBound is the longest smallest or largest value of a column that a footer has, in bytes. The library puts whole
+// texts there.
+const maxBound = 64
+
+// arrowSchema is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as
+// dictionaries. Arrow passes over it if there are other columns.
+const arrowSchema = "ARROW:schema"
+
+// footerWriter holds the footer of a copy back, to put into it what the library would lose: it makes the schema anew
+// from what it knows of types, and drops what it does not know.
+type footerWriter struct {
+	output io.Writer
+	held   *bytes.Buffer // nil until hold
+}
+
+// Write writes to the output, or holds back.
+func (w *footerWriter) Write(p []byte) (int, error) {
+	if w.held != nil {
+		return w.held.Write(p)
+	}
+	return w.output.Write(p)
+}
+
+// finish writes what was held back. The footer gets the schema and the metadata of the file that was copied, and so
+// many columns of its own.
+func (w *footerWriter) finish(source *File, added int) error {
+	held := w.held.Bytes()
+	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))
+	begin := len(held) - endBytes - length
+	protocol, metadata := new(thrift.CompactProtocol), new(format.FileMetaData)
+	if err := thrift.Unmarshal(protocol, held[begin:][:length], metadata); err != nil {
+		return fmt.Errorf("read the footer of the copy: %w", err)
+	}
+	restore(metadata, source, added)
+	footer, err := thrift.Marshal(protocol, metadata)
+	if err != nil {
+		return fmt.Errorf("write the footer of the copy: %w", err)
+	}
+	ending := append(held[:begin:begin], footer...)
+	ending = binary.LittleEndian.AppendUint32(ending, uint32(len(footer)))
+	_, err = w.output.Write(append(ending, magic...))
+	return err
+}
+
+// restore gives a footer the schema and the metadata of another file.
+func restore(metadata *format.FileMetaData, source *File, added int) {
+	original := source.metadata
+	schema := append(thrift.Slice[format.SchemaElement](nil), original.Schema...)
+	schema[0].NumChildren = thrift.New(schema[0].NumChildren.V + int32(added))
+	metadata.Schema = append(schema, metadata.Schema[len(metadata.Schema)-added:]...)
+	metadata.KeyValueMetadata = slices.Clone(original.KeyValueMetadata)
+	if added > 0 {
+		metadata.KeyValueMetadata = slices.DeleteFunc(metadata.KeyValueMetadata, func(pair format.KeyValue) bool {
+			return pair.Key == arrowSchema
+		})
+	}
+	for i := range metadata.RowGroups {
+		for j := range source.leaves {
+			// The library has no physical type for columns of nothing but nulls.
+			metadata.RowGroups[i].Columns[j].MetaData.Type = source.leaves[j].element.Type.V
+		}
+		for j := range metadata.RowGroups[i].Columns {
+			statistics := &metadata.RowGroups[i].Columns[j].MetaData.Statistics
+			if max(len(statistics.MinValue), len(statistics.MaxValue)) > maxBound {
+				statistics.MinValue, statistics.MaxValue = nil, nil
+			}
+		}
+	}
+}

@@ -48,6 +48,32 @@ func (e *GroupError) Error() string {
 // Unwrap returns what is wrong with the column.
 func (e *GroupError) Unwrap() error { return e.Err }
 
+// PageError says that a page would bring the memory of its file's readers beyond [File.Limit].
+type PageError struct {
+	// Column is the path of the column.
+	Column string
+	// Bytes is what the page and all that is held with it take, Limit what they may take.
+	Bytes, Limit int64
+}
+
+// Error says what the page takes.
+func (e *PageError) Error() string {
+	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit", e.Column, e.Bytes>>20, e.Limit>>20)
+}
+
+// RowError says that a row of lists is longer than [File.Limit] allows. Rows after it can be read.
+type RowError struct {
+	// Row is its number, counted from the beginning of the file.
+	Row int64
+	// Bytes is how long it is, Limit how long it may be.
+	Bytes, Limit int64
+}
+
+// Error says how long the row is.
+func (e *RowError) Error() string {
+	return fmt.Sprintf("row %d has %d bytes, and %d are the limit", e.Row, e.Bytes, e.Limit)
+}
+
 // FieldError says that a path does not lead to one leaf column.
 type FieldError struct {
 	// Path is the path that was asked for.

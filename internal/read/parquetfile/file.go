@@ -54,6 +54,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -70,6 +71,10 @@ type File struct {
 	groups   []Group
 	decoders decoders
 	memory   sync.Pool
+
+	most int64                  // bytes that readers may hold; 0: no limit
+	held atomic.Int64           // bytes that they hold
+	hold func() (func(), error) // see Limit
 }
 
 // Group is a row group: the smallest part of a file that can be read by itself.
@@ -78,9 +83,6 @@ type Group struct {
 	First int64
 	// Rows is how many rows it has.
 	Rows int64
-	// Bytes is how much it takes in the file, all columns together, as it is compressed. [Columns.Bytes] tells it of
-	// some columns.
-	Bytes int64
 }
 
 // Open reads the footer of a file of the given size, in one or two reads. Reads are ranged and go to any place, so the
@@ -160,23 +162,13 @@ func (f *File) readGroups() error {
 					f.leaves[number].Path, i, values, group.NumRows)}
 			}
 		}
-		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows, Bytes: storedBytes(group, nil)})
+		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows})
 		first += group.NumRows
 	}
 	if first != f.metadata.NumRows {
 		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", f.metadata.NumRows, first)}
 	}
 	return nil
-}
-
-// storedBytes returns how many bytes the columns of these numbers take in a row group, or all if there are none given.
-func storedBytes(group *format.RowGroup, numbers []int) (sum int64) {
-	for i := range group.Columns {
-		if numbers == nil || slices.Contains(numbers, i) {
-			sum += max(0, group.Columns[i].MetaData.TotalCompressedSize)
-		}
-	}
-	return sum
 }
 
 // Rows returns the number of rows.
@@ -228,8 +220,14 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 }
 
 // Bytes returns how much the columns take of a row group, as they are compressed.
-func (c Columns) Bytes(group int) int64 {
-	return storedBytes(&c.file.metadata.RowGroups[group], c.numbers)
+func (c Columns) Bytes(group int) (sum int64) {
+	columns := c.file.metadata.RowGroups[group].Columns
+	for i := range columns {
+		if slices.Contains(c.numbers, i) {
+			sum += max(0, columns[i].MetaData.TotalCompressedSize)
+		}
+	}
+	return sum
 }
 
 // find returns the number of the column that a path leads to.

@@ -1,5 +1,11 @@
 package parquetfile
 
+import (
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
 // What a file may claim at most. Each limit is far above what writers make. Together they bound the memory that a
 // hostile file can take.
 const (
@@ -17,8 +23,12 @@ const (
 	maxGroupRows = 1 << 30
 	// maxPageHeader is the longest header of a page in bytes, with the smallest and the largest value of the page.
 	maxPageHeader = 16 << 20
-	// maxPage is the longest page in bytes, as stored and when decompressed.
+	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
+	// pageCopies is how often the content of a page is in memory at most: decompressed, as the library reads it, and as its values.
+	pageCopies = 3
+	// valueBytes is what a value takes beside its content.
+	valueBytes = 8
 	// maxPageValues is how many values a page may have, nulls among them. Nulls take next to no bytes in the file,
 	// and five in memory.
 	maxPageValues = 16 << 20
@@ -32,3 +42,53 @@ const (
 	// libraryBuffer is the size of the buffer that the library keeps between itself and the read-ahead.
 	libraryBuffer = 4 << 10
 )
+
+// largePage is the memory in bytes from which a page is large. Most pages have 1 MiB.
+const largePage = 16 << 20
+
+// Limit bounds what all readers of the file hold together: their pages and, for each, a row of lists. It must be called before the
+// first of them. Beyond bytes of memory a page is a [*PageError], and a row of lists a [*RowError]; 0 stands for no limit. Hold, if it
+// is not nil, is called before a reader holds a large page. It may wait. Release is called when the reader is closed.
+func (f *File) Limit(bytes int64, hold func() (release func(), err error)) {
+	f.most, f.hold = bytes, hold
+}
+
+// mostList is how many bytes the values of a row of lists may have: they are there twice, and once more while they grow.
+func (f *File) mostList() int64 {
+	if f.most == 0 {
+		return math.MaxInt64
+	}
+	return f.most / 3
+}
+
+// charge charges the next page, in place of the one before it. A dictionary stays with the pages that follow it. It waits for the
+// right to hold a large page.
+func (p *pages) charge(header *format.PageHeader) error {
+	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
+	p.file.held.Add(-p.charged)
+	values := header.DataPageHeader.V.NumValues + header.DataPageHeaderV2.V.NumValues + header.DictionaryPageHeader.V.NumValues
+	p.charged = stored + pageCopies*size + valueBytes*int64(values) // of which only one is not 0
+	held := p.file.held.Add(p.charged)
+	if p.file.most > 0 && held > p.file.most {
+		return &PageError{Column: p.path, Bytes: held, Limit: p.file.most}
+	}
+	if p.charged > largePage && p.release == nil && p.file.hold != nil {
+		if p.release, p.chunk.fault = p.file.hold(); p.chunk.fault != nil {
+			return p.chunk.fault
+		}
+	}
+	if header.Type == format.DictionaryPage {
+		p.dictionary, p.charged = p.dictionary+p.charged, 0
+	}
+	return nil
+}
+
+// settle gives back what charge has taken.
+func (p *pages) settle() {
+	p.file.held.Add(-p.charged - p.dictionary)
+	p.charged, p.dictionary = 0, 0
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+}

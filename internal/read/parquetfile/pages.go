@@ -1,15 +1,22 @@
 package parquetfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
+	"sync"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // pages reads the pages of a column of a row group.
@@ -32,6 +39,10 @@ type pages struct {
 	fault  error  // io.EOF after the last page
 
 	plain []byte // memory for a body that was decompressed
+
+	path                string // of the column
+	charged, dictionary int64  // memory of the page and of the dictionary, see charge
+	release             func() // gives the right to hold a large page back; nil without it
 }
 
 // memory is what the readers of columns leave to the next ones of their file.
@@ -58,8 +69,9 @@ func openPages(f *File, group, number int) (*pages, error) {
 	p := &pages{
 		file:   f,
 		plain:  left.plain,
-		chunk:  &chunk{file: f.reader, begin: begin, end: begin + length, window: left.window[:0]},
+		chunk:  &chunk{file: f.reader, end: begin + length, window: left.window[:0]},
 		column: f.columns[number],
+		path:   f.leaves[number].Path,
 		codec:  metadata.Codec,
 		next:   begin,
 	}
@@ -162,6 +174,9 @@ func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 		return nil, fmt.Errorf("it has %d bytes, and %d are the limit", max(stored, size), maxPage)
 	}
 	levels, err := p.checkHeader(header)
+	if err == nil {
+		err = p.charge(header)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -195,18 +210,20 @@ func (p *pages) close() {
 	if cap(p.chunk.window) <= keepMemory && cap(p.plain) <= keepMemory {
 		p.file.memory.Put(&memory{p.chunk.window, p.plain})
 	}
+	p.settle()
 }
 
 // chunk is the part of a file that holds a column of a row group. It reads ahead, so that many small reads become few
 // large ones. It belongs to one goroutine.
 type chunk struct {
-	file       io.ReaderAt
-	begin, end int64
+	file io.ReaderAt
+	end  int64
 
 	window []byte
 	at     int64 // of window in the file
 
-	// fault is the error of the storage, if a read has failed. Nothing that follows says anything about the content.
+	// fault is the error of the storage, if a read has failed, or of a wait that was ended. Nothing that follows says anything about
+	// the content.
 	fault error
 }
 
@@ -243,4 +260,93 @@ func (c *chunk) read(p []byte, offset int64) (int, error) {
 		c.fault = err
 	}
 	return n, err
+}
+
+// errLong says that a page holds more than its header says.
+var errLong = errors.New("it is longer than its header says")
+
+// isKnown reports whether pages of a codec can be read. LZ4 without RAW is a frame of Hadoop's, of several kinds.
+func isKnown(codec format.CompressionCodec) bool {
+	switch codec {
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
+		return true
+	}
+	return false
+}
+
+// decompress appends what src holds to dst, which has room for it.
+func (f *File) decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {
+	if len(src) == 0 {
+		return dst, nil // a page of nulls
+	}
+	room := dst[len(dst):cap(dst)]
+	switch codec {
+	case format.Snappy:
+		length, err := snappy.DecodedLen(src)
+		if err != nil {
+			return nil, err
+		}
+		if length > len(room) {
+			return nil, errLong
+		}
+		content, err := snappy.Decode(room, src)
+		return dst[:len(dst)+len(content)], err
+	case format.Zstd:
+		decoder, err := f.decoders.zstd()
+		if err != nil {
+			return nil, err
+		}
+		defer f.decoders.zstds.Put(decoder)
+		return decoder.DecodeAll(src, dst)
+	case format.Lz4Raw:
+		n, err := lz4.UncompressBlock(src, room)
+		return dst[:len(dst)+max(0, n)], err
+	case format.Gzip:
+		decoder, err := f.decoders.gzip(src)
+		if err != nil {
+			return nil, err
+		}
+		defer f.decoders.gzips.Put(decoder)
+		return readInto(dst, decoder)
+	case format.Brotli:
+		return readInto(dst, brotli.NewReader(bytes.NewReader(src)))
+	}
+	return nil, fmt.Errorf("codec %v cannot be read", codec)
+}
+
+// readInto appends all that a reader has, in the room behind dst.
+func readInto(dst []byte, reader io.Reader) ([]byte, error) {
+	n, err := io.ReadFull(reader, dst[len(dst):cap(dst)])
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		return dst[:len(dst)+n], nil
+	case nil:
+	default:
+		return nil, err
+	}
+	var more [1]byte
+	if n, err := io.ReadFull(reader, more[:]); n > 0 {
+		return nil, errLong
+	} else if err != io.EOF {
+		return nil, err
+	}
+	return dst[:cap(dst)], nil
+}
+
+// decoders are decompressors that wait for a page. They belong to a file, all of whose readers share them.
+type decoders struct{ zstds, gzips sync.Pool }
+
+// zstd returns a decoder that stops where the room ends.
+func (d *decoders) zstd() (*zstd.Decoder, error) {
+	if decoder, is := d.zstds.Get().(*zstd.Decoder); is {
+		return decoder, nil
+	}
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+}
+
+func (d *decoders) gzip(src []byte) (*gzip.Reader, error) {
+	if decoder, is := d.gzips.Get().(*gzip.Reader); is {
+		return decoder, decoder.Reset(bytes.NewReader(src))
+	}
+	return gzip.NewReader(bytes.NewReader(src))
 }

@@ -24,7 +24,9 @@ func appenderOf(leaf *leaf) appender {
 		return appendDate
 	case *format.TimeType:
 		unit := unitOf(t.Unit)
-		return func(b []byte, v parquet.Value) []byte { return appendTime(b, whole(v), unit) }
+		return func(b []byte, v parquet.Value) []byte {
+			return instant(whole(v), unit).AppendFormat(b, "15:04:05.999999999")
+		}
 	case *format.TimestampType:
 		unit, layout := unitOf(t.Unit), timestampLayout
 		if t.IsAdjustedToUTC {
@@ -170,10 +172,6 @@ func instant(count int64, unit time.Duration) time.Time {
 func appendDate(b []byte, v parquet.Value) []byte {
 	const day = 24 * 60 * 60
 	return time.Unix(whole(v)*day, 0).UTC().AppendFormat(b, time.DateOnly)
-}
-
-func appendTime(b []byte, count int64, unit time.Duration) []byte {
-	return instant(count, unit).AppendFormat(b, "15:04:05.999999999")
 }
 
 // appendInt96 appends a time of the kind that old writers make: nanoseconds of a day, and the number of the Julian day.

@@ -68,7 +68,6 @@ func HostOf(site string) string {
 	return withoutPort(host)
 }
 
-// withoutPort returns a canonical host without its port.
 func withoutPort(host string) string {
 	if at := strings.LastIndexByte(host, ':'); at >= 0 && !strings.HasSuffix(host, "]") {
 		return host[:at]

@@ -1,6 +1,25 @@
+// Package sourcecode cuts program code into names, keywords, numbers, strings, marks and comments.
+//
+// It is no compiler. It knows of each language how its comments and strings begin and end, and which words are its
+// keywords; that is all that code without comments, or without names, needs. What looks like none of these in broken code
+// becomes marks and names, so every text can be cut.
+//
+//	language.go   what a language is
+//	languages.go  the languages
+//	scanner.go    the tokens of a text
+//	literals.go   strings, comments and numbers, which a few languages write in ways of their own
+//	detect.go     the language of a text, by what stands in it
+//
+// The time goes with the length of the text, whatever stands in it. Everything is a pure function of the text.
 package sourcecode
 
-import "sync"
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
 
 // Literals that many languages share.
 var (
@@ -126,3 +145,187 @@ var languages = sync.OnceValue(func() []*Language {
 			trigger true union unique update using values varchar view when where with`),
 	}
 })
+
+// Language says how the code of a language is written.
+type Language struct {
+	// Name is the language's name in lower case.
+	Name string
+
+	lineComments  []string
+	blockComments []blockComment
+	literals      []literal
+	// nameMarks are the marks of ASCII that names may hold, besides the underscore.
+	nameMarks string
+	// foldsCase says that keywords may be written in any case.
+	foldsCase bool
+	special   special
+	keywords  map[string]bool
+	// bytes says what each byte of ASCII may be part of.
+	bytes [utf8.RuneSelf]byteUse
+	// signs are texts that stand in code of the language, and in code of few others.
+	signs []string
+}
+
+// blockComment is a comment that may go over several lines.
+type blockComment struct {
+	open, close string
+	// nests says that comments may stand in comments.
+	nests bool
+	// ownLine says that both marks stand at the beginning of a line.
+	ownLine bool
+}
+
+type literal struct {
+	open, close string
+	// escape is the byte that takes its meaning from the next one; 0 for none.
+	escape byte
+	// lines says that the literal may go over several lines. One that may not ends with its line at the latest.
+	lines bool
+}
+
+// special says what a language has that literals and comments do not describe.
+type special uint8
+
+const (
+	// regexps are /expressions/ where a value may stand.
+	regexps special = 1 << iota
+	// heredocs are texts up to a line with a word: <<WORD.
+	heredocs
+	// lifetimes are names after an apostrophe that nothing closes.
+	lifetimes
+	// rawStrings are R"word(text)word".
+	rawStrings
+	// hashedStrings are r#"text"#, with any number of #.
+	hashedStrings
+	// wordComments says that a line comment begins only where no word goes before.
+	wordComments
+)
+
+// byteUse says what a byte may be part of.
+type byteUse uint8
+
+const (
+	opens   byteUse = 1 << iota // the beginning of a comment or a literal
+	letters                     // a name
+	digits                      // a number, or a name behind its first letter
+)
+
+func (l *Language) has(s special) bool { return l.special&s != 0 }
+
+// prepared returns the language, ready for use. The keywords have spaces between them.
+func prepared(l Language, keywords string) *Language {
+	l.keywords = map[string]bool{}
+	for word := range strings.FieldsSeq(keywords) {
+		l.keywords[word] = true
+	}
+	for b := range l.bytes {
+		switch {
+		case isLetter(byte(b)) || b == '_' || strings.IndexByte(l.nameMarks, byte(b)) >= 0:
+			l.bytes[b] = letters
+		case isDigit(byte(b)):
+			l.bytes[b] = digits
+		}
+	}
+	for _, open := range l.lineComments {
+		l.bytes[open[0]] |= opens
+	}
+	for _, c := range l.blockComments {
+		l.bytes[c.open[0]] |= opens
+	}
+	for _, q := range l.literals {
+		l.bytes[q.open[0]] |= opens
+	}
+	if l.has(regexps) {
+		l.bytes['/'] |= opens
+	}
+	if l.has(heredocs) {
+		l.bytes['<'] |= opens
+	}
+	if l.has(lifetimes) {
+		l.bytes['\''] |= opens
+	}
+	return &l
+}
+
+// Named returns the language of that name, or nil if there is none.
+func Named(name string) *Language {
+	for _, l := range languages() {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all languages, sorted.
+func Names() []string {
+	var names []string
+	for _, l := range languages() {
+		names = append(names, l.Name)
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+const (
+	// detectedBytes is how much of a text is looked at to find its language.
+	detectedBytes = 16 << 10
+	// fewestSigns is how many different signs of a language a text has at least.
+	fewestSigns = 2
+)
+
+// sign is a text that stands in code of a language.
+type sign struct {
+	text     string
+	language int
+	number   int // among the signs of the language
+}
+
+// signs returns the signs of all languages by their first two bytes.
+var signs = sync.OnceValue(func() *[utf8.RuneSelf * utf8.RuneSelf][]sign {
+	var all [utf8.RuneSelf * utf8.RuneSelf][]sign
+	for i, l := range languages() {
+		for n, text := range l.signs {
+			pair := pairOf(text[0], text[1])
+			all[pair] = append(all[pair], sign{text, i, n})
+		}
+	}
+	return &all
+})
+
+// pairOf returns the number of two bytes of ASCII.
+func pairOf(first, second byte) int { return int(first)*utf8.RuneSelf + int(second) }
+
+// Detect returns the language of a text, or nil if it seems to be no code. It goes by words that one language has and few
+// others: the language most of whose signs stand in the text.
+func Detect(text []byte) *Language {
+	text = text[:min(len(text), detectedBytes)]
+	found := make([]uint32, len(languages())) // a bit for each sign
+	look := func(pair, at int) {
+		for _, s := range signs()[pair] {
+			if hasPrefix(text[at:], s.text[1:]) {
+				found[s.language] |= 1 << s.number
+			}
+		}
+	}
+	before := byte('\n') // a text begins with a line
+	for at, b := range text {
+		if before < utf8.RuneSelf && b < utf8.RuneSelf {
+			look(pairOf(before, b), at)
+		}
+		before = b
+	}
+	return mostSigns(found)
+}
+
+// mostSigns returns the language with the largest share of its signs among those that were found, or nil.
+func mostSigns(found []uint32) *Language {
+	var best *Language
+	most := 0.
+	for i, l := range languages() {
+		n := bits.OnesCount32(found[i])
+		if share := float64(n) / float64(len(l.signs)); n >= fewestSigns && share > most {
+			best, most = l, share
+		}
+	}
+	return best
+}

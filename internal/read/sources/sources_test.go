@@ -99,18 +99,17 @@ func TestSet(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	all := []Source{{Name: "a", Files: 2}, {Name: "b", Files: 1}, {Name: "empty", Files: 1}, {Name: "ref", Files: 1, Reference: true}}
-	var c, other Counts
+	var c Counts
 	c.Documents.Add(0, 10)
 	c.Documents.Add(1, 5)
-	other.Documents.Add(1, 6)
-	other.Documents.Add(3, 1)
-	other.Removed.Add(1, 3)
+	c.Documents.Add(1, 6)
+	c.Documents.Add(3, 1)
+	c.Removed.Add(1, 3)
 	c.Share(1, Set{1<<0 | 1<<1})
 	c.Share(1, Set{1 << 1})
-	other.Share(1, Set{1 << 1})
-	other.Share(0, Set{1 << 3})
-	other.Share(0, Set{})
-	c.Add(other)
+	c.Share(1, Set{1 << 1})
+	c.Share(0, Set{1 << 3})
+	c.Share(0, Set{})
 	want := []Row{
 		{Source: "b", Files: 1, Documents: 11, Removed: 3, Elsewhere: 1, In: []Share{{Source: "b", Documents: 3}, {Source: "a", Documents: 1}}},
 		{Source: "a", Files: 2, Documents: 10, Elsewhere: 1, In: []Share{{Source: "ref", Reference: true, Documents: 1}}},

@@ -2,7 +2,11 @@ package warc
 
 import (
 	"bytes"
+	"errors"
+	"mime"
+	"net/http"
 	"strconv"
+	"strings"
 )
 
 const (
@@ -60,7 +64,6 @@ type arcHeader struct {
 	length               int64 // or unknownLength
 }
 
-// parseARC reads the header line of an ARC record.
 func parseARC(line []byte) (arcHeader, bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	if !bytes.Contains(line, []byte(":")) {
@@ -106,4 +109,139 @@ func isAddress(field []byte) bool {
 		}
 	}
 	return true
+}
+
+// httpHead is what matters of the head of an HTTP response.
+type httpHead struct {
+	status                                  int
+	contentType, encoding, coding, location []byte
+}
+
+func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
+	line, rest := nextLine(block)
+	_, status, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
+	status, _, _ = bytes.Cut(bytes.TrimLeft(status, " "), []byte(" "))
+	if head.status, err = strconv.Atoi(string(status)); err != nil || len(status) != len("200") {
+		return head, nil, errors.New("the response does not begin with an HTTP status")
+	}
+	for len(rest) > 0 {
+		line, rest = nextLine(rest)
+		if isBlank(line) {
+			break
+		}
+		name, value, _ := field(line)
+		switch {
+		case is(name, "content-type"):
+			head.contentType = value
+		case is(name, "content-encoding"):
+			head.encoding = value
+		case is(name, "transfer-encoding"):
+			head.coding = value
+		case is(name, "location"):
+			head.location = value
+		}
+	}
+	return head, rest, nil
+}
+
+// isChunked reports whether the last transfer coding is chunked.
+func (h httpHead) isChunked() bool {
+	coding := h.coding
+	if n := bytes.LastIndexByte(coding, ','); n >= 0 {
+		coding = coding[n+1:]
+	}
+	return is(bytes.TrimSpace(coding), "chunked")
+}
+
+// dechunk appends the content of the chunks of a body. It reports whether the body is in chunks at all: crawlers write
+// bodies that they have decoded under the head of one that was not. A body that ends within a chunk gives what is there.
+func dechunk(dst, body []byte) ([]byte, bool) {
+	for {
+		line, rest := nextLine(body)
+		if len(rest) == 0 && !bytes.HasSuffix(line, []byte("\n")) {
+			return dst, len(dst) > 0 // the end is missing
+		}
+		digits, _, _ := bytes.Cut(line, []byte(";"))
+		size, err := strconv.ParseUint(string(bytes.TrimSpace(digits)), 16, 63)
+		if err != nil {
+			return dst, false
+		}
+		if size == 0 {
+			return dst, true
+		}
+		if uint64(len(rest)) <= size {
+			return append(dst, rest...), true
+		}
+		dst = append(dst, rest[:size]...)
+		end, rest := nextLine(rest[size:])
+		if !isBlank(end) {
+			return dst, false
+		}
+		body = rest
+	}
+}
+
+// knownNames are the usual names of record types and media types, which need no memory of their own.
+var knownNames = known(
+	"response", "request", "metadata", "warcinfo", "resource", "revisit", "conversion", "continuation",
+	"application/http", "text/html", "text/plain", "application/xhtml+xml", "text/xml", "application/xml",
+	"text/css", "text/javascript", "application/javascript", "application/x-javascript", "application/json",
+	"image/jpeg", "image/png", "image/gif", "application/pdf", "application/octet-stream", "text/dns",
+)
+
+func known(names ...string) map[string]string {
+	set := make(map[string]string, len(names))
+	for _, name := range names {
+		set[name] = name
+	}
+	return set
+}
+
+func lower(name []byte) string {
+	if text, ok := knownNames[string(name)]; ok {
+		return text
+	}
+	return strings.ToLower(string(name))
+}
+
+// mediaType splits a Content-Type into the media type, in lower case, and the charset parameter. What is no media type
+// gives an empty one.
+func mediaType(contentType []byte) (name string, charset []byte) {
+	first, parameters, _ := bytes.Cut(contentType, []byte(";"))
+	name = lower(bytes.TrimSpace(first))
+	if !strings.Contains(name, "/") {
+		name = ""
+	}
+	for len(parameters) > 0 {
+		var parameter []byte
+		parameter, parameters, _ = bytes.Cut(parameters, []byte(";"))
+		key, value, _ := bytes.Cut(parameter, []byte("="))
+		if is(bytes.TrimSpace(key), "charset") {
+			return name, bytes.Trim(value, " \t\"'")
+		}
+	}
+	return name, nil
+}
+
+// notPages are the text types that hold no text to read.
+var notPages = known("text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar", "text/x-cross-domain-policy", "text/cache-manifest")
+
+// pages are the other types that do.
+var pages = known("application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/vnd.wap.xhtml+xml")
+
+// isText reports whether a media type is one of documents.
+func isText(name string) bool {
+	if strings.HasPrefix(name, "text/") {
+		return notPages[name] == ""
+	}
+	return pages[name] != ""
+}
+
+// sniff returns the media type of a payload that nothing tells, if it is HTML, XML or plain text.
+func sniff(payload []byte) string {
+	name, _, err := mime.ParseMediaType(http.DetectContentType(payload))
+	if err != nil || !isText(name) {
+		return ""
+	}
+	return name
 }

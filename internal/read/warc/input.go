@@ -26,12 +26,10 @@ type input struct {
 	err     error   // of the source, after the bytes of the buffer
 }
 
-// begin is where a member begins.
 type begin struct {
 	decoded, stored int64 // in the decoded stream, and in the stored file
 }
 
-// unread returns what was read ahead.
 func (in *input) unread() []byte { return in.buffer[in.start:] }
 
 // ahead reads ahead until n bytes or more are unread, or the source has no more, and returns what is unread.

@@ -236,19 +236,9 @@ func (p *Parser) checkLength(payload []byte) error {
 // appendDate writes a date of ARC like one of WARC: 20081231235959 is 2008-12-31T23:59:59Z.
 func appendDate(dst, digits []byte) []byte {
 	const day, second = len("20081231"), len("20081231235959")
-	dst = append(dst, digits[:4]...)
-	dst = append(dst, '-')
-	dst = append(dst, digits[4:6]...)
-	dst = append(dst, '-')
-	dst = append(dst, digits[6:day]...)
+	dst = fmt.Appendf(dst, "%s-%s-%s", digits[:4], digits[4:6], digits[6:day])
 	if len(digits) < second {
 		return dst
 	}
-	dst = append(dst, 'T')
-	dst = append(dst, digits[8:10]...)
-	dst = append(dst, ':')
-	dst = append(dst, digits[10:12]...)
-	dst = append(dst, ':')
-	dst = append(dst, digits[12:second]...)
-	return append(dst, 'Z')
+	return fmt.Appendf(dst, "T%s:%s:%sZ", digits[8:10], digits[10:12], digits[12:second])
 }

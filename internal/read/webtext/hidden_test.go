@@ -3,6 +3,8 @@ package webtext
 import (
 	"strings"
 	"testing"
+
+	"mirrorbeam/internal/read/confusables"
 )
 
 // TestHidden: what a browser does not show does not count, and what it shows counts, however elements are nested.
@@ -53,6 +55,32 @@ func TestHidden(t *testing.T) {
 			t.Errorf("%s: %q", shown, got)
 		}
 	}
+	for _, hidden := range []string{
+		`<style>.x{display:none}</style><p class="a x">unseen</p>`, `<style>#x { color: red; Display:none !important }</style><p id=x>unseen</p>`,
+		`<style>p{color:red}/* } */ .y , .x{visibility:hidden}</style><p class=x>unseen</p>`, `<p class=x>unseen</p><style media=screen>.x{display:none}</style>`,
+		`<style>.x{display:block}.x{display:none}</style><p class=x>unseen</p>`, `<style>#x{display:none}.y{display:block}</style><p id=x class=y>unseen</p>`,
+		`<style>@charset "x";@media print{.y{display:block}}.x{display:none}</style><p class=x>unseen</p>`, `<style>.x{display:none}</style><p class=x style="color:red">unseen</p>`,
+	} {
+		for _, mode := range []Mode{All, Main} {
+			if got := textOf(hidden+page, mode); strings.Contains(got, "unseen") || !strings.Contains(got, "seen words") {
+				t.Errorf("%s, %s: %q", mode, hidden, got)
+			}
+		}
+	}
+	// What another rule, or the element itself, may show counts.
+	for _, shown := range []string{
+		`<style>.x{display:none}.x{display:block}</style><p class=x>shown</p>`, `<style>.x{display:none}@media screen{.x{display:block}}</style><p class=x>shown</p>`,
+		`<style>.x{display:none}.y .x{display:block}</style><p class=x>shown</p>`, `<style>.x{display:none}p.x{display:block}</style><p class=x>shown</p>`,
+		`<style>@media print{.x{display:none}}</style><p class=x>shown</p>`, `<style media=print>.x{display:none}</style><p class=x>shown</p>`,
+		`<style>.x{display:none}</style><p class="X xx" id=x>shown</p>`, `<style>.x{display:none}</style><p class=x style="display:block">shown</p>`,
+		`<style>.x{display:none}.y{display:block}</style><p class="y x">shown</p>`, `<style>.x{display:none}#y{display:block}</style><p class=x id=y>shown</p>`,
+		`<style>.x{display:none!important;}.y{display:block!important}</style><p class="x y">shown</p>`, `<style>p .x, .x > b, .x:hover{display:none}</style><p class=x>shown</p>`,
+		`<script>.x{display:none}</script><p class=x>shown</p>`, `<style>.x{visibility:hidden}#y{visibility:visible}</style><div class=x><p id=y>shown</p></div>`,
+	} {
+		if got := textOf(shown+page, All); !strings.Contains(got, "shown") {
+			t.Errorf("%s: %q", shown, got)
+		}
+	}
 	// Three hundred words that nobody sees change nothing.
 	junk := strings.Repeat("junk of other words ", 75)
 	for _, around := range [][2]string{{"<div hidden>", "</div>"}, {`<div style="display:none">`, "</div>"}, {`<p style="visibility:hidden">`, "</p>"}, {`<span style="font-size:0">`, "</span>"}} {
@@ -69,6 +97,23 @@ func TestHidden(t *testing.T) {
 				t.Errorf("%s, %s: %q", mode, page, got)
 			}
 		}
+	}
+}
+
+// TestOverride: text that an element turns round stands between the characters that do the same.
+func TestOverride(t *testing.T) {
+	for page, want := range map[string]string{
+		"<p>your <bdo dir=rtl>drow<b>ssap</b></bdo> please</p>": "your \u202edrowssap\u202c please\n",
+		"<p><BDO dir='RTL'>a</BDO></bdo></p>":                   "\u202ea\u202c\n",
+		"<p><bdo dir=ltr>a</bdo> <bdo>b</bdo></p>":              "a b\n",
+		"<div hidden><bdo dir=rtl>x</bdo></div><p>a</p>":        "a\n",
+	} {
+		if got := textOf(page, All); got != want {
+			t.Errorf("%s: %q, want %q", page, got, want)
+		}
+	}
+	if got := string(confusables.Append(nil, []byte(textOf("<p>your <bdo dir=rtl>drowssap</bdo> please</p>", All)))); got != string(confusables.Append(nil, []byte("your password please\n"))) {
+		t.Errorf("the skeleton is %q", got)
 	}
 }
 

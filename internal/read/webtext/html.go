@@ -19,6 +19,10 @@ type htmlText struct {
 	depth  int     // how many of its kind are open
 
 	elements elements
+	sheet    sheet                  // of the page
+	isSheet  bool                   // style sheets are read, of an element style that applies
+	hasSheet bool                   // they have been read
+	reversed int                    // open elements that turn text round
 	styles   map[string]styleHiding // what styles hide and show, of those that were seen last
 	counted  hiding                 // the ways of hiding that do not matter to this reading
 	unspoken int                    // bytes of text that was left out because it is not for those who listen
@@ -40,7 +44,7 @@ func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
 	h.block = block{start: len(dst)}
 	h.space, h.links, h.skip = false, 0, nil
 	h.elements = elements{open: h.elements.open[:0]}
-	h.unspoken, h.unseen, h.titles = 0, 0, 0
+	h.unspoken, h.unseen, h.titles, h.reversed = 0, 0, 0, 0
 	return html.NewTokenizer(&h.reader)
 }
 
@@ -54,8 +58,11 @@ func (h *htmlText) finish() (text []byte) {
 // append appends the text of a page of HTML. Text that is hidden counts if there is no other: a script shows it. Text that is
 // only hidden from those who listen counts if there is hardly any other: who sees the page reads it.
 func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
-	h.counted = 0
+	h.counted, h.sheet, h.hasSheet = 0, sheet{}, false
 	text, hasContent := h.read(dst, content, mode)
+	if h.hasSheet = true; h.sheet.hides && h.sheet.isLate {
+		text, hasContent = h.read(dst, content, mode)
+	}
 	if h.unspoken > mostUnspoken*(len(text)-len(dst)) {
 		h.counted = unspoken
 		text, hasContent = h.read(dst, content, mode)
@@ -87,6 +94,9 @@ func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte, hasContent
 		case html.TextToken:
 			if h.skip == nil {
 				h.addText(tokens.Text())
+			} else if h.isSheet && !h.hasSheet {
+				h.sheet.add(tokens.Text())
+				h.sheet.isLate = h.sheet.isLate || len(h.text) > len(dst)+h.titles
 			}
 		case html.StartTagToken:
 			h.begin(tokens, false)
@@ -131,9 +141,12 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	switch {
 	case isClosed:
 	case t.kind == skipped, h.mode == Main && t.isAside(raw):
-		h.skip, h.depth = t, 1
+		h.skip, h.depth, h.isSheet = t, 1, t == style && appliesAlways(raw)
 	case t.kind == link:
 		h.links++
+	case t == override && bytes.EqualFold(attributeOf(upToEnd(raw), "dir"), []byte("rtl")):
+		h.reversed++
+		h.addText(rightToLeft)
 	}
 	if t.breaks {
 		h.endBlock()
@@ -152,6 +165,12 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	}
 }
 
+// style holds a style sheet. override turns its text round, as the two characters do that stand for it in the text.
+var (
+	style, override            = tags["style"], tags["bdo"]
+	rightToLeft, endOfOverride = []byte("\u202e"), []byte("\u202c")
+)
+
 // end handles an end tag, after its opening bracket and slash.
 func (h *htmlText) end(raw []byte) {
 	t := tagOf(raw)
@@ -162,6 +181,10 @@ func (h *htmlText) end(raw []byte) {
 			}
 		}
 		return
+	}
+	if t == override && h.reversed > 0 {
+		h.reversed--
+		h.addText(endOfOverride)
 	}
 	h.elements.end(elementOf(t, raw))
 	if t.kind == link {

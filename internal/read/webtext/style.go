@@ -43,12 +43,13 @@ func mayHide(raw []byte) bool {
 // ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. IsBox says that the element is a box
 // unless its style says otherwise.
 func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hides, shows hiding) {
-	if !mayHide(raw) {
+	if !mayHide(raw) && !h.sheet.hides {
 		return 0, 0
 	}
 	_, more := tokens.TagName()
 	isHidden, styled := false, styleHiding{}
 	hasStyle := false
+	var id, classes string
 	for more {
 		var key, value []byte
 		key, value, more = tokens.TagAttr()
@@ -59,6 +60,14 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hi
 			if bytes.EqualFold(bytes.TrimSpace(value), []byte("true")) {
 				hides |= unspoken
 			}
+		case "id":
+			if h.sheet.hides {
+				id = string(value)
+			}
+		case "class":
+			if h.sheet.hides {
+				classes = string(value)
+			}
 		case "style":
 			if !hasStyle { // of several the first counts
 				styled, hasStyle = h.hidingOf(value), true
@@ -67,6 +76,10 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hi
 	}
 	if isHidden && styled.shows&gone == 0 || isBox && styled.emptiesBox {
 		hides |= gone
+	}
+	if h.sheet.hides {
+		ofSheet, shown := h.sheet.hiding(id, classes)
+		hides, styled.shows = hides|ofSheet&^styled.shows, styled.shows|shown&^styled.hides
 	}
 	return hides | styled.hides, styled.shows
 }

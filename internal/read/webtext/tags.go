@@ -74,6 +74,7 @@ func makeTags() map[string]*tag {
 		at(name).holds = true
 	}
 	addRules(at)
+	at("bdo") // which has no rules
 	return table
 }
 

@@ -1,8 +1,20 @@
+// Package boilerplate finds the passages that very many documents of a corpus have, such as menus and licences, and the passages of
+// base texts.
+//
+// It knows which shingles are boilerplate: the ones of base texts, and the common ones. Stages before it have counted, for each
+// part of the corpus, the documents that have each of them. [Summing] adds these counts up and finds the first document that
+// has a shingle, its holder. [Finding] reads the holders again, where their shingles stand in the order of the text, and makes
+// passages of them. [Writing] writes the most frequent ones.
+//
+// A shingle has one holder. So no two passages are the same, or parts of each other.
 package boilerplate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -11,8 +23,10 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/sketch"
 )
 
@@ -104,8 +118,7 @@ func readHolders(w *work.Desk) (all holders, err error) {
 	if err != nil {
 		return nil, err
 	}
-	held := records.AppendHolders(nil, packed)
-	slices.SortFunc(held, func(a, b records.Holder) int { return cmp.Compare(a.Ref, b.Ref) })
+	held := slices.SortedStableFunc(records.All[records.Holder](packed), func(a, b records.Holder) int { return cmp.Compare(a.Ref, b.Ref) })
 	for len(held) > 0 {
 		h := holder{ref: held[0].Ref, documents: [2]map[uint64]int64{{}, {}}}
 		for len(held) > 0 && held[0].Ref == h.ref {
@@ -127,7 +140,6 @@ func (h holders) refs() []docref.Ref {
 	return refs
 }
 
-// finder finds the passages of the documents of a split.
 type finder struct {
 	*Finding
 	common    *sketch.Shingles
@@ -138,7 +150,6 @@ type finder struct {
 	found     int64
 }
 
-// document finds the passages of the next document.
 func (f *finder) document(ref docref.Ref, r *documents.Record) {
 	h := f.held[0]
 	f.held = f.held[1:]
@@ -197,4 +208,196 @@ func (f *finder) leftOut(cause records.Cause) string {
 		return ""
 	}
 	return "common"
+}
+
+// SummingDelivery makes a task of [Summing] for each range of hashes that has shingles.
+func SummingDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.BoilerplateSeen}}
+}
+
+// NewListing returns the step that lists the common shingles for the tasks of [Finding], and makes these: one for each split
+// that holds the first document of a shingle.
+func NewListing() common.Listing {
+	return common.Listing{
+		Found: work.Boilerplate, Reads: work.Boilerplate, Delivery: work.Delivery{Needed: []runfile.Kind{records.FirstHolders}},
+	}
+}
+
+// Summing counts the documents that have each shingle of a range of hashes, and finds the first of them.
+func Summing(ctx context.Context, _ work.Task, w *work.Desk) error {
+	var seen []records.Sighting
+	for _, piece := range w.Pieces {
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		seen = slices.AppendSeq(seen, records.All[records.Sighting](packed))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.Figures.Records += int64(len(seen))
+	slices.SortFunc(seen, func(a, b records.Sighting) int {
+		return cmp.Or(cmp.Compare(a.Shingle, b.Shingle), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.First, b.First))
+	})
+	for len(seen) > 0 {
+		first, n, documents := seen[0], 0, int64(0)
+		for n < len(seen) && seen[n].Shingle == first.Shingle && seen[n].Cause == first.Cause {
+			documents += int64(seen[n].Documents)
+			n++
+		}
+		seen = seen[n:]
+		if first.Cause == records.OfCorpus {
+			if err := records.Write(&w.Run, records.FrequentShingles, 0, &records.Frequent{Shingle: first.Shingle, Documents: documents}); err != nil {
+				return err
+			}
+		}
+		h := records.Holder{Ref: first.First, Shingle: first.Shingle, Documents: documents, Cause: first.Cause}
+		if err := records.Write(&w.Run, records.FirstHolders, first.Split, &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranking holds the first mostRows of the rows that were added: the most frequent passages, then the longest, then those that
+// come first.
+type ranking []output.Passage
+
+func (r *ranking) add(row output.Passage) {
+	if *r = append(*r, row); len(*r) >= 2*mostRows {
+		*r = r.best()
+	}
+}
+
+// best returns the rows in their order.
+func (r ranking) best() []output.Passage {
+	slices.SortStableFunc(r, func(a, b output.Passage) int {
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(b.Tokens, a.Tokens))
+	})
+	return r[:min(len(r), mostRows)]
+}
+
+// Writing writes the rows.
+type Writing struct {
+	write.Files
+}
+
+// WritingDelivery makes the one task of [Writing].
+func WritingDelivery() work.Delivery {
+	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Passages}}
+}
+
+// Task writes the one file.
+func (o *Writing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+	var rows ranking
+	for _, piece := range w.Pieces {
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(packed) {
+			var row output.Passage
+			if err := json.Unmarshal(line, &row); err != nil {
+				return fmt.Errorf("passages in %s: %w", piece.Path, err)
+			}
+			rows.add(row)
+		}
+	}
+	return write.Write(o.Files, o.Name(output.Boilerplate, 0, 1), w, func(row func(output.Passage) error) error {
+		for _, passage := range rows.best() {
+			if err := row(passage); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// leastNew is the least number of shingles of a passage that are in no earlier one, and the least number of known ones in a row
+// that part two passages. A phrase of everyday language is shorter.
+const leastNew = sketch.LeastOwn
+
+// place is a shingle of a text, in the order of the text.
+type place struct {
+	// isBoilerplate says that the shingle is boilerplate.
+	isBoilerplate bool
+	// documents is the number of documents that have it if it is new, and 0 if an earlier place or document has it.
+	documents int64
+}
+
+func (p place) isNew() bool { return p.documents > 0 }
+
+// stretch is a passage: the shingles from one place to another, which is the first after it. Documents is the number of
+// documents that have the rarest of its new shingles.
+type stretch struct {
+	from, to  int
+	documents int64
+}
+
+// passagesOf returns the passages of a text, in its order. A passage is a run of boilerplate that begins and ends with a new
+// shingle and has leastNew of them. As many known ones in a row part two passages. Where so many new ones, next to each
+// other but for known ones, are in at least twice as many documents as the rarest of the passage, they are a passage of their own.
+func passagesOf(places []place) (all []stretch) {
+	for from := 0; from < len(places); from++ {
+		if !places[from].isNew() {
+			continue
+		}
+		end, known := from+1, 0 // the end is behind the last new one
+		for to := end; to < len(places) && places[to].isBoilerplate && known < leastNew; to++ {
+			if known++; places[to].isNew() {
+				end, known = to+1, 0
+			}
+		}
+		all = append(all, split(places, from, end)...)
+		from = end
+	}
+	return all
+}
+
+// split cuts a run of boilerplate where it is much more frequent than the rarest of its new shingles.
+func split(places []place, from, to int) (all []stretch) {
+	from, to = trim(places, from, to)
+	rarest, fresh := int64(0), 0
+	for _, p := range places[from:to] {
+		if p.isNew() {
+			fresh++
+			if rarest == 0 || p.documents < rarest {
+				rarest = p.documents
+			}
+		}
+	}
+	if fresh < leastNew {
+		return nil
+	}
+	rest := from // what is before it is done
+	for at := from; at < to; {
+		end, many := at, 0
+		for end < to && (!places[end].isNew() || places[end].documents >= 2*rarest) {
+			if places[end].isNew() {
+				many++
+			}
+			end++
+		}
+		if many >= leastNew {
+			all = append(append(all, split(places, rest, at)...), split(places, at, end)...)
+			rest = end
+		}
+		at = end + 1
+	}
+	if rest == from {
+		return []stretch{{from, to, rarest}}
+	}
+	return append(all, split(places, rest, to)...)
+}
+
+// trim leaves out the known shingles on both sides.
+func trim(places []place, from, to int) (first, end int) {
+	for from < to && !places[from].isNew() {
+		from++
+	}
+	for from < to && !places[to-1].isNew() {
+		to--
+	}
+	return from, to
 }

@@ -62,13 +62,13 @@ func TestSumming(t *testing.T) {
 		found, frequent := map[key]records.Holder{}, map[uint64]int64{}
 		for _, path := range work.RunsOf(outcomes) {
 			for split, packed := range worktest.Read(t, records.FirstHolders, path) {
-				for _, h := range records.AppendHolders(nil, packed) {
+				for h := range records.All[records.Holder](packed) {
 					if found[key{h.Shingle, h.Cause}] = h; splits[h.Ref] != split {
 						t.Errorf("%+v goes to split %d, want %d", h, split, splits[h.Ref])
 					}
 				}
 			}
-			for _, f := range records.AppendFrequent(nil, slices.Concat(worktest.Read(t, records.FrequentShingles, path)[0])) {
+			for f := range records.All[records.Frequent](slices.Concat(worktest.Read(t, records.FrequentShingles, path)[0])) {
 				frequent[f.Shingle] = f.Documents
 			}
 		}

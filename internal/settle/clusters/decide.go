@@ -6,15 +6,17 @@ import (
 
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/settle/keep"
 )
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
 // the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
-// no kept document could stand for it.
-func (s *Shard) Decide(split keep.Split) {
+// no kept document could stand for it. A cluster may be large, so Decide asks stopped now and then, if it is not nil, and ends with its
+// error.
+func (s *Shard) Decide(split keep.Split, stopped func() error) error {
 	order, leads := s.numbers(), s.leaders()
-	slices.SortFunc(order, func(a, b records.Number) int {
+	if err := graphs.SortFunc(order, func(a, b records.Number) int {
 		if cluster := cmp.Compare(s.members[a].First, s.members[b].First); cluster != 0 {
 			return cluster
 		}
@@ -25,8 +27,17 @@ func (s *Shard) Decide(split keep.Split) {
 			return 1
 		}
 		return s.prefer(a, b)
+	}, stopped); err != nil {
+		return err
+	}
+	asking := asking{stopped: stopped}
+	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, len(s.edges), func(i int) (keep.Edge, bool) {
+		e, counts := s.rival(i)
+		return e, counts && asking.goesOn()
 	})
-	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, len(s.edges), s.rival)
+	if asking.err != nil {
+		return asking.err
+	}
 	for i := range s.end() {
 		if s.reference(i) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
@@ -35,6 +46,22 @@ func (s *Shard) Decide(split keep.Split) {
 	if split == keep.Star {
 		s.splitStars()
 	}
+	return nil
+}
+
+// asking asks whether a choice is still wanted. From the first no on no edge counts, so that the choice ends soon.
+type asking struct {
+	stopped func() error // may be nil
+	calls   int
+	err     error
+}
+
+func (a *asking) goesOn() bool {
+	const few = 1 << 16
+	if a.calls++; a.calls%few == 0 && a.err == nil && a.stopped != nil {
+		a.err = a.stopped()
+	}
+	return a.err == nil
 }
 
 // numbers returns the numbers of all documents.

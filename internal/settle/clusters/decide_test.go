@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -47,7 +48,9 @@ func TestLeadersComeFirst(t *testing.T) {
 		{"a leader goes for a reference", shardOf4(1, [4]preference.Standing{0, 5, 5, 5}, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{0, 0, 2, 3}, 2},
 		{"a reference leads", shardOf4(2, [4]preference.Standing{0, 0, 2, 1}, heap(0, 2), heap(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
 	} {
-		c.shard.Decide(keep.Component)
+		if err := c.shard.Decide(keep.Component, nil); err != nil {
+			t.Fatal(err)
+		}
 		var got []records.Number
 		for _, choice := range c.shard.choices {
 			got = append(got, choice.Kept)
@@ -65,8 +68,39 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // 3 is equal to another one
 	}
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	if got := s.unchecked(); got != -2 { // 1 and 2 are removed
 		t.Errorf("%d, want -2", got)
+	}
+}
+
+// TestDecideStops: a decision that nobody wants ends with the error, wherever it is.
+func TestDecideStops(t *testing.T) {
+	const n = 1 << 18
+	members := make([]records.Member, n)
+	var edges []records.Edge[records.Number]
+	for i := range members {
+		members[i] = records.Member{Ref: at(1, int64(i)), Size: 10}
+		if i > 0 {
+			edges = append(edges, edge(0, records.Number(i), 8, 10))
+		}
+	}
+	fault, all := errors.New("stop"), 0
+	if err := newShard(layoutOf(t), members, edges).Decide(keep.Component, func() error { all++; return nil }); err != nil || all < 3 {
+		t.Fatalf("asked %d times: %v", all, err)
+	}
+	for _, after := range []int{1, all / 2, all} {
+		asked := 0
+		err := newShard(layoutOf(t), members, edges).Decide(keep.Component, func() error {
+			if asked++; asked >= after {
+				return fault
+			}
+			return nil
+		})
+		if !errors.Is(err, fault) || asked != after {
+			t.Errorf("asked %d times, stopped at %d: %v", asked, after, err)
+		}
 	}
 }

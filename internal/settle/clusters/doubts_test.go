@@ -144,7 +144,9 @@ func TestDoubt(t *testing.T) {
 		}
 		s := graphOf(t, n, edges)
 		s.members[0].Id = "say \"a\"\n"
-		s.Decide(keep.Component)
+		if err := s.Decide(keep.Component, nil); err != nil {
+			t.Fatal(err)
+		}
 		return s
 	}
 	loose := findings.Template{Cluster: "say \"a\"\n", Documents: leastTemplate, Mean: 0.85, Least: 0.85}
@@ -171,7 +173,9 @@ func TestDoubt(t *testing.T) {
 // TestLargest: the largest cluster of a shard is named, with its first document and the first that is not identical.
 func TestLargest(t *testing.T) {
 	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)})
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	var o work.Outcome
 	s.Doubt(&o, 0.8, true)
 	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
@@ -194,14 +198,18 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	edges = append(edges, edge(3, half+3, 8, 10))
 	slices.SortFunc(edges, func(a, b records.Edge[records.Number]) int { return int(a.A) - int(b.A) })
 	s := graphOf(t, int(2*half), edges)
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	var o work.Outcome
 	s.Doubt(&o, 0.8, true)
 	want := findings.Bridge{Cluster: "a:0", Documents: 2 * leastPart, Part: leastPart, A: "a:3", B: "a:28"}
 	if o.Bridges.Count != 1 || o.Bridges.Named[0] != want || o.Templates.Count != 0 {
 		t.Errorf("%+v, want %+v; templates %+v", o.Bridges, want, o.Templates)
 	}
-	s.Decide(keep.Star)
+	if err := s.Decide(keep.Star, nil); err != nil {
+		t.Fatal(err)
+	}
 	o = work.Outcome{}
 	if s.Doubt(&o, 0.8, false); o.Bridges.Count != 0 {
 		t.Errorf("stars: %+v", o.Bridges)

@@ -7,15 +7,20 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/settle/state"
 )
 
-// WriteVerdicts writes the similar pairs of the shard, without pairs of equal documents.
+// WriteVerdicts writes the similar pairs of the shard. Of equal documents it writes one pair or more.
 func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
+	var last digest.Digest // of equal documents
 	for _, e := range s.edges {
 		if e.Identical() {
-			continue
+			if s.members[e.A].Digest == last {
+				continue
+			}
+			last = s.members[e.A].Digest
 		}
 		record, err := run.Record(records.Verdicts, 0, state.VerdictSize)
 		if err != nil {

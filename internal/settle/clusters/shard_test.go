@@ -95,7 +95,9 @@ func chain(t *testing.T, standings [4]preference.Standing) *Shard {
 
 func TestRowsOfComponents(t *testing.T) {
 	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -123,7 +125,9 @@ func TestRowsOfComponents(t *testing.T) {
 
 func TestRowsOfStars(t *testing.T) {
 	s := chain(t, [4]preference.Standing{50, 30, 40, 20})
-	s.Decide(keep.Star)
+	if err := s.Decide(keep.Star, nil); err != nil {
+		t.Fatal(err)
+	}
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -181,7 +185,9 @@ func TestPairsOfOtherScores(t *testing.T) {
 // TestRemovedBySplit: removed refs are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	run := worktest.Write(t, worktest.Runs(t), s.WriteRemoved)
 	pieces, err := runfile.Pieces(run)
 	if err != nil {
@@ -228,7 +234,9 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		s := newShard(layout, members, edges)
-		s.Decide([]keep.Split{keep.Component, keep.Star}[random.IntN(2)])
+		if err := s.Decide([]keep.Split{keep.Component, keep.Star}[random.IntN(2)], nil); err != nil {
+			t.Fatal(err)
+		}
 		for i, c := range s.choices {
 			i := records.Number(i)
 			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {

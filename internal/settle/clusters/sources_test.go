@@ -42,7 +42,9 @@ func TestCountSources(t *testing.T) {
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("undecided: %+v, want %+v", c, want)
 	}
-	s.Decide(keep.Component)
+	if err := s.Decide(keep.Component, nil); err != nil {
+		t.Fatal(err)
+	}
 	want.Removed = sources.Tally{0, 2, 0, 1}
 	c = sources.Counts{}
 	s.CountSources(&c)

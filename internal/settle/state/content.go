@@ -33,8 +33,9 @@ type Content struct {
 	Config []byte
 	// Files are the files of the corpus, in document order.
 	Files []File
-	// Documents is the number of documents of the corpus.
-	Documents int64
+	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
+	// keys, and Crowded the number of pairs of crowds that it met.
+	Documents, Grouped, Crowded int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
 	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
@@ -42,8 +43,8 @@ type Content struct {
 	Clusters, Verdicts, Mirrors, Suspects, Outbox string
 	// Originals are what that run has left of the protected sites, by name.
 	Originals []Original
-	// Results identifies what decides which pairs are similar.
-	Results string
+	// Results identifies what decides which pairs are similar, and Lists the lists of sites.
+	Results, Lists string
 }
 
 // File is a file of the corpus and its units.

@@ -63,7 +63,8 @@ type share struct{ group, documents int }
 
 func newFollowing(last, now []Group) *following {
 	f := &following{last: last, now: now, parts: make([][]share, len(last)), origins: make([][]share, len(now))}
-	olds, news := placesOf(last), placesOf(now)
+	f.keepUnchanged()
+	olds, news := placesOf(last, f.parts), placesOf(now, f.origins)
 	common := make([][2]uint32, 0, min(len(olds), len(news)))
 	for len(olds) > 0 && len(news) > 0 {
 		switch order := olds[0].compare(news[0]); {
@@ -90,6 +91,27 @@ func newFollowing(last, now []Group) *following {
 	return f
 }
 
+// keepUnchanged relates the groups that have the same documents in both runs, which are most groups of most nights. No other group
+// has any of their documents.
+func (f *following) keepUnchanged() {
+	first := make(map[Member]int, len(f.last))
+	for i := range f.last {
+		if len(f.last[i].Members) > 0 {
+			first[f.last[i].Members[0]] = i
+		}
+	}
+	for i := range f.now {
+		members := f.now[i].Members
+		if len(members) == 0 {
+			continue
+		}
+		if from, is := first[members[0]]; is && slices.Equal(f.last[from].Members, members) {
+			f.origins[i] = append(f.origins[i], share{from, len(members)})
+			f.parts[from] = append(f.parts[from], share{i, len(members)})
+		}
+	}
+}
+
 // place is the group of a document.
 type place struct {
 	member Member
@@ -100,10 +122,13 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.member[0], other.member[0]), cmp.Compare(p.member[1], other.member[1]))
 }
 
-// placesOf returns the documents of groups, in the order of their hashes.
-func placesOf(groups []Group) []place {
+// placesOf returns the documents of groups, in the order of their hashes. Groups that are related to others are left out.
+func placesOf(groups []Group, related [][]share) []place {
 	var all []place
 	for i := range groups {
+		if len(related[i]) > 0 {
+			continue
+		}
 		for _, member := range groups[i].Members {
 			all = append(all, place{member, uint32(i)})
 		}

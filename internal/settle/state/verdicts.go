@@ -9,12 +9,14 @@ import (
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/storage"
 )
 
 // Verdict is the score of two classes of equal documents that are similar.
 type Verdict struct {
-	// A and B are the digests of the classes, the smaller one first.
+	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents of
+	// one class.
 	A, B digest.Digest
 	records.Score
 }
@@ -53,9 +55,11 @@ func GetVerdict(b []byte) Verdict {
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
 // WriteVerdicts writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
-// them.
-func WriteVerdicts(path string, all []Verdict) error {
-	slices.SortFunc(all, Verdict.compare)
+// them. It asks stopped now and then, if it is not nil, and ends with its error.
+func WriteVerdicts(path string, all []Verdict, stopped func() error) error {
+	if err := graphs.SortFunc(all, Verdict.compare, stopped); err != nil {
+		return err
+	}
 	all = slices.CompactFunc(all, func(a, b Verdict) bool { return a.compare(b) == 0 })
 	b := make([]byte, len(verdictsMagic), len(verdictsMagic)+VerdictSize*len(all)+4)
 	copy(b, verdictsMagic)
@@ -93,10 +97,16 @@ func checkVerdicts(b []byte) ([]byte, error) {
 	return packed, err
 }
 
+// Len returns the number of verdicts.
+func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
+
+// At returns a verdict, in the order of the digests.
+func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }
+
 // Find returns the verdict about two digests, in either order.
 func (t *Verdicts) Find(a, b digest.Digest) (score records.Score, found bool) {
 	wanted := VerdictOf(a, b, score)
-	at := VerdictSize * sort.Search(len(t.packed)/VerdictSize, func(i int) bool { return GetVerdict(t.packed[VerdictSize*i:]).compare(wanted) >= 0 })
+	at := VerdictSize * sort.Search(t.Len(), func(i int) bool { return t.At(i).compare(wanted) >= 0 })
 	if at == len(t.packed) {
 		return score, false
 	}

@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := WriteVerdicts(path, all); err != nil {
+		if err := WriteVerdicts(path, all, nil); err != nil {
 			t.Fatal(err)
 		}
 		table, err := ReadVerdicts(path)

@@ -14,9 +14,11 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/clusters"
 	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/settle/state"
 )
 
 // Rows writes the rows of an output shard: clusters, pairs, removed documents and, in the first shard, all rejects.
@@ -54,7 +56,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if !r.Undecided {
-		shard.Decide(r.Split)
+		if err := shard.Decide(r.Split, w.Run.Stopped); err != nil {
+			return err
+		}
 	}
 	if err := shard.Count(w.Outcome); err != nil {
 		return err
@@ -136,4 +140,147 @@ func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
 		}
 		return nil
 	})
+}
+
+// Files says where output files are written, and how.
+type Files struct {
+	// Partial is the folder of output files that are not published yet.
+	Partial work.Path
+	Format  output.Format
+}
+
+// Name describes one file of an output, before it is written.
+func (f Files) Name(of string, shard, shards int) output.File {
+	return output.File{Name: output.ShardName(of, shard, shards, f.Format), Output: of}
+}
+
+// writeRows makes one output file of the rows that write passes to its row function.
+func writeRows[T any](f Files, file output.File, write func(row func(T) error) error) (output.File, error) {
+	rows, err := output.NewRows[T](string(f.Partial), file, f.Format)
+	return finish(rows, err, write)
+}
+
+// finish writes the rows of a file, unless an error says that it cannot be made.
+func finish[T any](rows *output.Rows[T], err error, write func(row func(T) error) error) (output.File, error) {
+	if err != nil {
+		return output.File{}, err
+	}
+	defer rows.Abort()
+	if err := write(rows.Write); err != nil {
+		return output.File{}, err
+	}
+	return rows.Close()
+}
+
+// Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
+func Write[T any](f Files, file output.File, w *work.Desk, write func(row func(T) error) error) error {
+	file, err := writeRows(f, file, write)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += file.Bytes
+	w.Outcome.Files = append(w.Outcome.Files, file)
+	return nil
+}
+
+// splitsOf returns the range of splits whose documents the task of an output shard writes.
+func splitsOf(t work.Task, splits int) (first, end int) {
+	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
+}
+
+// eachSplit visits splits of a catalog one after the other, each with a desk of its own.
+func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.Desk) error) error {
+	for split := first; split < end; split++ {
+		pieces, err := runfile.ReadCatalog(catalog, split)
+		if err != nil {
+			return err
+		}
+		w := &work.Desk{Memory: m, Pieces: pieces}
+		err = visit(w)
+		w.Reader.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsPerShard is the number of rows of a file of changes.
+const rowsPerShard = 100_000
+
+// WriteChanges writes what has changed since the last run of a scheduled job.
+func WriteChanges(f Files, changes []output.Change) (files []output.File, err error) {
+	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
+	for shard := range shards {
+		rows := changes[len(changes)*shard/shards : len(changes)*(shard+1)/shards]
+		file, err := writeRows(f, f.Name(output.Changes, shard, shards), func(row func(output.Change) error) error {
+			for _, change := range rows {
+				if err := row(change); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// ForNext is what a run finds that the next run of a scheduled job is to know.
+type ForNext struct {
+	// Clusters are groups of documents, Mirrors groups of sites. Suspects are the alerts.
+	Clusters, Mirrors []state.Group
+	Suspects          []state.Alert
+	// Verdicts are about the similar pairs.
+	Verdicts []state.Verdict
+}
+
+// ReadForNext reads what tasks have written for the next run, in the order of their run files.
+func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
+	reader := runfile.Reader{Stopped: ctx.Err}
+	defer reader.Close()
+	n := new(ForNext)
+	for _, run := range runs {
+		pieces, err := runfile.Pieces(string(run))
+		if err != nil {
+			return nil, err
+		}
+		clusters, err := readAll(&reader, pieces, records.Memberships, state.NextGroup)
+		if err != nil {
+			return nil, err
+		}
+		mirrors, err := readAll(&reader, pieces, records.SiteGroups, state.NextGroup)
+		if err != nil {
+			return nil, err
+		}
+		suspects, err := readAll(&reader, pieces, records.Alerts, state.NextAlert)
+		if err != nil {
+			return nil, err
+		}
+		pairs, err := readAll(&reader, pieces, records.Verdicts, nextVerdict)
+		if err != nil {
+			return nil, err
+		}
+		n.Clusters, n.Mirrors = append(n.Clusters, clusters...), append(n.Mirrors, mirrors...)
+		n.Suspects, n.Verdicts = append(n.Suspects, suspects...), append(n.Verdicts, pairs...)
+	}
+	return n, nil
+}
+
+// readAll reads all records of a kind. Next reads the first one and returns the bytes of the others.
+func readAll[T any](reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, next func([]byte) (T, []byte, error)) (all []T, err error) {
+	packed, err := reader.ReadKind(nil, pieces, kind)
+	for err == nil && len(packed) > 0 {
+		var one T
+		one, packed, err = next(packed)
+		all = append(all, one)
+	}
+	return all, err
+}
+
+func nextVerdict(packed []byte) (state.Verdict, []byte, error) {
+	return state.GetVerdict(packed), packed[state.VerdictSize:], nil
 }

@@ -58,7 +58,6 @@ func (s *staying) next(file int) (corpus.Stretch, documents.Checksum, error) {
 	}
 }
 
-// load goes on to the next split.
 func (s *staying) load() (err error) {
 	s.rest, s.splits = s.splits[0], s.splits[1:]
 	s.split++
@@ -111,7 +110,6 @@ func (s *staying) before(file int, end int64) (position int64, found bool, err e
 	}
 }
 
-// block goes on to the next block.
 func (s *staying) block() error {
 	buffer, err := s.ReadPiece(0, s.blocks[0])
 	if err != nil {

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
@@ -69,6 +71,7 @@ type copier struct {
 	reader  *formats.Reader // nil before the first file
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
+	windows documents.Windows
 	writer  recordWriter
 
 	annotator corpus.Annotator // nil where records stay as they are
@@ -137,7 +140,7 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 			return a
 		}
 	}
-	copied, err := input.Format.Definition().CopyRows(input, &out, keep, annotation)
+	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, keep, annotation)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
@@ -210,13 +213,17 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 	return nil
 }
 
-// open begins to read a stretch.
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader == nil {
-		c.reader = formats.NewReader(c.Reading.Limits(c.hold), c.Reading.Wanted())
+		c.reader = formats.NewReader(c.limits(), c.Reading.Wanted())
 	}
 	return c.reader.Reset(file, stretch)
+}
+
+// limits returns the limits within which files are read.
+func (c *copier) limits() corpus.Limits {
+	return c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
 }
 
 // hold waits for the right to hold a long line.
@@ -286,4 +293,90 @@ func (c *copier) close() {
 	if c.reader != nil {
 		c.reader.Close() // closing a file that was only read cannot lose data
 	}
+}
+
+// annotation returns what is known of the document at a position of the file of that number, in the current split.
+func (s *staying) annotation(file int, position int64) (corpus.Annotation, error) {
+	ref, err := docref.New(file, position)
+	if err != nil {
+		return corpus.Annotation{}, err
+	}
+	a, isClustered := s.annotations.Of(ref)
+	if !isClustered {
+		return corpus.Annotation{Size: 1, Kept: true}, nil
+	}
+	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID}, nil
+}
+
+// write writes the record at a position as the output has it.
+func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
+	if !c.Annotate {
+		return c.writer.record(position, record)
+	}
+	annotation, err := c.staying.annotation(batch.File, position)
+	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
+		err = fmt.Errorf("the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
+	}
+	if err != nil {
+		return work.NewInputError(fmt.Errorf("annotate %s:%d: %w", c.layout.Inputs.Files[batch.File].Path, position, err))
+	}
+	c.annotated = c.annotator.Record(c.annotated[:0], record, annotation)
+	return c.writer.record(position, c.annotated)
+}
+
+// recordWriter writes records of an input file to a file of the same format. The zero recordWriter has no file.
+type recordWriter struct {
+	input     *corpus.File
+	out       output.Writer
+	records   corpus.RecordWriter
+	hasHeader bool
+}
+
+func (w *recordWriter) reset(files Files, file output.File, input *corpus.File) error {
+	if err := w.out.Reset(string(files.Partial), file, files.Format); err != nil {
+		return err
+	}
+	w.input, w.records, w.hasHeader = input, rows{&w.out}, false
+	if writer := input.Format.Definition().Writer; writer != nil {
+		w.records = writer(&w.out)
+	}
+	return nil
+}
+
+// header writes the record that names the fields, once in a file.
+func (w *recordWriter) header(header []byte) error {
+	if w.hasHeader || len(header) == 0 {
+		return nil
+	}
+	w.hasHeader = true
+	_, err := w.out.Write(withLineFeed(header))
+	return err
+}
+
+// record writes one record as it stands in the input.
+func (w *recordWriter) record(position int64, record []byte) error {
+	name, _ := w.input.Place(position)
+	return w.records.Write(name, record)
+}
+
+func (w *recordWriter) close() (output.File, error) {
+	if err := w.records.Close(); err != nil {
+		return output.File{}, err
+	}
+	return w.out.Close()
+}
+
+// rows writes each record as a row.
+type rows struct{ out *output.Writer }
+
+func (r rows) Write(_ string, record []byte) error { return r.out.Row(withLineFeed(record)) }
+
+func (rows) Close() error { return nil }
+
+// withLineFeed returns a record with a line feed at its end, which the last one of a file may lack.
+func withLineFeed(record []byte) []byte {
+	if bytes.HasSuffix(record, []byte("\n")) {
+		return record
+	}
+	return append(record[:len(record):len(record)], '\n')
 }

@@ -1,6 +1,8 @@
 package mirrors
 
 import (
+	"context"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -8,7 +10,10 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 )
@@ -20,7 +25,7 @@ func readForNext(t testing.TB, outcomes []work.Outcome) *write.ForNext {
 	for _, run := range work.RunsOf(outcomes) {
 		runs = append(runs, work.Path(run))
 	}
-	next, err := write.ReadForNext(runs)
+	next, err := write.ReadForNext(t.Context(), runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,5 +62,23 @@ func checkForNext(t *testing.T, of results) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("groups %v, want %v", got, want)
+	}
+}
+
+// TestReadingStops: what nobody waits for any more is not read.
+func TestReadingStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	run := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
+		return errors.Join(
+			records.WriteOriginalTrace(run, make([]byte, records.TraceSize)),
+			run.Section(records.Verdicts, 0, make([]byte, state.VerdictSize)))
+	})
+	runs := []work.Path{work.Path(run)}
+	if _, err := findPages(ctx, runs, nil, .5); !errors.Is(err, context.Canceled) {
+		t.Errorf("find pages: %v", err)
+	}
+	if _, err := write.ReadForNext(ctx, runs); !errors.Is(err, context.Canceled) {
+		t.Errorf("read for the next run: %v", err)
 	}
 }

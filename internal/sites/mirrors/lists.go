@@ -152,7 +152,6 @@ func eachRank(list string, visit func(name string, rank int64)) error {
 	})
 }
 
-// readProtected reads a list with a site in each line.
 func readProtected(list string) (map[string]bool, error) {
 	protected := map[string]bool{}
 	err := lines(list, func(line string) error {
@@ -217,7 +216,6 @@ type known struct {
 	sites map[uint64]listed
 }
 
-// listed is what the lists say of a site.
 type listed struct {
 	isProtected bool
 	rank        int64
@@ -240,7 +238,6 @@ func (k *known) areWatched(p *pair) bool {
 	return len(k.lists.protected) > 0 && k.of(&p.sides[0].Of).isProtected != k.of(&p.sides[1].Of).isProtected
 }
 
-// isProtected reports whether a site is protected.
 func (l *lists) isProtected(name string) bool {
 	if len(l.protected) == 0 {
 		return false
@@ -253,7 +250,6 @@ func (l *lists) isProtected(name string) bool {
 	return false
 }
 
-// allows reports whether a site may mirror another one.
 func (l *lists) allows(original, mirror string) bool {
 	for entry := range entries(mirror) {
 		if l.allowed[[2]string{"", entry}] {

@@ -118,7 +118,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 	return clusters, worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for _, p := range w.pages {
 			count := records.SiteCount{Site: p.Site, Pages: 1, Text: int64(p.Size), First: p.date, Name: p.name}
-			if err := records.WriteSiteCount(run, records.ShardOf(p.Site, ranges), count); err != nil {
+			if err := records.Write(run, records.SiteCounts, records.ShardOf(p.Site, ranges), &count); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,13 @@
 package mirrors
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/read/site"
@@ -60,7 +67,6 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	return s, s.isMirror || asks || s.byPage || s.looksAlike()
 }
 
-// looksAlike reports whether the host looks like the protected one.
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
 // isCommon reports whether the copied pages that ask for a password are all common.
@@ -73,7 +79,6 @@ func (s *suspicion) id() uint64 {
 	return alertID(s.original.Of.Name, s.mirror.Of.Name)
 }
 
-// row returns the row of the alert.
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
 		ID:   alertText(s.id()),
@@ -113,6 +118,159 @@ func (s *suspicion) row() output.Suspect {
 		row.Reasons = append(row.Reasons, r.name)
 		if r.name == looksAlikeReason || r.name == loginReason && !s.isCommon() {
 			row.Severity = output.HighSeverity
+		}
+	}
+	return row
+}
+
+// A site with many pages of its own may have one that passes for a page of a protected site: somebody has broken into it. What
+// counts is a form for a password on a page that copies any page of the protected site, or nearly all of its first page, or of
+// a page of it that asks for a password. An article that is quoted is neither.
+
+const (
+	// nearlyAll is the least similarity of a page that is nearly another one, and the least share of a site that is nearly all of it.
+	nearlyAll = 0.8
+	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that asks on
+	// more has the form in its template, where it says nothing about the page.
+	fewPages, fewShare = 3, 0.1
+)
+
+// addEntrance adds what makes a page of a site an entrance to another one.
+func addEntrance(link *records.Link, own *records.Holding, copies []match) {
+	asks, isStart, isForm := asksPassword(own), false, false
+	if asks && copies[0].isCommon {
+		link.CommonLogins++
+	}
+	if copies[0].similarity >= nearlyAll {
+		for _, of := range copies {
+			for i := range of.copy.Pages {
+				isStart = isStart || of.similarity >= nearlyAll && of.copy.Pages[i].Start
+			}
+			isForm = isForm || of.similarity >= nearlyAll && asksPassword(of.copy)
+		}
+	}
+	for _, of := range []struct {
+		is bool
+		n  *int64
+	}{{asks, &link.Logins}, {isStart, &link.Starts}, {isForm, &link.Forms}} {
+		if of.is {
+			*of.n++
+		}
+	}
+	if address := string(own.Pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
+		link.Entrance = address
+	}
+}
+
+// asksPassword reports whether a page asks for a password.
+func asksPassword(h *records.Holding) bool {
+	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Login })
+}
+
+// asksOnFewPages reports whether a site asks for a password on few of its pages.
+func asksOnFewPages(s *records.Site) bool {
+	return s.Logins <= fewPages || float64(s.Logins) <= fewShare*float64(s.Pages)
+}
+
+// hasEntrance reports whether a site has a page that passes for one of a protected site.
+func hasEntrance(mirror, original *records.Half) bool {
+	return mirror.Logins > 0 && asksOnFewPages(&mirror.Of) || mirror.Starts > 0 || mirror.Forms > 0 && asksOnFewPages(&original.Of)
+}
+
+const (
+	// leastCampaign is the least number of suspects that are listed as one campaign.
+	leastCampaign = 10
+	// mostNamed is the number of sites that the row of a campaign names.
+	mostNamed = 100
+)
+
+// campaign is many suspects that copy one page of a protected site, or that are of one registered domain. A row stands for all
+// of them. A host that looks like the protected one is never among them: its row stands for itself.
+type campaign struct {
+	id   uint64
+	what string // the page that is copied, or the domain
+	// members are in the order of their names.
+	members []*suspicion
+}
+
+// campaigns divides suspects, which are in the order of their names: first by the page that they copy, and what is left by
+// registered domain. Each member gets the id of its campaign.
+func campaigns(suspects []suspicion) []campaign {
+	var all []campaign
+	for _, whatOf := range []func(*suspicion) string{copiedPage, domainOf} {
+		groups := map[uint64]*campaign{}
+		for i := range suspects {
+			s := &suspects[i]
+			what := whatOf(s)
+			if s.campaign != 0 || s.looksAlike() || what == "" {
+				continue
+			}
+			id := alertID(s.original.Of.Name, what)
+			if groups[id] == nil {
+				groups[id] = &campaign{id: id, what: what}
+			}
+			groups[id].members = append(groups[id].members, s)
+		}
+		for _, c := range groups {
+			if len(c.members) < leastCampaign {
+				continue
+			}
+			all = append(all, *c)
+			for _, s := range c.members {
+				s.campaign = c.id
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b campaign) int {
+		return cmp.Or(strings.Compare(a.protected(), b.protected()), strings.Compare(a.what, b.what))
+	})
+	return all
+}
+
+// copiedPage returns the address of the page of the protected site that says the most of a suspect.
+func copiedPage(s *suspicion) string {
+	if all := examples(&s.pair, s.mirror); len(all) > 0 {
+		return all[0].B
+	}
+	return ""
+}
+
+// domainOf returns the registered domain of a suspect, or its address of the internet protocol.
+func domainOf(s *suspicion) string { return site.Registered(site.HostOf(s.mirror.Of.Name)) }
+
+// alertID returns the id of an alert, which is the same in all runs: of a suspect by its name, of a campaign by what it is about.
+func alertID(protected, name string) uint64 { return xxh3.HashString(protected + "\x00" + name) }
+
+// alertText writes an id as rows have it.
+func alertText(id uint64) string { return fmt.Sprintf("%016x", id) }
+
+func (c *campaign) protected() string { return c.members[0].original.Of.Name }
+
+// row returns the row of the campaign. Pages are summed up, the score is the highest, and all reasons of
+// its members stand there. The rest is copied from the first member.
+func (c *campaign) row() output.Suspect {
+	row := c.members[0].row()
+	row.ID, row.Site, row.Campaign, row.Sites = alertText(c.id), c.what, "", int64(len(c.members))
+	for i, s := range c.members {
+		if i < mostNamed {
+			row.Names = append(row.Names, s.mirror.Of.Name)
+		}
+		if i == 0 {
+			continue
+		}
+		one := s.row()
+		row.Pages, row.Common, row.LoginPages = row.Pages+one.Pages, row.Common+one.Common, row.LoginPages+one.LoginPages
+		row.Score = max(row.Score, one.Score)
+		if one.Severity == output.HighSeverity {
+			row.Severity = output.HighSeverity
+		}
+		if row.FirstSeen == "" || one.FirstSeen != "" && one.FirstSeen < row.FirstSeen {
+			row.FirstSeen = one.FirstSeen
+		}
+		for _, reason := range one.Reasons {
+			if !slices.Contains(row.Reasons, reason) {
+				row.Reasons = append(row.Reasons, reason)
+			}
 		}
 	}
 	return row

@@ -67,7 +67,7 @@ func (b *baseTexts) read(ctx context.Context, file corpus.File) error {
 
 // documents adds the shingles of the documents of a file. It returns the first fault of a record, if there is one.
 func (b *baseTexts) documents(ctx context.Context, file corpus.File) (fault string, err error) {
-	for batch, err := range formats.Batches(file, 0, b.sketching.Limits(nil), b.sketching.Wanted()) {
+	for batch, err := range formats.Batches(file, 0, b.sketching.Limits(nil, nil), b.sketching.Wanted()) {
 		if err == nil {
 			err = ctx.Err()
 		}

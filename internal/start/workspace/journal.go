@@ -59,7 +59,6 @@ func below(token string, names ...string) string {
 	return filepath.Join(partialPrefix+runPrefix+token, filepath.Join(names...))
 }
 
-// begin writes the journal.
 func (p publication) begin(j journal) error {
 	if err := p.disk.mkdir(p.aside(p.token)); err != nil {
 		return err

@@ -40,7 +40,6 @@ func (r record) encode() []byte {
 	return fmt.Appendf(nil, "%s%s\noutput %q\ntemp %q\n", recordForm, r.token, r.output, r.temp)
 }
 
-// decodeRecord reads the output of encode.
 func decodeRecord(content []byte) (r record, err error) {
 	lines := strings.Split(string(content), "\n")
 	if len(lines) != 4 || lines[3] != "" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
 )
 
 // The files of the output folder beside the shards.
@@ -77,7 +78,6 @@ func (d disk) readManifest(folder string) (Manifest, error) {
 
 // earlier is what earlier jobs have left in an output folder.
 type earlier struct {
-	token string
 	// names are the names of the results and of pages about them, the manifest last. Some files may be missing.
 	names []string
 	// whole says that the job succeeded.
@@ -97,7 +97,7 @@ func (t target) earlier() (earlier, error) {
 	if err != nil {
 		return earlier{}, err
 	}
-	e := earlier{token: m.Token, whole: done != nil}
+	e := earlier{whole: done != nil}
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
@@ -145,4 +145,33 @@ func (t target) checkOld(m Manifest) error {
 		return fmt.Errorf("%s does not come from a job", SummaryName)
 	}
 	return nil
+}
+
+// The names of pages about results, in the folder of these. No manifest lists them, since they are made later. When a job
+// replaces the results, it removes the pages about them.
+const (
+	ReportName     = "report.html"
+	ComparisonName = "comparison.html"
+)
+
+// PageMark stands at the beginning of every page about results, so that it can be told from a file of somebody else.
+const PageMark = `<meta name="generator" content="runjob report">`
+
+// pageBeginning is how many bytes of a file tell whether it is a page.
+const pageBeginning = 1 << 10
+
+// IsPage reports whether a file is a page about results. It is an error if the file cannot be read.
+func IsPage(name string) (bool, error) {
+	begin, err := storage.ReadBeginning(name, pageBeginning)
+	return bytes.Contains(begin, []byte(PageMark)), err
+}
+
+// pages returns the names of the pages about results in a folder. What cannot be read is none, and stays.
+func pages(folder string) (names []string) {
+	for _, name := range []string{ReportName, ComparisonName} {
+		if is, err := IsPage(storage.Join(folder, name)); err == nil && is {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,0 +1,20 @@
+package storagetest
+
+import (
+	"os"
+
+	"mirrorbeam/internal/ground/storage"
+)
+
+// FoldersInMemory puts the temporary folders of a test binary into memory, if the system has a file system there with at
+// least 4 GiB of room. TestMain calls it. TMPDIR, if it is set, stays what it is.
+//
+// Whole jobs make and remove thousands of files. To make a file ext4 looks at the inodes of all files that were removed in the
+// last seconds, which takes half the time of such tests.
+func FoldersInMemory() error {
+	const memory, room = "/dev/shm", 4 << 30
+	if free, known := storage.Free(memory); os.Getenv("TMPDIR") != "" || !known || free < room {
+		return nil
+	}
+	return os.Setenv("TMPDIR", memory)
+}

@@ -1,0 +1,93 @@
+package groups
+
+import (
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/settle/state"
+)
+
+// TestKnown: what the last run has found of documents without keys becomes edges, each once, between the first documents of classes.
+func TestKnown(t *testing.T) {
+	for seed := range uint64(30) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		runs := worktest.Runs(t)
+		digests := make([]digest.Digest, 8)
+		keyed := map[digest.Digest]bool{} // equal documents have keys, or none has
+		for i := range digests {
+			digests[i] = digest.Digest{random.Uint64N(3), random.Uint64()}
+			keyed[digests[i]] = random.IntN(2) == 0
+		}
+		type class struct {
+			digest digest.Digest
+			scope  uint64
+		}
+		members := map[class][]docref.Ref{}
+		written := worktest.Write(t, runs, func(run *runfile.Writer) error {
+			for ref := range docref.Ref(20) {
+				c := class{digests[random.IntN(len(digests))], random.Uint64N(3)}
+				members[c] = append(members[c], ref)
+			}
+			var all []records.KnownDocument
+			for c, refs := range members {
+				for _, ref := range refs {
+					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Ref: ref, Size: 10, Keyed: keyed[c.digest]})
+				}
+			}
+			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			for _, d := range all {
+				if err := records.WriteKnown(run, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var verdicts []state.Verdict
+		for range 12 {
+			verdicts = append(verdicts, state.VerdictOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
+		}
+		verdicts = append(verdicts, state.VerdictOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
+		path := filepath.Join(t.TempDir(), "verdicts")
+		if err := state.WriteVerdicts(path, slices.Clone(verdicts), nil); err != nil {
+			t.Fatal(err)
+		}
+
+		want := map[pair]int{}
+		for c, refs := range members {
+			for _, ref := range refs[1:] {
+				if !keyed[c.digest] {
+					want[pairOf(refs[0], ref)] = 1
+				}
+			}
+			for _, v := range verdicts {
+				other := members[class{v.B, c.scope}]
+				if c.digest == v.A && v.A != v.B && len(other) > 0 && !(keyed[v.A] && keyed[v.B]) {
+					want[pairOf(refs[0], other[0])] = 1
+				}
+			}
+		}
+		k := Known{Verdicts: work.Path(path), Shards: 3}
+		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, KnownDelivery(), written), k.Task)
+		if got := joined(t, outcomes, records.EdgeNodes, records.Edges, records.EdgeSize); !maps.Equal(got, want) {
+			t.Errorf("seed %d: edges %v, want %v", seed, got, want)
+		}
+	}
+}
+
+// TestNothingKnown: without a document that was in a pair there is no task.
+func TestNothingKnown(t *testing.T) {
+	runs := worktest.Runs(t)
+	empty := worktest.Write(t, runs, func(run *runfile.Writer) error { return run.Section(records.IDs, 0, make([]byte, records.IDSize)) })
+	if tasks := worktest.Tasks(t, runs, KnownDelivery(), empty); len(tasks) != 0 {
+		t.Errorf("%d tasks", len(tasks))
+	}
+}

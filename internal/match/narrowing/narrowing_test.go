@@ -1,0 +1,201 @@
+package narrowing
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/state"
+)
+
+// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks so many is
+// similar to the document of all others.
+func TestMayLack(t *testing.T) {
+	for _, threshold := range []float64{.05, .1, .3, 1. / 3, .5, .6, .7, .75, .8, .85, .9, .95, .99, 1} {
+		for n := 1; n <= 300; n++ {
+			lacks := MayLack(n, threshold)
+			if shared := n - lacks; shared < asmkernels.Required(threshold, n, shared) {
+				t.Errorf("threshold %g: of %d shingles %d are in a document of no others, which is not similar", threshold, n, shared)
+			}
+			shared := n - lacks - 1
+			for size := max(shared, 1); size <= 2*n && shared >= 0; size++ {
+				if asmkernels.Required(threshold, n, size) <= shared {
+					t.Fatalf("threshold %g: of %d shingles only %d are in a document of %d, which is similar", threshold, n, shared, size)
+				}
+			}
+		}
+	}
+}
+
+// TestTable: a table has all its hashes and few others, and counts what a set lacks.
+func TestTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 7, 100, 20_000} {
+		held := newTable(int64(n), 48)
+		set := hashes(random, n)
+		for _, hash := range set {
+			held.add(hash)
+		}
+		read := table{}
+		if rest, err := read.take(append(held.append(nil), 1, 2)); err != nil || len(rest) != 2 {
+			t.Fatalf("%d hashes: %d bytes are left, %v", n, len(rest), err)
+		}
+		errs := 0
+		for _, hash := range hashes(random, 10_000) {
+			if read.has(hash) {
+				errs++
+			}
+		}
+		if errs > 10_000/8+200 {
+			t.Errorf("%d hashes: %d of 10,000 others are there", n, errs)
+		}
+		for range 200 {
+			mixed := append(hashes(random, random.IntN(12)), set[:min(n, random.IntN(12))]...)
+			slices.Sort(mixed)
+			lacks := 0
+			for _, hash := range mixed {
+				if !read.has(hash) {
+					lacks++
+				}
+			}
+			packed := sketchblock.AppendPacked(nil, mixed)
+			if !read.hasMost(packed, lacks) || lacks > 0 && read.hasMost(packed, lacks-1) {
+				t.Fatalf("a set of %d hashes that lacks %d is miscounted", len(mixed), lacks)
+			}
+		}
+	}
+}
+
+// hashes draws hashes of 48 bits, ascending.
+func hashes(random *rand.Rand, n int) []uint64 {
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = random.Uint64N(1 << 48)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestDamagedFilter: a filter that is cut is not taken for a whole one.
+func TestDamagedFilter(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "filter")
+	if err := (&Filter{newTable(100, 48), newTable(100, 64)}).write(whole); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 7, 8, len(packed) / 2, len(packed) - 1} {
+		cut := filepath.Join(t.TempDir(), "cut")
+		if err := os.WriteFile(cut, packed[:size], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readFilter(cut); err == nil {
+			t.Errorf("%d of %d bytes are a filter", size, len(packed))
+		}
+	}
+	if _, err := readFilter(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a missing file is a filter")
+	}
+}
+
+// TestNarrowing: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the ids are
+// left. The blocks of a new file are passed on.
+func TestNarrowing(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	runs := worktest.Runs(t)
+	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) << 58} } // the table tells them apart
+	document := func(file, i int, set []uint64) sketchblock.Document {
+		ref, err := docref.New(file, int64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'a' + byte(i)}}
+	}
+	fresh := document(1, 0, hashes(random, 100))
+	like := slices.Clone(fresh.Set)
+	like[3], like[50] = like[3]+1, like[50]+1 // 98 of 102
+	olds := []sketchblock.Document{
+		document(0, 0, hashes(random, 100)), // like none
+		document(0, 1, like),
+		document(0, 2, hashes(random, 100)), // was in a pair
+		document(0, 3, nil),                 // without words
+		document(0, 4, hashes(random, 40)),  // like none
+	}
+	verdicts := filepath.Join(t.TempDir(), "verdicts")
+	if err := state.WriteVerdicts(verdicts, []state.Verdict{state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false))}, nil); err != nil {
+		t.Fatal(err)
+	}
+	inputs := filepath.Join(t.TempDir(), "inputs")
+	err := documents.WriteInputs(inputs, documents.Inputs{
+		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(split int, all ...sketchblock.Document) work.Outcome {
+		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 100, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))})}
+		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, split, all...) })
+		return o
+	}
+	old, made := write(0, olds...), write(1, fresh)
+	made.Kept = "kept"
+	planning := Planning{Verdicts: work.Path(verdicts)}
+	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
+	if own.Counts.Documents != 6 || len(tasks) != 2 {
+		t.Fatalf("%d documents are counted, and there are %d tasks", own.Counts.Documents, len(tasks))
+	}
+	narrowing := Narrowing{Inputs: work.Path(inputs), Threshold: .8, Shards: 1}
+	if err := narrowing.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := worktest.Do(t, runs, tasks, narrowing.Task)
+
+	stored := map[docref.Ref]int{} // hashes by document
+	for split := range 2 {
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, outcomes[split].Run)}, func(ctx context.Context, _ work.Task, w *work.Desk) error {
+			return w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
+				stored[block.Ref(i)] = len(set) / sketchblock.HashSize
+				if block.Key(i, 0) != 7 || len(block.ID(i)) != 1 {
+					t.Errorf("document %d has lost its keys or its id", block.Ref(i))
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[docref.Ref]int{fresh.Ref: 100, olds[1].Ref: 100, olds[2].Ref: 0, olds[3].Ref: 0}
+	for ref, n := range want {
+		if got, is := stored[ref]; !is || got != n {
+			t.Errorf("document %d has %d shingles, want %d", ref, got, n)
+		}
+	}
+	if len(stored) != len(want) || outcomes[0].Shingles != 100 || outcomes[1].Shingles != 100 {
+		t.Errorf("%d documents are left, of %d and %d shingles", len(stored), outcomes[0].Shingles, outcomes[1].Shingles)
+	}
+	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != 2*records.IDSize {
+		t.Errorf("%d bytes of ids, want the ids of two documents", len(ids))
+	}
+	known := worktest.Read(t, records.Known, outcomes[0].Run)[0]
+	if len(known) != records.KnownSize || records.GetKnown(known).Ref != olds[2].Ref || records.GetKnown(known).Keyed {
+		t.Errorf("%d bytes of known documents, want one", len(known))
+	}
+}

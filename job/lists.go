@@ -1,0 +1,176 @@
+package job
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/site"
+	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam/sketch"
+)
+
+// ReadStopWords returns the list of stop words as it stands in its file, and an empty list if no file is named. A list
+// without a word is an error.
+func (c *Config) ReadStopWords() (string, error) {
+	if c.StopWords == "" {
+		return "", nil
+	}
+	list, err := corpus.ReadList(c.StopWords)
+	if err != nil {
+		return "", setting.Errorf("{stopwords}: %w", err)
+	}
+	normalizer, err := sketch.NewNormalizer(c.Normalize)
+	if err != nil {
+		return "", setting.Errorf("{normalize}: %w", err)
+	}
+	words, err := sketch.ReadStopWords(strings.NewReader(list), normalizer)
+	if err == nil && words.Len() == 0 {
+		err = errors.New("it holds no word")
+	}
+	if err != nil {
+		return "", setting.Errorf("{stopwords} %s: %w", c.StopWords, err)
+	}
+	return list, nil
+}
+
+// ReadRanking returns the list of preferred sources as it stands in its file, and an empty list if no file is named. A
+// list without a source is an error.
+func (c *Config) ReadRanking() (string, error) {
+	path := c.Keep.Ranking()
+	if path == "" {
+		return "", nil
+	}
+	list, err := corpus.ReadList(path)
+	if err == nil {
+		err = preference.CheckRanks(list)
+	}
+	if err != nil {
+		return "", setting.Errorf("{keep} %s: %w", c.Keep, err)
+	}
+	return list, nil
+}
+
+// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.
+type Mirroring struct {
+	// URLField is the field of a record that holds the address of a page, and DateField the one that holds its date.
+	URLField  string `json:"url_field,omitempty"`
+	DateField string `json:"date_field,omitempty"`
+	// Site says which site a page belongs to.
+	Site site.Rule `json:"site,omitempty"`
+	// MirrorThreshold is the least score of two mirrors, above 0 and at most 1.
+	MirrorThreshold float64 `json:"mirror_threshold,omitempty"`
+	// MirrorPages is the least number of pages that two mirrors have in common, at least 1.
+	MirrorPages int64 `json:"mirror_pages,omitempty"`
+	// MirrorSites is the largest number of sites that have a page which says something.
+	MirrorSites int `json:"mirror_sites,omitempty"`
+	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and mirrors that
+	// are none. Empty for none.
+	Rank      string `json:"rank,omitempty"`
+	Protected string `json:"protected,omitempty"`
+	Allow     string `json:"allow,omitempty"`
+}
+
+// siteOutputs are the outputs about sites.
+var siteOutputs = []string{output.Mirrors, output.Sites, output.Suspects}
+
+// HasSites reports whether an output is about sites.
+func (c *Config) HasSites() bool {
+	return slices.ContainsFunc(siteOutputs, func(name string) bool { return slices.Contains(c.Emit, name) })
+}
+
+// Limits returns what makes two sites mirrors.
+func (m *Mirroring) Limits() mirrors.Limits {
+	return mirrors.Limits{Score: m.MirrorThreshold, Pages: m.MirrorPages, Sites: m.MirrorSites}
+}
+
+// shardsPerRange is how many shards of keys there are for each range of sites: there are fewer sites than keys.
+const shardsPerRange = 8
+
+// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is about sites.
+func (c *Config) Paging(shards int) documents.Paging {
+	if !c.HasSites() {
+		return documents.Paging{}
+	}
+	return documents.Paging{Rule: c.Site, URL: c.URLField, Date: c.DateField, Ranges: max(shards/shardsPerRange, 1), Traces: c.State != ""}
+}
+
+// ReadSiteLists returns the lists of sites as they stand in their files.
+func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
+	if !c.HasSites() {
+		return lists, nil
+	}
+	for _, one := range []struct {
+		setting, path string
+		to            *string
+		check         func(string) error
+	}{
+		{"rank", c.Rank, &lists.Rank, mirrors.CheckRanks},
+		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
+		{"allow", c.Allow, &lists.Allowed, mirrors.CheckAllowed},
+	} {
+		if one.path == "" {
+			continue
+		}
+		list, err := corpus.ReadList(one.path)
+		if err == nil {
+			*one.to = list
+			err = one.check(list)
+		}
+		if err != nil {
+			return lists, setting.Errorf("{"+one.setting+"} %s: %w", one.path, err)
+		}
+	}
+	return lists, nil
+}
+
+// checkMirroring checks what is asked of sites.
+func (c *Config) checkMirroring(check checker) {
+	if !c.HasSites() {
+		c.checkNoMirroring(check)
+		return
+	}
+	check(c.URLField != "", "{url_field}: must not be empty")
+	check(c.DateField != "", "{date_field}: must not be empty")
+	if err := c.Site.Check(); err != nil {
+		check(false, "{site} %s: %w", c.Site, err)
+	}
+	if err := c.Limits().CheckScore(); err != nil {
+		check(false, "{mirror_threshold} %g: %w", c.MirrorThreshold, err)
+	}
+	check(c.MirrorPages >= 1, "{mirror_pages} %d: must be 1 or more", c.MirrorPages)
+	if err := c.Limits().CheckSites(); err != nil {
+		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
+	}
+	check(c.Scorer().HasClusters, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
+	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out", c.Across)
+	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
+		"{emit} suspects: are copies of {protected} sites; give a list of these")
+	check(len(c.Reference) == 0, "{reference}: its documents are not compared with each other, so little is known of their sites; give its files to {input}")
+}
+
+// checkNoMirroring checks that nothing is asked of sites.
+func (c *Config) checkNoMirroring(check checker) {
+	usual := Default().Mirroring
+	for _, s := range []struct {
+		name    string
+		differs bool
+	}{
+		{"url_field", c.URLField != usual.URLField},
+		{"date_field", c.DateField != usual.DateField},
+		{"site", c.Site != usual.Site},
+		{"mirror_threshold", c.MirrorThreshold != usual.MirrorThreshold},
+		{"mirror_pages", c.MirrorPages != usual.MirrorPages},
+		{"mirror_sites", c.MirrorSites != usual.MirrorSites},
+		{"rank", c.Rank != ""},
+		{"protected", c.Protected != ""},
+		{"allow", c.Allow != ""},
+	} {
+		check(!c.isGiven(s.name, s.differs), "{"+s.name+"}: is for {emit} mirrors, sites and suspects")
+	}
+}

@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/settle/state"
+)
+
+// unchanged reports whether a run would only repeat what the last one with its state has published: the files, the lists, the
+// program and all settings that matter are the same, and the results are in the output folder. The summary is the one of
+// these results, with the changes that are open.
+func (r *run) unchanged() (Summary, bool) {
+	s := r.state
+	if s == nil || s.Last.Number == 0 || r.Config.Rebuild || r.Config.Republish ||
+		s.difference != (state.Difference{Unchanged: s.difference.Unchanged}) ||
+		s.Last.Program != version() || s.Last.Results != r.ConfigHash || s.Last.Lists != r.listsHash() {
+		return Summary{}, false
+	}
+	results, err := finished.Open(r.Config.Output)
+	if err != nil {
+		return Summary{}, false // the run makes them anew, or says what is wrong
+	}
+	kept := results.Summary
+	if kept.State == nil || kept.State.Generation != s.Last.Number || !r.Config.HasResultsOf(&kept.Config) ||
+		!maps.Equal(kept.Counts.PassedOver, r.inputs.Passed) {
+		return Summary{}, false
+	}
+	open, err := s.Last.Unacknowledged(s.Folder)
+	if err != nil {
+		return Summary{}, false
+	}
+	kept.State = &finished.StateSummary{
+		Generation: s.Last.Number, Files: s.difference, Changes: r.count(nil), Unacknowledged: r.count(open),
+		Suspects: kept.State.Suspects, Unseen: kept.State.Unseen, IsKept: true,
+	}
+	return kept, true
+}
+
+// listsHash identifies what stands in the lists of sites.
+func (r *run) listsHash() string {
+	encoded, _ := json.Marshal(r.inputs.Sites)
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}
