@@ -46,6 +46,7 @@ type Grouper struct {
 	befores []uint64
 	sided   []sidedKey
 	rows    bitmapRows
+	order   ranking
 }
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
@@ -159,16 +160,16 @@ func (g *Grouper) pair(a, b *Record) bool {
 // fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
 const fewDocuments = 64
 
-func bySize(a, b Record) int {
-	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
-}
-
 // compare passes on all wanted pairs of a group. A pair that shares a known previous key has met under it, and is not
 // wanted again.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
-	slices.SortFunc(group, bySize)
+	g.order.bySize(group)
 	g.noteOthers(group)
 	g.rows.read(group)
+	var before []uint64
+	if g.Exact && len(group) > tinyGroup {
+		before = g.previousKeys(group)
+	}
 	for i := range group {
 		if len(group) > fewDocuments && g.stopped() {
 			return
@@ -177,6 +178,9 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 		limit := g.limit(group, i)
 		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
+			if before != nil && before[j] == before[i] {
+				continue // most pairs of much alike documents
+			}
 			b := &group[j]
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
@@ -188,6 +192,20 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 			g.pair(a, b)
 		}
 	}
+}
+
+// previousKeys returns the previous keys of the records of a group, which are exact. Two records of one previous key have met. A
+// record without one has a number of its own.
+func (g *Grouper) previousKeys(group []Record) []uint64 {
+	g.befores = g.befores[:0]
+	for i := range group {
+		if r := &group[i]; !r.First {
+			g.befores = append(g.befores, PreviousShingle(r.Previous[0], r.Previous[1]))
+		} else {
+			g.befores = append(g.befores, 1<<63|uint64(i))
+		}
+	}
+	return g.befores
 }
 
 // compareAcross is compare for a large group. Two documents that both have the major key before have met there. So it

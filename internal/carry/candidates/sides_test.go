@@ -15,7 +15,7 @@ func sidedGroup(random *rand.Rand, documents, sides int, exact bool) []Record {
 	for i := range records {
 		records[i].Side = uint64(1 + max(0, random.IntN(2*sides)-sides))
 	}
-	sortBucket(records, nil)
+	new(ranking).sortBucket(records, nil)
 	return records
 }
 

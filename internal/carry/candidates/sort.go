@@ -16,6 +16,7 @@ type Buckets struct {
 	shift int
 	ends  []uint32 // by bucket: first the number of its records, later the next index
 	links []link   // nil if no record is dropped
+	order ranking
 }
 
 // link is the key of the first record of a bucket, and the previous key of that record or a mark.
@@ -98,7 +99,7 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 			continue
 		}
 		if end-start > 1 {
-			if err := sortBucket(records[start:end], stopped); err != nil {
+			if err := b.order.sortBucket(records[start:end], stopped); err != nil {
 				return err
 			}
 		}
@@ -135,9 +136,9 @@ func Sort(records, scratch []Record) []Record {
 const fewRecords = 64
 
 // sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
-func sortBucket(records []Record, stopped func() error) error {
+func (o *ranking) sortBucket(records []Record, stopped func() error) error {
 	if len(records) <= fewRecords {
-		slices.SortFunc(records, byKey)
+		o.byKey(records)
 		return nil
 	}
 	key := records[len(records)/2].Key
@@ -158,7 +159,7 @@ func sortBucket(records []Record, stopped func() error) error {
 	if err := graphs.SortFunc(records[:low], byKey, stopped); err != nil {
 		return err
 	}
-	if err := sortDigests(records[low:high], 56, stopped); err != nil {
+	if err := o.sortDigests(records[low:high], 56, stopped); err != nil {
 		return err
 	}
 	return graphs.SortFunc(records[high:], byKey, stopped)
@@ -166,8 +167,12 @@ func sortBucket(records []Record, stopped func() error) error {
 
 // sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
 // are evenly spread.
-func sortDigests(records []Record, shift int, stopped func() error) error {
-	if len(records) <= fewRecords || shift < 0 {
+func (o *ranking) sortDigests(records []Record, shift int, stopped func() error) error {
+	if len(records) <= fewRecords {
+		o.byKey(records)
+		return nil
+	}
+	if shift < 0 {
 		return graphs.SortFunc(records, byKey, stopped)
 	}
 	if shift == 56 && stopped != nil { // beyond, the records are fewer, or of one digest
@@ -197,7 +202,7 @@ func sortDigests(records []Record, shift int, stopped func() error) error {
 	}
 	for digit := range 256 {
 		if part := records[starts[digit]:ends[digit+1]]; len(part) > 1 {
-			if err := sortDigests(part, shift-8, stopped); err != nil {
+			if err := o.sortDigests(part, shift-8, stopped); err != nil {
 				return err
 			}
 		}
@@ -207,4 +212,63 @@ func sortDigests(records []Record, shift int, stopped func() error) error {
 
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
+}
+
+func bySize(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+}
+
+// ranking orders records, in memory that stays. Records are large, so their ranks are sorted first, and then each record is
+// moved once.
+type ranking []ranked
+
+// ranked is the rank of a record, and where the record stands.
+type ranked struct {
+	rank [2]uint64
+	at   uint32
+}
+
+// byKey orders records by key, then by digest, then by ref.
+func (o *ranking) byKey(records []Record) {
+	o.sort(records, byKey, func(r *Record) [2]uint64 { return [2]uint64{r.Key, r.Digest[0]} })
+}
+
+// bySize orders records by size, then by ref.
+func (o *ranking) bySize(records []Record) {
+	o.sort(records, bySize, func(r *Record) [2]uint64 { return [2]uint64{uint64(r.Size), uint64(r.Ref)} })
+}
+
+// tinyGroup is the largest number of records for which a list beside them does not pay.
+const tinyGroup = 8
+
+// sort orders records by compare. Records of different ranks are in the order of their ranks.
+func (o *ranking) sort(records []Record, compare func(a, b Record) int, rank func(*Record) [2]uint64) {
+	if len(records) <= tinyGroup {
+		slices.SortFunc(records, compare)
+		return
+	}
+	order := (*o)[:0]
+	for i := range records {
+		order = append(order, ranked{rank(&records[i]), uint32(i)})
+	}
+	*o = order
+	slices.SortFunc(order, func(a, b ranked) int {
+		if c := cmp.Or(cmp.Compare(a.rank[0], b.rank[0]), cmp.Compare(a.rank[1], b.rank[1])); c != 0 {
+			return c
+		}
+		return compare(records[a.at], records[b.at])
+	})
+	for i := range order {
+		from := order[i].at
+		if from == uint32(i) {
+			continue
+		}
+		first, to := records[i], uint32(i)
+		for ; from != uint32(i); to, from = from, order[from].at {
+			records[to] = records[from]
+			order[to].at = to
+		}
+		records[to] = first
+		order[to].at = to
+	}
 }

@@ -58,9 +58,13 @@ type number uint32
 
 // gathered are the documents of a place.
 type gathered struct {
-	documents []document // by number
-	numbers   graphs.Numbering[number]
-	last      number // the result of the last call of findFirst
+	documents []document // in the order in which their sets come
+	arrivals  graphs.Numbering[uint32]
+	// named are the documents of pairs, by number. Documents are numbered as pairs name them: those of a group come one
+	// after the other, so sets that are compared in turn are in the cache.
+	named   []*document
+	numbers []number // by arrival: the number plus 1, 0 if no pair has named the document yet
+	last    number   // the result of the last call of findFirst
 }
 
 // readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
@@ -87,7 +91,7 @@ func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
 		start = len(hashes)
 		hashes = sketchblock.AppendSet(hashes, s.Common)
 		d.common = hashes[start:len(hashes):len(hashes)]
-		g.numbers.Add(uint64(s.Ref))
+		g.arrivals.Add(uint64(s.Ref))
 		g.documents = append(g.documents, d)
 		return nil
 	})
@@ -117,19 +121,26 @@ func eachSet(w *work.Desk, visit func(s *records.PlacedSet, piece, offset int) e
 	return nil
 }
 
-// find returns the number of a document.
+// find returns the number of a document that a pair names.
 func (g *gathered) find(ref docref.Ref) (number, error) {
-	n, found := g.numbers.Find(uint64(ref))
+	arrival, found := g.arrivals.Find(uint64(ref))
 	if !found {
 		return 0, fmt.Errorf("the set of document %d is missing", ref)
 	}
-	return n, nil
+	if g.numbers == nil {
+		g.numbers = make([]number, len(g.documents))
+	}
+	if g.numbers[arrival] == 0 {
+		g.named = append(g.named, &g.documents[arrival])
+		g.numbers[arrival] = number(len(g.named))
+	}
+	return g.numbers[arrival] - 1, nil
 }
 
 // findFirst returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
 // after the other.
 func (g *gathered) findFirst(ref docref.Ref) (number, error) {
-	if len(g.documents) == 0 || g.documents[g.last].ref != ref {
+	if len(g.named) == 0 || g.named[g.last].ref != ref {
 		n, err := g.find(ref)
 		if err != nil {
 			return 0, err

@@ -64,7 +64,7 @@ func (s *Sets) place(ctx context.Context, w *work.Desk, edges *edgeWriter) error
 				return ctx.Err()
 			}
 			x, y := unpackPair(pair)
-			a, b := &g.documents[x], &g.documents[y]
+			a, b := g.named[x], g.named[y]
 			score, ok := s.compare(a, b)
 			if !ok {
 				continue

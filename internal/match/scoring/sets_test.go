@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/sketch"
@@ -125,6 +126,40 @@ func TestPairsAreCut(t *testing.T) {
 		})
 		if visited != len(pairs) {
 			t.Errorf("%d pairs, want %d", visited, len(pairs))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPairsOfAGroupFollowOneAnother: documents are numbered as pairs name them, wherever their sets come. So the pairs of one
+// group are visited before the pairs of the next.
+func TestPairsOfAGroupFollowOneAnother(t *testing.T) {
+	pairs := [][2]int{{5, 1}, {5, 3}, {1, 3}, {0, 4}, {0, 2}, {4, 2}} // of documents whose sets alternate
+	runs := worktest.Runs(t)
+	texts := newTexts(t, rand.New(rand.NewPCG(1, 2)), 6, 0)
+	path := writePlace(t, runs, 0, texts, pairs)
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
+		g, err := readSets(w, &w.Hashes)
+		if err != nil {
+			return err
+		}
+		var got [][2]docref.Ref
+		err = visitPairs(w, g, len(texts)*len(texts), func(pairs []uint64) error {
+			for _, pair := range pairs {
+				x, y := unpackPair(pair)
+				got = append(got, [2]docref.Ref{g.named[x].ref, g.named[y].ref})
+			}
+			return nil
+		})
+		var want [][2]docref.Ref
+		for _, p := range pairs {
+			want = append(want, [2]docref.Ref{texts[p[0]].Ref, texts[p[1]].Ref})
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pairs %v, want %v", got, want)
 		}
 		return err
 	})
