@@ -68,10 +68,8 @@ func open(path string) (*Folder, error) {
 		return nil, err
 	}
 	f.files = manifest.Files
-	for _, file := range f.files {
-		if err := f.check(file); err != nil {
-			return nil, fmt.Errorf("results in %s are not whole: %w: run the job again", path, err)
-		}
+	if err := f.check(); err != nil {
+		return nil, fmt.Errorf("results in %s are not whole: %w: run the job again", path, err)
 	}
 	return f, nil
 }
@@ -94,13 +92,50 @@ func missing(path string) error {
 	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
 }
 
-// check returns an error unless a file is there in its full length.
-func (f *Folder) check(file output.File) error {
-	info, err := storage.Stat(f.path(file))
-	if err == nil && info.Size != file.Bytes {
-		err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size, file.Bytes)
+// check returns an error unless all files are there in their full length.
+func (f *Folder) check() error {
+	sizeOf := func(path string) (int64, error) {
+		info, err := storage.Stat(path)
+		return info.Size, err
 	}
-	return err
+	if storage.Scheme(f.Path) != "" {
+		listed, err := sizes(f.Path)
+		if err != nil {
+			return err
+		}
+		sizeOf = func(path string) (int64, error) {
+			if size, is := listed[path]; is {
+				return size, nil
+			}
+			return 0, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+		}
+	}
+	for _, file := range f.files {
+		size, err := sizeOf(f.path(file))
+		if err == nil && size != file.Bytes {
+			err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, size, file.Bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizes returns the sizes of all files of a folder in a bucket, where one listing takes the place of many requests.
+func sizes(folder string) (map[string]int64, error) {
+	s, err := storage.Of(folder)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]int64{}
+	for info, err := range s.List(folder) {
+		if err != nil {
+			return nil, err
+		}
+		all[info.Name] = info.Size
+	}
+	return all, nil
 }
 
 // Has reports whether the job has written an output, such as pairs.

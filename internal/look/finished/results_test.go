@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/job"
 )
 
@@ -321,5 +324,49 @@ func TestNaming(t *testing.T) {
 		if rows != 1 {
 			t.Errorf("%s: %d rows of the cluster", format, rows)
 		}
+	}
+}
+
+// TestOpenInBucket: in a bucket one listing tells whether all files are there in their full length.
+func TestOpenInBucket(t *testing.T) {
+	memory, folder := storagetest.NewMemory(t)
+	local := writeFolder(t, output.JSONL, "")
+	entries, err := os.ReadDir(local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(local, entry.Name()))
+		if err == nil {
+			err = storage.WriteFile(storage.Join(folder, entry.Name()), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := map[string]int{}
+	memory.Ask = func(operation, _ string) error {
+		counts[operation]++
+		return nil
+	}
+	if _, err := Open(folder + "/"); err != nil {
+		t.Fatal(err)
+	}
+	if counts["list"] != 1 || counts["stat"] > 3 {
+		t.Errorf("requests %v, want one listing and no more than three for the mark of success", counts)
+	}
+	memory.Ask = nil
+	name := storage.Join(folder, "pairs-00000-of-00002.jsonl")
+	if err := storage.WriteFile(name, []byte("short")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(folder); err == nil || !strings.Contains(err.Error(), "has 5 bytes and manifest.json says") {
+		t.Errorf("a file that is cut: %v", err)
+	}
+	if err := memory.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is gone: %v", err)
 	}
 }
