@@ -271,35 +271,11 @@ func printCost(w io.Writer, s finished.Summary) {
 }
 
 func planText(s finished.Summary) string {
-	switch {
-	case !s.Config.Scorer().HasClusters:
-		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
-	case s.Plan.Keys == methods.SameBytes:
-		return "documents of the same bytes are joined, and no others"
-	case s.Plan.Keys == methods.SameWords:
-		return "documents of the same words in the same order are joined, and no others"
-	case s.Plan.Keys == methods.All:
-		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
-	case s.Plan.Keys == methods.Exact && s.Skipped.Groups > 0:
-		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, except for skipped pairs", s.Config.Threshold)
-	case s.Plan.Keys == methods.Exact:
-		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
-	case s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1:
-		missed := "no pair is missed"
-		if s.Skipped.Groups > 0 {
-			missed += " except for skipped pairs"
-		}
-		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: %s",
-			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"), missed)
-	case s.Plan.Keys == methods.SimHash:
-		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; only the audit tells how many pairs that finds",
-			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
-	}
-	if s.Plan.Bands == 0 {
-		return fmt.Sprintf("keys %s, which promise nothing at the threshold %g", s.Plan.Keys, s.Config.Threshold)
-	}
-	return fmt.Sprintf("%s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
-		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
+	method, _ := methods.Of(s.Plan.Keys)
+	return method.Tell(&methods.Told{
+		Threshold: s.Config.Threshold, Scheme: s.Plan.Scheme, Tables: s.Plan.Tables, Bits: s.Plan.Bits, Distance: s.Plan.Distance,
+		Words: s.Plan.Words, Recall: s.Plan.ExpectedRecall, Skips: s.Skipped.Groups > 0,
+	})
 }
 
 func auditText(a *audit.Result) string {

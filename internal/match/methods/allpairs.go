@@ -2,6 +2,7 @@ package methods
 
 import (
 	"context"
+	"fmt"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -29,5 +30,8 @@ func init() {
 		},
 		Crowds:  NeverWait,
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+		Tell: func(t *Told) string {
+			return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", t.Threshold)
+		},
 	})
 }

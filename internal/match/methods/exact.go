@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"fmt"
+
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/lshbands"
@@ -25,6 +27,13 @@ func init() {
 			}, nil
 		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+		Tell: func(t *Told) string {
+			text := fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", t.Threshold)
+			if t.Skips {
+				text += ", except for skipped pairs"
+			}
+			return text
+		},
 		KeyBytes: func(_ *Parameters, keys float64) float64 {
 			record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
 			return keys * float64(records.KeySize+4*record.Known())

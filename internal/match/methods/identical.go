@@ -6,13 +6,13 @@ import "mirrorbeam/internal/measure/fingerprints"
 // same. Nothing else is compared.
 func init() {
 	why := "changes words; {keys} same-bytes compares bytes, {keys} same-words words"
-	Register(identical(SameBytes, fingerprints.Bytes,
+	Register(identical(SameBytes, fingerprints.Bytes, "of the same bytes",
 		Refusal{Setting: "code", Why: why}, Refusal{Setting: "normalize", Why: why}, Refusal{Setting: "stopwords", Why: why},
 		Refusal{Setting: "tokens", IfGiven: true, Why: why}))
-	Register(identical(SameWords, fingerprints.Words))
+	Register(identical(SameWords, fingerprints.Words, "of the same words in the same order"))
 }
 
-func identical(name Name, kind fingerprints.Name, refuses ...Refusal) Method {
+func identical(name Name, kind fingerprints.Name, same string, refuses ...Refusal) Method {
 	by := "{keys} " + string(name)
 	makesNone := "is about shingles, and " + by + " makes none; leave it out"
 	return Method{
@@ -38,5 +38,6 @@ func identical(name Name, kind fingerprints.Name, refuses ...Refusal) Method {
 			return s
 		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+		Tell:    func(*Told) string { return "documents " + same + " are joined, and no others" },
 	}
 }

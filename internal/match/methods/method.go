@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
+	"mirrorbeam/lshbands"
 )
 
 // Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
@@ -71,6 +72,8 @@ type Method struct {
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
 	Promise func(p *Parameters) Promise
+	// Tell says in a sentence what a finished job has found by the method, and how surely. The default says that nothing is promised.
+	Tell func(t *Told) string
 	// KeyBytes returns the size of the given number of key records of a document, in bytes; nil for [HashBytes].
 	KeyBytes func(p *Parameters, keys float64) float64
 }
@@ -120,6 +123,23 @@ type Promise struct {
 	Words int
 }
 
+// Told is what a finished job knows of its search.
+type Told struct {
+	// Threshold is the least similarity of a pair.
+	Threshold float64
+	// Scheme is the scheme of MinHash keys; zero for others.
+	Scheme lshbands.Scheme
+	// Tables is the number of permuted tables of SimHash keys, Bits the length of the fingerprints, and Distance how many of these bits may
+	// differ; 0 for others.
+	Tables, Bits, Distance int
+	// Words is as in [Promise].
+	Words int
+	// Recall is the probability that a pair at the threshold was compared, 0 if unknown.
+	Recall float64
+	// Skips says that pairs of dense groups were skipped.
+	Skips bool
+}
+
 var registered = map[Name]*Method{}
 
 // Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a
@@ -167,6 +187,12 @@ func (m *Method) complete() {
 	}
 	if m.Promise == nil {
 		m.Promise = func(*Parameters) Promise { return Promise{} }
+	}
+	if m.Tell == nil {
+		name := m.Name
+		m.Tell = func(t *Told) string {
+			return fmt.Sprintf("keys %s, which promise nothing at the threshold %g", name, t.Threshold)
+		}
 	}
 	if m.KeyBytes == nil {
 		m.KeyBytes = func(_ *Parameters, keys float64) float64 { return HashBytes(keys) }

@@ -261,3 +261,33 @@ func jaccard(a, b *text) float64 {
 func distance(a, b *text) int {
 	return bits.OnesCount64(a.simHash[0]^b.simHash[0]) + bits.OnesCount64(a.simHash[1]^b.simHash[1])
 }
+
+// TestTell: each method says what it has found, and admits what was skipped. One that promises nothing says that.
+func TestTell(t *testing.T) {
+	told := Told{Threshold: .8, Scheme: lshbands.Scheme{Bands: 1, Rows: 3}, Tables: 1, Bits: 64, Distance: 3, Words: 9, Recall: 1}
+	skips, candidates := told, told
+	skips.Skips, skips.Scheme.Bands, skips.Tables, candidates.Recall = true, 7, 4, 0
+	for _, c := range []struct {
+		name Name
+		told Told
+		want string
+	}{
+		{All, told, "all pairs are compared: recall 1 by construction at the threshold 0.8"},
+		{Exact, told, "exact keys: recall 1 by construction at the threshold 0.8"},
+		{Exact, skips, "exact keys: recall 1 by construction at the threshold 0.8, except for skipped pairs"},
+		{MinHash, told, "1 band of 3 rows finds a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely"},
+		{MinHash, skips, "7 bands of 3 rows find a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely"},
+		{SimHash, told, "SimHash fingerprints of 64 bits that differ in at most 3, by 1 table: no pair is missed"},
+		{SimHash, skips, "SimHash fingerprints of 64 bits that differ in at most 3, by 4 tables: no pair is missed except for skipped pairs"},
+		{SimHash, candidates, "SimHash fingerprints of 64 bits that differ in at most 3 are candidates for the threshold 0.8; only the audit tells how many pairs that finds"},
+		{Passages, told, "documents that share 9 words in a row are always compared; shorter overlaps sometimes"},
+		{SameBytes, told, "documents of the same bytes are joined, and no others"},
+		{SameWords, told, "documents of the same words in the same order are joined, and no others"},
+		{"toy", told, "keys auto, which promise nothing at the threshold 0.8"},
+	} {
+		method, _ := Of(c.name)
+		if got := method.Tell(&c.told); got != c.want {
+			t.Errorf("%s says %q, want %q", c.name, got, c.want)
+		}
+	}
+}

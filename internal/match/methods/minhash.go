@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"fmt"
+
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 )
@@ -20,7 +22,23 @@ func init() {
 			}, nil
 		},
 		Promise: func(p *Parameters) Promise { return Promise{Recall: p.Scheme.Probability(p.Threshold)} },
+		Tell: func(t *Told) string {
+			find := "finds"
+			if t.Scheme.Bands != 1 {
+				find = "find"
+			}
+			return fmt.Sprintf("%s of %s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
+				several(t.Scheme.Bands, "band"), several(t.Scheme.Rows, "row"), find, t.Threshold, t.Recall)
+		},
 	})
+}
+
+// several returns a number of things, in words for a reader.
+func several(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // HashBytes returns the size of the given number of key records, in bytes, if the keys are hashes.

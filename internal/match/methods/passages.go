@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"fmt"
 	"slices"
 
 	"mirrorbeam/asmkernels"
@@ -55,6 +56,9 @@ func init() {
 		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {
 			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
+		},
+		Tell: func(t *Told) string {
+			return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", t.Words)
 		},
 		KeyBytes: func(_ *Parameters, keys float64) float64 {
 			return records.KeySize + (keys-1)*(records.KeySize+4) // the first key is the digest, whose record holds no key before it

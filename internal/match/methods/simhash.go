@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -45,6 +46,16 @@ func init() {
 				s.Reads, s.IsDistance = Nothing, true
 			}
 			return s
+		},
+		Tell: func(t *Told) string {
+			text := fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d", t.Bits, t.Distance)
+			switch {
+			case t.Recall != 1:
+				return text + fmt.Sprintf(" are candidates for the threshold %g; only the audit tells how many pairs that finds", t.Threshold)
+			case t.Skips:
+				return text + fmt.Sprintf(", by %s: no pair is missed except for skipped pairs", several(t.Tables, "table"))
+			}
+			return text + fmt.Sprintf(", by %s: no pair is missed", several(t.Tables, "table"))
 		},
 		Promise: func(p *Parameters) Promise {
 			if p.Scoring == Hamming {
