@@ -64,9 +64,9 @@ func writeMetrics(path string, e ending) error {
 	metric(endMetric, "When the last run ended.", at)
 	metric("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
 	if success, known := lastSuccess(path); e.summary != nil {
-		metric(successMetric, "When a run last published its results.", at)
+		metric(successMetric, "When a run last published its results, or found that they stay.", at)
 	} else if known {
-		metric(successMetric, "When a run last published its results.", success)
+		metric(successMetric, "When a run last published its results, or found that they stay.", success)
 	}
 	if s := e.summary; s != nil {
 		metric("runjob_last_seconds", "How long the run took that made the results.", s.Seconds)

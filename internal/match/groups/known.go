@@ -39,65 +39,62 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(verdicts)
-	known, edges := newKnownClasses(packed), NewEdges(w, 2*k.Shards)
-	if err := known.stars(&edges); err != nil {
+	edges := NewEdges(w, 2*k.Shards)
+	classes, err := writeStars(&edges, readKnown(packed))
+	if err != nil {
 		return err
 	}
 	for i := range verdicts.Len() {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := known.join(&edges, verdicts.At(i)); err != nil {
+		if err := classes.join(&edges, verdicts.At(i)); err != nil {
 			return err
 		}
 	}
 	return edges.Finish()
 }
 
-// knownClasses are documents in the order of digests, scopes and refs. Equal documents of one scope are a class. The first of them
-// stands for all.
-type knownClasses []records.KnownDocument
-
-func newKnownClasses(packed []byte) knownClasses {
-	c := make(knownClasses, len(packed)/records.KnownSize)
-	for i := range c {
-		c[i] = records.GetKnown(packed[i*records.KnownSize:])
+// readKnown returns documents in the order of digests, scopes and refs.
+func readKnown(packed []byte) []records.KnownDocument {
+	all := make([]records.KnownDocument, len(packed)/records.KnownSize)
+	for i := range all {
+		all[i] = records.GetKnown(packed[i*records.KnownSize:])
 	}
-	c = graphs.RadixSort(c, make(knownClasses, len(c)), func(d *records.KnownDocument) uint64 { return d.Digest[0] })
-	slices.SortFunc(c, func(a, b records.KnownDocument) int { // little is left to sort
+	all = graphs.RadixSort(all, make([]records.KnownDocument, len(all)), func(d *records.KnownDocument) uint64 { return d.Digest[0] })
+	slices.SortFunc(all, func(a, b records.KnownDocument) int { // little is left to sort
 		return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
 	})
-	return c
+	return all
 }
 
-// cut returns the documents of the first class, and those of all others.
-func (c knownClasses) cut() (class, rest knownClasses) {
-	n := 1
-	for n < len(c) && c[n].Digest == c[0].Digest && c[n].Scope == c[0].Scope {
-		n++
-	}
-	return c[:n], c[n:]
-}
+// knownClasses are the first documents of classes, in the order of digests and scopes. Equal documents of one scope are a class.
+type knownClasses []records.KnownDocument
 
-// from returns the documents whose digests are not before the given one.
-func (c knownClasses) from(d digest.Digest) knownClasses {
-	return c[sort.Search(len(c), func(i int) bool { return digest.Compare(c[i].Digest, d) >= 0 }):]
-}
-
-// stars writes the edges from the first document of each class to the others.
-func (c knownClasses) stars(edges *Edges) error {
-	for len(c) > 0 {
-		var class knownClasses
-		class, c = c.cut()
-		first := &class[0]
-		for i := 1; i < len(class) && !first.Keyed; i++ {
-			size := int(first.Size)
-			if err := edges.Add(nodeOf(first), nodeOf(&class[i]), records.NewScore(size, size, false)); err != nil {
-				return err
-			}
+// writeStars writes the edges from the first document of each class to the others, and returns the first ones, which take the place
+// of all.
+func writeStars(edges *Edges, all []records.KnownDocument) (knownClasses, error) {
+	firsts := all[:0]
+	for i := range all {
+		d := all[i]
+		if len(firsts) == 0 || d.Digest != firsts[len(firsts)-1].Digest || d.Scope != firsts[len(firsts)-1].Scope {
+			firsts = append(firsts, d)
+			continue
+		}
+		if d.Keyed { // then the whole class is
+			continue
+		}
+		size := int(d.Size)
+		if err := edges.Add(nodeOf(&firsts[len(firsts)-1]), nodeOf(&d), records.NewScore(size, size, false)); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return firsts, nil
+}
+
+// from returns the classes whose digests are not before the given one.
+func (c knownClasses) from(d digest.Digest) knownClasses {
+	return c[sort.Search(len(c), func(i int) bool { return digest.Compare(c[i].Digest, d) >= 0 }):]
 }
 
 // join writes the edges that a verdict is about: one for each scope that has documents of both digests.
@@ -107,19 +104,18 @@ func (c knownClasses) join(edges *Edges, v state.Verdict) error {
 	}
 	a, b := c.from(v.A), c.from(v.B)
 	for len(a) > 0 && len(b) > 0 && a[0].Digest == v.A && b[0].Digest == v.B {
-		switch x, y := &a[0], &b[0]; cmp.Compare(x.Scope, y.Scope) {
-		case -1:
-			_, a = a.cut()
-		case 1:
-			_, b = b.cut()
-		default:
-			if !x.Keyed || !y.Keyed {
-				if err := edges.Add(nodeOf(x), nodeOf(y), v.Score); err != nil {
-					return err
-				}
+		x, y := &a[0], &b[0]
+		order := cmp.Compare(x.Scope, y.Scope)
+		if order == 0 && !(x.Keyed && y.Keyed) {
+			if err := edges.Add(nodeOf(x), nodeOf(y), v.Score); err != nil {
+				return err
 			}
-			_, a = a.cut()
-			_, b = b.cut()
+		}
+		if order <= 0 {
+			a = a[1:]
+		}
+		if order >= 0 {
+			b = b[1:]
 		}
 	}
 	return nil
