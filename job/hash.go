@@ -33,7 +33,7 @@ var (
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
 		"state", "add", "rebuild", "republish", "allow_removal", "fail_on", "guard",
 	}
-	// howSettings are those of otherSettings that say where things are and how the job runs: the same files give the same results,
+	// howSettings are the part of otherSettings that says where things are and how the job runs: the same files give the same results,
 	// whatever they are.
 	howSettings = []string{
 		"input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "state", "add", "rebuild", "republish", "allow_removal",
@@ -56,7 +56,7 @@ func (c *Config) HasResultsOf(other *Config) bool {
 	return len(c.differing(other, slices.Concat(sketchSettings, resultSettings, others))) == 0
 }
 
-// differing returns the names of those of some settings that differ, sorted.
+// differing returns the names of the settings, among some, that differ, sorted.
 func (c *Config) differing(other *Config, settings []string) []string {
 	own, others := c.choices(settings), other.choices(settings)
 	var names []string

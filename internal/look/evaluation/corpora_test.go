@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,14 +23,8 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// TestMain silences what Beam says of each job.
-func TestMain(m *testing.M) {
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	m.Run()
-}
+// TestMain makes whole jobs of tests fast and silent.
+func TestMain(m *testing.M) { storagetest.Main(m) }
 
 // newConfig is a job over inputs by exact keys, with the outputs that are named.
 func newConfig(t *testing.T, threshold float64, outputs []string, inputs ...string) job.Config {

@@ -3,7 +3,6 @@ package explain_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -21,14 +20,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestMain silences what Beam says of each job.
-func TestMain(m *testing.M) {
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	m.Run()
-}
+// TestMain makes whole jobs of tests fast and silent.
+func TestMain(m *testing.M) { storagetest.Main(m) }
 
 // library is a corpus of families of documents, and what a job has found in it.
 type library struct {

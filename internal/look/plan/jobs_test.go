@@ -3,7 +3,6 @@ package plan_test
 import (
 	"compress/gzip"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -22,14 +21,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestMain silences what Beam says of each job.
-func TestMain(m *testing.M) {
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	m.Run()
-}
+// TestMain makes whole jobs of tests fast and silent.
+func TestMain(m *testing.M) { storagetest.Main(m) }
 
 // newConfig is a job over an input, whose clusters are written.
 func newConfig(t *testing.T, input string, keys methods.Name) job.Config {

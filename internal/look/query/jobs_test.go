@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,14 +26,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestMain silences what Beam says of each job.
-func TestMain(m *testing.M) {
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	m.Run()
-}
+// TestMain makes whole jobs of tests fast and silent.
+func TestMain(m *testing.M) { storagetest.Main(m) }
 
 // match is a row of an answer.
 type match struct {

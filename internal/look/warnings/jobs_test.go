@@ -2,7 +2,6 @@ package warnings_test
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,14 +19,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestMain silences what Beam says of each job.
-func TestMain(m *testing.M) {
-	if err := storagetest.FoldersInMemory(); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	m.Run()
-}
+// TestMain makes whole jobs of tests fast and silent.
+func TestMain(m *testing.M) { storagetest.Main(m) }
 
 // corpus is a folder of files of documents, whose ids are their numbers.
 type corpus struct {

@@ -14,7 +14,7 @@ import (
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles are those of all new documents, and digests those of documents that were in a pair, or equal to another one.
+	// shingles has the shingles of all new documents. digests has the digest of each document that was in a pair, or equal to another.
 	shingles, digests table
 }
 

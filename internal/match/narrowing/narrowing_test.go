@@ -22,7 +22,7 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
-// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks so many is
+// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks just the number is
 // similar to the document of all others.
 func TestMayLack(t *testing.T) {
 	for _, threshold := range []float64{.05, .1, .3, 1. / 3, .5, .6, .7, .75, .8, .85, .9, .95, .99, 1} {

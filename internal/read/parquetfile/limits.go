@@ -67,7 +67,7 @@ func (p *pages) charge(header *format.PageHeader) error {
 	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
 	p.file.held.Add(-p.charged)
 	values := header.DataPageHeader.V.NumValues + header.DataPageHeaderV2.V.NumValues + header.DictionaryPageHeader.V.NumValues
-	p.charged = stored + pageCopies*size + valueBytes*int64(values) // of which only one is not 0
+	p.charged = stored + pageCopies*size + valueBytes*int64(values) // only one of them is not 0
 	held := p.file.held.Add(p.charged)
 	if p.file.most > 0 && held > p.file.most {
 		return &PageError{Column: p.path, Bytes: held, Limit: p.file.most}

@@ -197,7 +197,7 @@ func (s *sheet) hiding(id, classes string) (hides, shows hiding) {
 	return hides, shows
 }
 
-// appliesAlways reports whether a style element, of which raw is the tag, is for all screens.
+// appliesAlways reports whether a style element is for all screens. Raw is its tag.
 func appliesAlways(raw []byte) bool {
 	media := attributeOf(upToEnd(raw), "media")
 	return len(media) == 0 || bytes.EqualFold(media, []byte("all")) || bytes.EqualFold(media, []byte("screen"))

@@ -1,7 +1,9 @@
 package storagetest
 
 import (
+	"log/slog"
 	"os"
+	"testing"
 
 	"mirrorbeam/internal/ground/storage"
 )
@@ -17,4 +19,13 @@ func FoldersInMemory() error {
 		return nil
 	}
 	return os.Setenv("TMPDIR", memory)
+}
+
+// Main runs the tests of a package that runs whole jobs: with folders in memory, and without what Beam says of each job.
+func Main(m *testing.M) {
+	if err := FoldersInMemory(); err != nil {
+		panic(err)
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	m.Run()
 }
