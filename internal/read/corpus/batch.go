@@ -249,7 +249,7 @@ func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 // eachBatch visits the batches of one file until visit returns false.
 func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	file := File{Path: storage.Clean(path)}
-	if err := inspect(&file, JSONLines.String()); err != nil {
+	if err := inspect(&file, Options{Format: JSONLines.String()}); err != nil {
 		return err
 	}
 	reader, err := Open(file, Stretch{End: file.Size}, Limits{Line: longestLine})

@@ -224,7 +224,7 @@ func TestCutBeforeContent(t *testing.T) {
 		if err := os.WriteFile(file.Path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := inspect(&file, AutoFormat); err != nil || file.Compression != c.want {
+		if err := inspect(&file, Options{}); err != nil || file.Compression != c.want {
 			t.Errorf("%s of %q is %v (%v), want %v", c.name, c.content, file.Compression, err, c.want)
 		}
 		got := readAll(t, file, 1<<20)

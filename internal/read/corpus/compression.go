@@ -3,18 +3,23 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/transform"
 
 	"mirrorbeam/internal/read/inflate"
+	"mirrorbeam/internal/read/webtext"
 )
 
 const (
@@ -37,27 +42,40 @@ const (
 	Gzip
 	// Zstd is one or more Zstandard frames (RFC 8878).
 	Zstd
+	// Bzip2 is one or more streams of bzip2.
+	Bzip2
+	// XZ is one or more streams of xz.
+	XZ
+	// LZ4 is one or more frames of lz4.
+	LZ4
 )
 
-// String returns "plain", "gzip" or "zstd".
-func (c Compression) String() string {
-	switch c {
-	case None:
-		return "plain"
-	case Gzip:
-		return "gzip"
-	case Zstd:
-		return "zstd"
-	}
-	return fmt.Sprintf("compression %d", uint8(c))
+// compressions tell what each compression but None is called, how the names of its files end, and which first bytes they have. A ? there
+// stands for any digit from 1 to 9.
+var compressions = map[Compression]struct {
+	name, suffix string
+	magics       []string
+	open         func() *inflate.Reader
+}{
+	Gzip:  {"gzip", ".gz", []string{magicGzip}, inflate.NewGzip},
+	Zstd:  {"zstd", ".zst", []string{magicZstd}, inflate.NewZstd},
+	Bzip2: {"bzip2", ".bz2", []string{"BZh?1AY&SY", "BZh?\x17\x72\x45\x38\x50\x90"}, inflate.NewBzip2},
+	XZ:    {"xz", ".xz", []string{"\xfd7zXZ\x00"}, inflate.NewXZ},
+	LZ4:   {"lz4", ".lz4", []string{"\x04\x22\x4d\x18"}, inflate.NewLZ4},
 }
 
-// The first bytes of the compressions, and of texts in UTF-16.
+// String returns "plain", "gzip" or another name.
+func (c Compression) String() string {
+	if c == None {
+		return "plain"
+	}
+	return cmp.Or(compressions[c].name, fmt.Sprintf("compression %d", uint8(c)))
+}
+
+// The first bytes of compressions that streams are told by.
 const (
-	magicGzip    = "\x1f\x8b"
-	magicZstd    = "\x28\xb5\x2f\xfd"
-	magicUTF16LE = "\xff\xfe"
-	magicUTF16BE = "\xfe\xff"
+	magicGzip = "\x1f\x8b"
+	magicZstd = "\x28\xb5\x2f\xfd"
 )
 
 // sniffed is how many bytes show the compression. An archive of tar needs 512.
@@ -66,14 +84,13 @@ const sniffed = 10
 // sniff tells the compression from the first bytes of a file. A format that this package does not read is an
 // error, which says what to do.
 func sniff(head []byte) (Compression, error) {
-	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	switch {
-	case starts(magicGzip):
-		return Gzip, nil
-	case starts(magicZstd), inflate.IsSkippable(head), len(head) > 1 && isCutIn(magicZstd, head):
+	for c, about := range compressions {
+		if slices.ContainsFunc(about.magics, func(magic string) bool { return beginsWith(head, magic) }) {
+			return c, nil
+		}
+	}
+	if inflate.IsSkippable(head) || len(head) > 1 && isCutIn(magicZstd, head) {
 		return Zstd, nil
-	case starts(magicUTF16LE), starts(magicUTF16BE):
-		return None, unread("the text is UTF-16: convert the file to UTF-8")
 	}
 	return None, CheckText(head)
 }
@@ -85,32 +102,40 @@ func isCutIn(magic string, head []byte) bool {
 
 // cutCompression returns the compression that the name of a file tells, if the file ends before its content does.
 func cutCompression(name string, head []byte) Compression {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".gz":
-		if isCutIn(magicGzip, head) {
-			return Gzip
-		}
-	case ".zst":
-		if isCutIn(magicZstd, head) {
-			return Zstd
+	ending := strings.ToLower(filepath.Ext(name))
+	for c, about := range compressions {
+		if ending == about.suffix && slices.ContainsFunc(about.magics, func(magic string) bool { return isCutIn(magic, head) }) {
+			return c
 		}
 	}
 	return None
 }
 
 // Decoded returns the decoded content of a stream, such as a pipe, which may be plain, gzip or zstd like a
-// file. Damage is an error: the rest of a stream, unlike the rest of a file, cannot be used. A format that is not
-// read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any bytes. Close
-// must be called. It leaves the stream open.
+// file, and UTF-16 with a byte order mark. Damage is an error: the rest of a stream, unlike the rest of a file, cannot be
+// used. A format that is not read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any
+// bytes. Close must be called. It leaves the stream open.
 func Decoded(stream io.Reader) (io.ReadCloser, error) {
+	inflated, head, err := inflated(stream)
+	if name := webtext.Marked(head); err == nil && name != "" {
+		return struct {
+			io.Reader
+			io.Closer
+		}{inCharset(inflated, name), inflated}, nil
+	}
+	return inflated, err
+}
+
+// inflated returns the content of a stream without its compression, and its first bytes.
+func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error) {
 	buffered := bufio.NewReaderSize(stream, BatchBytes)
 	head, err := firstBytes(buffered)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	compression, err := sniff(head)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var decoder io.ReadCloser
 	switch compression {
@@ -125,11 +150,18 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
 			decoder = z.IOReadCloser()
 		}
+	case None:
+		return io.NopCloser(buffered), head, nil
 	default:
-		return io.NopCloser(buffered), nil
+		library := compressions[compression].open()
+		err = library.Reset(buffered, inflate.Options{Size: math.MaxInt64})
+		decoder = struct {
+			io.Reader
+			io.Closer
+		}{library, closer(library.Close)}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%v stream: %w", compression, err)
+		return nil, nil, fmt.Errorf("%v stream: %w", compression, err)
 	}
 	d := &decoded{decoder: decoder, buffered: bufio.NewReaderSize(decoder, headBytes), compression: compression}
 	head, err = firstBytes(d.buffered)
@@ -140,9 +172,17 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	}
 	if err != nil {
 		d.Close() // at best it says the same
-		return nil, err
+		return nil, nil, err
 	}
-	return d, nil
+	return d, head, nil
+}
+
+// closer is an io.Closer.
+type closer func()
+
+func (c closer) Close() error {
+	c()
+	return nil
 }
 
 // streamFault says what is wrong with a compressed stream.
@@ -150,7 +190,19 @@ func streamFault(c Compression, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return fmt.Errorf("%v stream: %w of %d MiB: recompress it with zstd --long=%d, or decode it with zstd --long=31 -dc", c, err, DefaultWindow>>20, bits.Len64(DefaultWindow)-1)
 	}
+	if _, isFault := errors.AsType[*Fault](err); isFault {
+		return err // it names the stream
+	}
 	return fmt.Errorf("%v stream: %w", c, err)
+}
+
+// inCharset returns the content of a stream in UTF-8. It is in the charset of that name.
+func inCharset(stream io.Reader, name string) io.Reader {
+	encoding, _, _ := webtext.Charset(name)
+	if encoding == nil {
+		return stream
+	}
+	return transform.NewReader(stream, encoding.NewDecoder())
 }
 
 // firstBytes returns the first bytes of a stream, as many as are there when the first few have come.
@@ -201,10 +253,6 @@ const (
 
 // foreigners are the formats that begin with bytes of their own. Longer beginnings come before shorter ones.
 var foreigners = []foreign{
-	{"BZh?1AY&SY", "is compressed with bzip2", recompress},
-	{"BZh?\x17\x72\x45\x38\x50\x90", "is compressed with bzip2, and empty", recompress},
-	{"\xfd7zXZ\x00", "is compressed with xz", recompress},
-	{"\x04\x22\x4d\x18", "is compressed with lz4", recompress},
 	{"LZIP\x01", "is compressed with lzip", recompress},
 	{"\x1f\x9d", "is compressed with compress", recompress},
 	{"\xff\x06\x00\x00sNaPpY", "is compressed with snappy", recompress},
@@ -226,12 +274,12 @@ var foreigners = []foreign{
 	{"\xff\xd8\xff", "is a picture", "leave it out"},
 }
 
-// begins reports whether a file with this beginning is of the format.
-func (f *foreign) begins(head []byte) bool {
-	if len(head) < len(f.magic) {
+// beginsWith reports whether a file with this beginning has first bytes, in which a ? stands for a digit from 1 to 9.
+func beginsWith(head []byte, magic string) bool {
+	if len(head) < len(magic) {
 		return false
 	}
-	for i, c := range []byte(f.magic) {
+	for i, c := range []byte(magic) {
 		if c != head[i] && !(c == '?' && '1' <= head[i] && head[i] <= '9') {
 			return false
 		}
@@ -248,7 +296,7 @@ func (u unread) Error() string { return string(u) }
 // about the file, and says what to do. A file of tar is known from 512 bytes on.
 func CheckText(head []byte) error {
 	for _, f := range foreigners {
-		if f.begins(head) {
+		if beginsWith(head, f.magic) {
 			return unread(fmt.Sprintf("the file %s, which is not read: %s", f.what, f.todo))
 		}
 	}

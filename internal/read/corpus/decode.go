@@ -126,6 +126,9 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
+// Call sets what a line is called in messages.
+func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
+
 // LimitFeatures sets how many features a document may have; 0: any number.
 func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
 
@@ -163,7 +166,7 @@ func (d *JSONDecoder) line(i int) error {
 		if i < 0 || s.end(i) < 0 {
 			return s.err()
 		}
-		return fmt.Errorf("the line is %v, not an object", k)
+		return fmt.Errorf("%s is %v, not an object", s.called(), k)
 	}
 	if i = d.object(i, &d.top); i < 0 || s.end(i) < 0 {
 		return s.err()

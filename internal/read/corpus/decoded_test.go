@@ -44,6 +44,17 @@ func TestDecoded(t *testing.T) {
 	}
 }
 
+// TestDecodedUTF16: a text in UTF-16 comes out in UTF-8, compressed or not.
+func TestDecodedUTF16(t *testing.T) {
+	for _, text := range [][]byte{[]byte("\xff\xfea\x00\xe9\x00\n\x00"), []byte("\xfe\xff\x00a\x00\xe9\x00\n")} {
+		for _, stream := range [][]byte{text, gzipped(t, text), zstded(t, text)} {
+			if got, err := readDecoded(stream); err != nil || string(got) != ByteOrderMark+"aé\n" {
+				t.Errorf("%q is %q, error %v", stream, got, err)
+			}
+		}
+	}
+}
+
 // TestDecodedDamage: the content before the damage comes out, and then an error.
 func TestDecodedDamage(t *testing.T) {
 	lines := sample(0, 50_000)
@@ -65,7 +76,7 @@ func TestDecodedDamage(t *testing.T) {
 			t.Errorf("a %v stream with a wrong end is read without an error", format)
 		}
 	}
-	for _, head := range []string{magicGzip, magicZstd, magicZstd[:2], magicZstd[:3], "BZh91AY&SY", "\xfd7zXZ\x00", magicUTF16LE + "{\x00"} {
+	for _, head := range []string{magicGzip, magicZstd, magicZstd[:2], magicZstd[:3], "BZh91AY&SY", "\xfd7zXZ\x00"} {
 		if _, err := readDecoded([]byte(head)); err == nil {
 			t.Errorf("%q is read without an error", head)
 		}

@@ -48,7 +48,7 @@ func zipped(t *testing.T) []byte {
 }
 
 // TestForeign: no record of a file in a format that is not read is believed, whatever the file is called, and if it is
-// compressed, too. The error names the file and says what to do.
+// compressed, too. The error names the file and says what to do. An archive of tar is read, compressed or not, and one of zip.
 func TestForeign(t *testing.T) {
 	records := "\n" + strings.Repeat(`{"text":"words"}`+"\n", 100)
 	oldTar := tarred(t, tar.FormatUSTAR)
@@ -67,7 +67,7 @@ func TestForeign(t *testing.T) {
 	archives := map[string][]byte{
 		"tar": tarred(t, tar.FormatPAX), "tar of GNU": tarred(t, tar.FormatGNU), "tar of V7": oldTar, "zip": zipped(t),
 	}
-	beginnings := []string{"ORC\n\x02\x00", "FEA1\x00\x00\x00\x00", "\xff\xfe{\x00}\x00\n\x00"}
+	beginnings := []string{"ORC\n\x02\x00", "FEA1\x00\x00\x00\x00"}
 	for _, f := range foreigners {
 		beginnings = append(beginnings, strings.ReplaceAll(f.magic, "?", "1"))
 	}
@@ -79,6 +79,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	for what, content := range archives {
+		isZip := what == "zip"
 		for ending, stored := range map[string][]byte{"": content, ".gz": gzipped(t, content), ".zst": zstded(t, content)} {
 			for _, name := range []string{"x.jsonl" + ending, "x" + ending, "x.csv" + ending} {
 				path := filepath.Join(t.TempDir(), name)
@@ -86,6 +87,12 @@ func TestForeign(t *testing.T) {
 					t.Fatal(err)
 				}
 				err := readThrough(t, path)
+				if !isZip || ending == "" {
+					if err != nil {
+						t.Errorf("%s as %s: %v", what, name, err)
+					}
+					continue
+				}
 				if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), ": unpack it") {
 					t.Errorf("%s as %s: %v", what, name, err)
 				}

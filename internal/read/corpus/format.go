@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -31,6 +32,10 @@ const (
 	Text
 	// HTML is a web page: the text in the file is one document.
 	HTML
+	// PlainLines is plain text: each line is a document.
+	PlainLines
+	// JSON has objects of JSON in an array, or one after the other, each on any number of lines.
+	JSON
 )
 
 // AutoFormat is the choice of the format of each file by its name and content.
@@ -41,10 +46,18 @@ type Definition struct {
 	Format Format
 	// Name is what a user calls it, in small letters. Help says in a few words what the name does not.
 	Name, Help string
-	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz or .zst first.
+	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz and the like first.
 	Endings []string
 	// Magics are first bytes that no other format has: they count more than the name.
 	Magics []string
+	// Begins, if it is not nil, reports whether a text that begins with head is of the format, although its name says
+	// [JSONLines] or nothing. Head has no white space at its beginning.
+	Begins func(head []byte) bool
+	// AllNames says that a folder stands for all its files if a user names the format.
+	AllNames bool
+
+	// Charset says how the charset of its files is known.
+	Charset CharsetRule
 
 	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has fields,
 	// one of which is the text.
@@ -57,13 +70,13 @@ type Definition struct {
 	// not have the wanted fields.
 	Parts func(*File, Wanted) ([]Part, error)
 	// FieldNames returns the names of the fields of a record, and of fields in them; nil: it has none.
-	FieldNames func(header, record []byte) []string
+	FieldNames func(wanted Wanted, header, record []byte) []string
 
 	// Annotator returns what adds fields to records; nil: they cannot get any.
-	Annotator func() Annotator
+	Annotator func(Wanted) Annotator
 	// Writer returns what writes records to a copy; nil: each is a row, with a line feed behind it.
 	Writer func(Copy) RecordWriter
-	// CopyEnding is the ending of copies, without a point; empty: Name, and the ending of the compression of the input.
+	// CopyEnding is the ending of copies, without a point; empty: Name, and .gz or .zst if the input is compressed.
 	CopyEnding string
 	// CopyRows copies those rows of a file that keep chooses, in place of Annotator and Writer, for a format whose rows
 	// cannot be copied one by one. Annotation is nil unless rows get an annotation. Keep is asked about rows in their order,
@@ -73,9 +86,38 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
+// ParseDelimiter returns the delimiter of a name: a character of ASCII, or tab. Of an empty name it is 0.
+func ParseDelimiter(name string) (byte, error) {
+	switch {
+	case name == "":
+		return 0, nil
+	case name == "tab" || name == `\t`:
+		return '\t', nil
+	case len(name) == 1 && (name[0] > ' ' && name[0] < 0x7f && name[0] != '"' || name[0] == '\t'):
+		return name[0], nil
+	}
+	return 0, errors.New(`must be one character of ASCII, such as ; or |, or tab`)
+}
+
+// CharsetRule says how the charset of a file is known.
+type CharsetRule uint8
+
+const (
+	// OwnCharset is for formats that tell it themselves, and for files that are a document: their decoder finds it.
+	OwnCharset CharsetRule = iota
+	// MarkedCharset is UTF-8, unless a byte order mark or the user says something else.
+	MarkedCharset
+	// AnyCharset is guessed from the bytes if neither a byte order mark nor the user tells it.
+	AnyCharset
+)
+
 // Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
+	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
+	Charset string
+	// Delimiter is the byte between the fields of CSV; 0: the one that the first record shows.
+	Delimiter byte
 	// PageText says which text of a web page is wanted.
 	PageText webtext.Mode
 	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
@@ -123,7 +165,8 @@ type Annotator interface {
 	Clash(header, record []byte) string
 	// Header appends the header of a file, with the names of the fields, to b.
 	Header(b, header []byte) []byte
-	// Record appends a record and its annotation to b. Names that are empty are null, or empty cells.
+	// Record appends a record of the file of the last header, and its annotation, to b. Names that are empty are null, or empty
+	// cells.
 	Record(b, record []byte, a Annotation) []byte
 }
 
@@ -192,14 +235,14 @@ func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 // HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
-// nameFormat tells the format of a file by its name, which may end in .gz or .zst.
+// nameFormat tells the format of a file by its name, which may end in .gz and the like.
 func nameFormat(name string) (f Format, known bool) {
 	ending := nameEnding(name)
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })
 	return Format(max(i, 0)), i >= 0
 }
 
-// nameEnding returns the ending of the name of a file, in small letters and without .gz or .zst.
+// nameEnding returns the ending of the name of a file, in small letters and without .gz and the like.
 func nameEnding(name string) string {
 	return strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
 }
@@ -220,6 +263,9 @@ const headBytes = 512
 // formatOf tells the format of a file by the first bytes of its content. If these do not show it, the name
 // does. All other files count as lines of JSON.
 func formatOf(name string, head []byte) Format {
+	if mark := webtext.Marked(head); mark != "" {
+		head, _ = io.ReadAll(inCharset(bytes.NewReader(head), mark)) // no reader of memory fails
+	}
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	for _, d := range registered() {
 		if slices.ContainsFunc(d.Magics, begins) {
@@ -227,7 +273,16 @@ func formatOf(name string, head []byte) Format {
 		}
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
-	if named, known := nameFormat(name); known && !(isProse(name) && bytes.HasPrefix(text, []byte("{"))) {
+	named, known := nameFormat(name)
+	if known && named != JSONLines && !isProse(name) {
+		return named
+	}
+	for _, d := range registered() {
+		if d.Begins != nil && d.Begins(text) {
+			return d.Format
+		}
+	}
+	if isProse(name) && !bytes.HasPrefix(text, []byte("{")) {
 		return named
 	}
 	return JSONLines
@@ -245,5 +300,11 @@ func (f *File) Ending() string {
 	if d.CopyEnding != "" {
 		return d.CopyEnding
 	}
-	return d.Name + map[Compression]string{Gzip: ".gz", Zstd: ".zst"}[f.Compression]
+	switch f.Compression {
+	case None:
+		return d.Name
+	case Gzip:
+		return d.Name + ".gz"
+	}
+	return d.Name + ".zst"
 }

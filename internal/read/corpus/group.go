@@ -104,6 +104,14 @@ func (f *File) Place(position int64) (name string, inFile int64) {
 	return f.Members[position].Name, 0
 }
 
+// At returns the file that holds the document at a position: the file itself, or one of a group.
+func (f *File) At(position int64) *File {
+	if f.Members == nil {
+		return f
+	}
+	return &f.Members[position]
+}
+
 // All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {

@@ -8,27 +8,31 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/inflate"
+	"mirrorbeam/internal/read/webtext"
 )
 
-// inspectAll opens the files and fills in what that shows about them. It opens several side by side, for
+// inspectAll opens the files that are not known and fills in what that shows about them. It opens several side by side, for
 // network file systems. It returns the error of the first faulty file, or of the context.
-func inspectAll(ctx context.Context, files []candidate, format string) error {
+func inspectAll(ctx context.Context, files []candidate, options Options) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(len(files), 4*runtime.GOMAXPROCS(0)) {
+	for range min(len(files), sideBySide(files)) {
+		options := options
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if faults[i] = inspect(&files[i].File, format); faults[i] == nil {
-					faults[i] = files[i].checkListed()
+				if !files[i].recall(options.Known) {
+					options.unpacks = files[i].unpacks
+					faults[i] = files[i].inspect(options)
 				}
 			}
 		})
@@ -54,19 +58,70 @@ func inspectAll(ctx context.Context, files []candidate, format string) error {
 	return nil
 }
 
-// inspect fills in Size, Generation, Identity, Compression and Format of one file. The argument format is the
-// format of all files, or [AutoFormat].
-func inspect(file *File, format string) error {
-	handle, info, err := open(file.Path)
+// recall fills in what is known of a file that has not changed, and reports whether it has done so. Whether the file can be read is
+// not asked.
+func (c *candidate) recall(known map[string]File) bool {
+	file, is := known[c.absolute]
+	if !is || c.Member != nil {
+		return false
+	}
+	info := c.listed
+	if info.Name == "" {
+		info, _ = storage.Stat(c.Path) // a fault is found when the file is opened
+	}
+	if info.Generation == "" || info.Generation != file.Generation || info.Size != file.Size {
+		return false
+	}
+	c.Size, c.Generation, c.Identity = info.Size, info.Generation, info.Identity
+	c.Compression, c.Format, c.CR, c.Charset, c.Parts = file.Compression, file.Format, file.CR, file.Charset, file.Parts
+	c.Recalled = true
+	return true
+}
+
+// inspect opens the file, and fills in what that shows. It is the file that its storage has listed: a service that breaks its word about
+// the size would lose documents.
+func (c *candidate) inspect(options Options) error {
+	if c.listed.Size == 0 { // of an empty file nothing is read that would show its size
+		if err := inspect(&c.File, options); err != nil || c.listed.Name == "" || c.Size == 0 {
+			return err
+		}
+		return fmt.Errorf("%s: it was listed as empty, and it has %d bytes: %s", c.Path, c.Size, runAgain)
+	}
+	handle, err := storage.Reopen(c.listed)
+	if err == nil {
+		defer handle.Close() // a file that was only read
+		err = look(&c.File, handle, c.listed, options)
+	}
+	if errors.Is(err, storage.ErrChanged) {
+		return fmt.Errorf("%s: it is not the file of %d bytes that was listed: %w: %s", c.Path, c.listed.Size, err, runAgain)
+	}
+	return advise(err)
+}
+
+// advise adds what to do about a file that may not be read.
+func advise(err error) error {
 	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("%w: make the file readable, or leave it out", err)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// inspect fills in Size, Generation, Identity, Compression, Format and Charset of one file.
+func inspect(file *File, options Options) error {
+	if file.Member != nil {
+		return inspectMember(file, options)
 	}
-	defer handle.Close()
-	stream := handle.From(0)
-	defer stream.Close()
+	handle, info, err := open(file.Path)
+	if err != nil {
+		return advise(err)
+	}
+	defer handle.Close() // a file that was only read
+	return look(file, handle, info, options)
+}
+
+// look does what inspect does, for an open file that info describes.
+func look(file *File, handle storage.File, info storage.Info, options Options) error {
+	stream := io.NewSectionReader(handle, 0, math.MaxInt64) // by ranges: in a bucket no more is sent than is read
 	file.Size, file.Generation, file.Identity = info.Size, info.Generation, info.Identity
 	if file.Size == 0 {
 		if _, err := io.ReadFull(stream, make([]byte, 1)); err == nil {
@@ -77,9 +132,39 @@ func inspect(file *File, format string) error {
 	if err != nil {
 		return err
 	}
+	return file.describe(head, stream, options)
+}
+
+// inspectMember does for a file of an archive what inspect does for others.
+func inspectMember(file *File, options Options) error {
+	if file.IsSequential() {
+		return file.describe(file.Member.head, bytes.NewReader(nil), options)
+	}
+	handle, err := OpenUnchanged(file)
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
+	stream := handle.From(0)
+	defer stream.Close()
+	head, err := readHead(stream)
+	if _, isFault := errors.AsType[*Fault](err); isFault {
+		err = nil // it is found again when the file is read
+	}
+	if err != nil {
+		return err
+	}
+	return file.describe(head, stream, options)
+}
+
+// describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the rest.
+func (file *File) describe(head []byte, rest io.Reader, options Options) (err error) {
 	var isChosen bool
-	if file.Format, isChosen = ParseFormat(format); !isChosen {
+	if file.Format, isChosen = ParseFormat(options.Format); !isChosen {
 		file.Format = formatOf(file.Path, nil)
+	}
+	if file.IsArchive = options.unpacks && isArchive(head); file.IsArchive {
+		return nil
 	}
 	file.Compression, err = sniff(head)
 	if err != nil && file.Format.IsWhole() {
@@ -91,21 +176,58 @@ func inspect(file *File, format string) error {
 	if file.Compression == None {
 		file.Compression = cutCompression(file.Path, head)
 	}
-	switch _, isKnown := nameFormat(file.Path); {
-	case isChosen:
-	case file.Compression == None:
-		file.Format = formatOf(file.Path, head)
-	case !isKnown || isProse(file.Path):
-		decoded, err := decodedHead(head)
-		if err != nil && !file.Format.IsWhole() {
+	start := head
+	if file.Compression != None {
+		if start, err = file.decodedStart(head, options); err != nil {
+			return err
+		}
+		if file.IsArchive = options.unpacks && isTar(start); file.IsArchive {
+			return nil
+		}
+		if err := checkDecoded(file.Compression, start); err != nil && !file.Format.IsWhole() {
 			return fmt.Errorf("%s: %w", file.Path, err)
 		}
-		file.Format = formatOf(file.Path, decoded)
 	}
-	if file.Compression == None && file.Format.IsLines() {
-		file.CR, err = readLineEnd(head, stream)
+	if !isChosen {
+		file.Format = formatOf(file.Path, start)
+	}
+	if file.Charset, err = file.findCharset(start, options); err != nil {
+		return err
+	}
+	if file.isPlain() && file.Format.IsLines() {
+		file.CR, err = readLineEnd(head, rest)
+	}
+	if err == nil && file.Format == Parquet && !file.isSeekable() {
+		err = fmt.Errorf("%s: %w", file.Path, errOutOfOrder)
 	}
 	return err
+}
+
+// charsetBytes is how much of a text its charset is guessed from.
+const charsetBytes = 64 << 10
+
+// findCharset returns the charset of a file of records, which begins with start.
+func (f *File) findCharset(start []byte, options Options) (string, error) {
+	name := webtext.Marked(start)
+	switch rule := f.Format.Definition().Charset; {
+	case rule == OwnCharset:
+		return "", nil
+	case name != "":
+	case options.Charset != "":
+		_, name, _ = webtext.Charset(options.Charset)
+	case rule == AnyCharset && f.IsSequential():
+		name = webtext.Guess(start)
+	case rule == AnyCharset:
+		text, err := f.beginning(charsetBytes, options)
+		if err != nil {
+			return "", err
+		}
+		name = webtext.Guess(text)
+	}
+	if encoding, _, _ := webtext.Charset(name); encoding == nil {
+		name = ""
+	}
+	return name, nil
 }
 
 // readLineEnd reports whether the lines of a plain file end with a carriage return alone. If its head does not tell, it reads on
@@ -142,20 +264,32 @@ func readHead(stream io.Reader) ([]byte, error) {
 // storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
-// decodedHead returns the decoded form of the first bytes of a compressed file. It fails if the format is not read.
-// It ignores damage: reading the file will report it.
-func decodedHead(stored []byte) ([]byte, error) {
-	decoded, err := Decoded(bytes.NewReader(stored))
-	if _, isUnread := errors.AsType[unread](err); isUnread {
+// decodedStart returns the first decoded bytes of a compressed file with that head. It ignores damage, which is found again when
+// the file is read.
+func (f *File) decodedStart(head []byte, options Options) ([]byte, error) {
+	if f.Compression != Gzip && !f.IsSequential() {
+		return f.beginning(headBytes, options) // the head may have a part of a block only, which gives nothing
+	}
+	content := compressions[f.Compression].open()
+	defer content.Close()
+	if err := content.Reset(bytes.NewReader(head), inflate.Options{Size: int64(len(head)), Window: inflate.SmallWindow}); err != nil {
 		return nil, err
 	}
-	if err != nil {
-		return nil, nil
+	start := make([]byte, headBytes)
+	n, _ := io.ReadFull(content, start) // of a head that is cut
+	return start[:n], nil
+}
+
+// beginning returns the first decoded bytes of a file, whatever they are. It ignores damage, too.
+func (f *File) beginning(size int, options Options) ([]byte, error) {
+	file := *f
+	file.IsArchive = true // so that nobody judges the content
+	stream := &Stream{holdWindow: options.holdWindow}
+	defer stream.Close()
+	if err := stream.Reset(file, 0, 0); err != nil {
+		return nil, err
 	}
-	defer decoded.Close()
-	head := make([]byte, headBytes)
-	n, _ := io.ReadFull(decoded, head)
-	return head[:n], nil
+	return stream.Fill(nil, size)
 }
 
 // Identity is what all paths to one file or folder have in common.

@@ -2,7 +2,9 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf16"
@@ -36,6 +38,7 @@ func (k kind) String() string {
 // line. It returns the index behind what it read, or -1 after a call of fail.
 type scanner struct {
 	line   []byte
+	name   string // what the line is called in messages; empty: the line
 	nest   []byte // open brackets around the current value
 	skip   []byte // contents of strings that nobody wants
 	at     int    // where and why the line is malformed
@@ -50,10 +53,12 @@ func (s *scanner) fail(at int, reason string) int {
 
 func (s *scanner) err() error {
 	if s.at >= len(s.line) {
-		return fmt.Errorf("malformed JSON: %s at the end of the line", s.reason)
+		return fmt.Errorf("malformed JSON: %s at the end of %s", s.reason, s.called())
 	}
-	return fmt.Errorf("malformed JSON: %s at byte %d of the line, before %q", s.reason, s.at, s.line[s.at:min(s.at+1, len(s.line))])
+	return fmt.Errorf("malformed JSON: %s at byte %d of %s, before %q", s.reason, s.at, s.called(), s.line[s.at:min(s.at+1, len(s.line))])
 }
+
+func (s *scanner) called() string { return cmp.Or(s.name, "the line") }
 
 // peek returns the byte at i, or 0 behind the end of the line. No token begins with 0.
 func (s *scanner) peek(i int) byte {
@@ -311,6 +316,21 @@ func (s *scanner) digits(i int) int {
 		i++
 	}
 	return i
+}
+
+// ValueFinder finds where values of JSON end. It is not for concurrent use.
+type ValueFinder struct{ scanner scanner }
+
+// End returns the index behind the value that text begins with, or an error. The fault is where the value is malformed, which is
+// the end of the text if that ends before the value does.
+func (v *ValueFinder) End(text []byte) (end, fault int, err error) {
+	s := &v.scanner
+	s.line = text
+	dropLarge(&s.skip)
+	if _, end = s.value(0); end >= 0 {
+		return end, 0, nil
+	}
+	return 0, s.at, errors.New("malformed JSON: " + s.reason)
 }
 
 // KeyFinder looks for fields of lines of JSON by their names. It is not for concurrent use.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
@@ -38,6 +39,8 @@ type File struct {
 	Format Format
 	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
 	CR bool
+	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it themselves.
+	Charset string
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
 	Members []File
@@ -48,8 +51,14 @@ type File struct {
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
 	Unlisted bool
+	// Member says where the file lies in an archive; nil: it lies in none.
+	Member *Member
+	// Recalled marks a file that was not opened, since it is as an earlier job has listed it.
+	Recalled bool
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
+	// IsArchive marks an archive of tar or zip while inputs are listed. Its files take its place.
+	IsArchive bool `json:",omitempty"`
 }
 
 // Listing is the result of List.
@@ -123,10 +132,22 @@ const Stdin = "-"
 type Options struct {
 	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
+	// Charset names the encoding of all files that have no byte order mark; empty: that of each is found.
+	Charset string
+	// MaxExpanded is how many bytes a compressed archive may expand to while it is listed; 0: no limit.
+	MaxExpanded int64
 	// Stdin is the path of a copy of the standard input, for the input [Stdin]. It is empty if there is none.
 	Stdin string
+	// Known are files of an earlier list with the same Format, by their absolute paths. What has the size and the generation of
+	// one of them is not opened: it has the same format.
+	Known map[string]File
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
+
+	// unpacks says that an archive stands for its files.
+	unpacks bool
+	// holdWindow is as in [Limits]. One file at a time has a large window while it is inspected.
+	holdWindow func() (release func(), err error)
 }
 
 // List expands inputs into files. An input is a file, a directory or a glob.
@@ -151,6 +172,8 @@ type Options struct {
 // compression that is not read, something other than a regular file, and a result of a job that the input
 // does not name. With an error comes a listing without files. It still knows the folders that were searched.
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
+	var window sync.Mutex
+	options.holdWindow = func() (func(), error) { window.Lock(); return window.Unlock, nil }
 	l := lister{format: options.Format, stdin: options.Stdin, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
 	defer l.report(options.Progress)()
@@ -175,10 +198,13 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 		return listing, errors.New("list inputs: no input is given")
 	}
 	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
-	if err := inspectAll(ctx, found, options.Format); err != nil {
+	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
-	files := distinct(found)
+	files, err := l.expand(ctx, distinct(found), options)
+	if err != nil {
+		return listing, err
+	}
 	if err := checkNumber(files); err != nil {
 		return listing, err
 	}
@@ -229,7 +255,18 @@ func WithReference(reference, input []File) ([]File, error) {
 }
 
 func sortByName(files []File) {
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	// A compressed archive is read from its beginning, so its files stand in its order, where it would stand itself.
+	place := func(f *File) (name string, start int64) {
+		if f.IsSequential() {
+			return f.Member.Of, f.Member.Start
+		}
+		return f.Name, -1
+	}
+	slices.SortFunc(files, func(a, b File) int {
+		aName, aStart := place(&a)
+		bName, bStart := place(&b)
+		return cmp.Or(strings.Compare(aName, bName), cmp.Compare(aStart, bStart), strings.Compare(a.Name, b.Name))
+	})
 }
 
 // separateNames gives files that share a name their whole path. That path may be the name of another file. So
@@ -253,18 +290,12 @@ func separateNames(files []File) {
 
 type candidate struct {
 	File
-	links int // symbolic links on the path below its input
+	absolute string // its path
+	links    int    // symbolic links on the path below its input
+	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
+	unpacks bool
 	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.
 	listed storage.Info
-}
-
-// checkListed returns an error if the storage says that the file has another size than it said when it listed the folder. A
-// service that breaks its word about one of them would lose documents.
-func (c candidate) checkListed() error {
-	if c.listed.Name == "" || c.listed.Size == c.Size {
-		return nil
-	}
-	return fmt.Errorf("%s: the list of its folder says that it has %d bytes, and it has %d: %s", c.Path, c.listed.Size, c.Size, runAgain)
 }
 
 // compare orders candidates. The first of the paths to one file is listed. Longer names come first, since

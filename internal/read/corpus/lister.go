@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,9 @@ type lister struct {
 	stored   []string             // such folders in other storages, each with a slash at its end
 	passed   PassedFiles          // files of folders that the format does not take
 	passing  PassedFiles          // found by the present search
-	count    atomic.Int64         // the length of found, for other goroutines to read
+	// inDocuments says that the present search is for documents, and not for archives.
+	inDocuments bool
+	count       atomic.Int64 // the length of found, for other goroutines to read
 }
 
 // quiet is how long listing goes on before it reports progress.
@@ -114,7 +117,7 @@ func (l *lister) putListed(path, relative string, links int, listed storage.Info
 	if err != nil {
 		return fmt.Errorf("list inputs: %w", err)
 	}
-	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links, listed: listed}
+	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, absolute: absolute, links: links, listed: listed, unpacks: !l.inDocuments}
 	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
 		return nil
 	}
@@ -125,8 +128,8 @@ func (l *lister) putListed(path, relative string, links int, listed storage.Info
 
 // dropCompressionSuffix makes a compressed file and its plain copy share a name.
 func dropCompressionSuffix(name string) string {
-	for _, suffix := range []string{".gz", ".zst"} {
-		if stem := len(name) - len(suffix); stem > 0 && strings.EqualFold(name[stem:], suffix) {
+	for _, about := range compressions {
+		if stem := len(name) - len(about.suffix); stem > 0 && strings.EqualFold(name[stem:], about.suffix) {
 			return name[:stem]
 		}
 	}
@@ -137,25 +140,37 @@ func dropCompressionSuffix(name string) string {
 func (l *lister) folders(search func(takes func(name string) bool) (matched bool, err error)) (matched bool, err error) {
 	l.passing = PassedFiles{}
 	defer func() { l.passed = l.passed.Add(l.passing) }()
-	wanted, isFormat := ParseFormat(l.format)
-	if isFormat {
-		return search(func(name string) bool {
-			named, known := nameFormat(name)
-			return wanted == Text || known && named == wanted
-		})
-	}
-	// A folder of data may also hold notes and pages about the data. These are not documents.
-	for _, whole := range []bool{false, true} {
+	defer func() { l.inDocuments = false }()
+	kinds := l.kinds()
+	for i, takes := range append(kinds, isArchiveName) {
+		l.inDocuments = i < len(kinds)
 		clear(l.passing)
-		matched, err = search(func(name string) bool {
-			named, known := nameFormat(name)
-			return known && named.IsWhole() == whole
-		})
-		if matched || err != nil {
+		if matched, err = search(takes); matched || err != nil {
 			break
 		}
 	}
 	return matched, err
+}
+
+// kinds returns which files of a folder are documents, by their names. The first kind of which there is a file counts.
+func (l *lister) kinds() []func(name string) bool {
+	if wanted, isFormat := ParseFormat(l.format); isFormat {
+		d := wanted.Definition()
+		return []func(string) bool{func(name string) bool { return d.AllNames || slices.Contains(d.Endings, nameEnding(name)) }}
+	}
+	// A folder of data may also hold notes and pages about the data. These are not documents.
+	ofDocuments := func(areWhole bool) func(string) bool {
+		return func(name string) bool {
+			named, known := nameFormat(name)
+			return known && named.IsWhole() == areWhole
+		}
+	}
+	return []func(string) bool{ofDocuments(false), ofDocuments(true)}
+}
+
+// isArchiveName reports whether a file of that name may be an archive of tar or zip.
+func isArchiveName(name string) bool {
+	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip"}, nameEnding(name))
 }
 
 // PassedFiles counts files of searched folders that no format takes, by the endings of their names.
@@ -284,9 +299,9 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err
 	case s == (storage.Local{}):
 		return false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
 	}
-	switch _, err := s.Stat(input); {
+	switch info, err := s.Stat(input); {
 	case err == nil:
-		return true, l.put(input, path.Base(input), 0)
+		return true, l.putListed(input, path.Base(input), 0, info)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("list inputs: %w", err)
 	}

@@ -33,7 +33,7 @@ func TestMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := File{Path: path}
-		if err := inspect(&file, AutoFormat); err != nil {
+		if err := inspect(&file, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		s := Stream{}

@@ -42,6 +42,8 @@ type Limits struct {
 	Window int64
 	// Lanes decode the members of compressed files side by side. Nil stands for none.
 	Lanes *inflate.Lanes
+	// Ahead opens the files; nil: nothing is read ahead.
+	Ahead *Ahead
 	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
 	Expand func(bytes int64) error
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
@@ -65,7 +67,7 @@ func (l Limits) Setting() string {
 
 // Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
-	return Stream{Lanes: l.Lanes, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+	return Stream{Lanes: l.Lanes, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
@@ -117,7 +119,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	r.carry = r.carry[:0]
 	r.newline = lineEnd(file.CR)
 	r.stream.Ended = s.Start >= s.End
-	if file.Compression != None {
+	if !file.isPlain() {
 		r.end = math.MaxInt64
 	}
 	if start == 0 && !r.skips {
@@ -128,7 +130,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 
 // begin reads the beginning of the file. It finds out how lines end, if that is not known, and skips a byte order mark.
 func (r *Reader) begin() (err error) {
-	if r.stream.file.Compression != None {
+	if !r.stream.file.isPlain() {
 		for size := lineEndBytes; ; size *= 4 {
 			if r.carry, err = r.stream.Fill(r.carry, min(size, r.limit+1)); err != nil {
 				return err
@@ -217,7 +219,7 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.stream.Rejects) == 0 {
 		return Batch{}, r.stream.End()
 	}
-	b := Batch{File: r.number, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.stream.Rejects}
+	b := Batch{File: r.number, Format: r.stream.file.Format, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.stream.Rejects}
 	r.stream.Rejects = nil
 	return b, nil
 }

@@ -81,7 +81,7 @@ func store(t testing.TB, content []byte) File {
 	if err := os.WriteFile(file.Path, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := inspect(&file, AutoFormat); err != nil {
+	if err := inspect(&file, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -315,7 +315,7 @@ func FuzzStretches(f *testing.F) {
 		if err := os.WriteFile(file.Path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := inspect(&file, AutoFormat); err != nil || file.Compression != None {
+		if err := inspect(&file, Options{}); err != nil || file.Compression != None {
 			t.Skip("no text")
 		}
 		maxLine := max(int(limit), leastLine)

@@ -26,21 +26,28 @@ const Inflation = 4
 // leastInflation is an inflation that nearly all compressed text reaches.
 const leastInflation = 2
 
+// A split has at most splitFiles files or, of very many, a part of manySplits: to open a file takes time, however small it is.
+const (
+	splitFiles = 1000
+	manySplits = 1024
+)
+
 // Splits cuts files into splits of about target decoded bytes, in document order. Files smaller than target
-// are grouped with their neighbours. A larger plain file of lines is cut into nearly equal parts, Parquet at
+// are grouped with their neighbours, up to a number of files. A larger plain file of lines is cut into nearly equal parts, Parquet at
 // row groups, and a [Group] between its files. Other files are never cut. Empty files are in no split.
 //
-// The cuts depend on sizes and compression alone. So they are the same for every number of workers. A target
+// The cuts depend on the files, their sizes and compression alone. So they are the same for every number of workers. A target
 // below 1 counts as 1.
 func Splits(files []File, target int64) []Split {
 	target = max(target, 1)
 	var splits []Split
 	var group Split
 	var weight int64
+	opened, most := 0, mostFiles(countFiles(files))
 	flush := func() {
 		if len(group) > 0 {
 			splits = append(splits, group)
-			group, weight = nil, 0
+			group, weight, opened = nil, 0, 0
 		}
 	}
 	for number := range files {
@@ -50,9 +57,14 @@ func Splits(files []File, target int64) []Split {
 			splits = append(splits, cut(number, file.Size, target)...)
 			continue
 		}
-		for _, part := range file.parts() {
-			if weight+part.size > target {
+		for i, part := range file.parts() {
+			opens := i == 0 || file.Members != nil
+			goesOn := i == 0 && number > 0 && file.follows(&files[number-1])
+			if !goesOn && (weight+part.size > target || opens && opened == most) {
 				flush()
+			}
+			if opens || len(group) == 0 {
+				opened++
 			}
 			if n := len(group); n > 0 && group[n-1].File == number {
 				group[n-1].End = part.End
@@ -65,6 +77,18 @@ func Splits(files []File, target int64) []Split {
 	}
 	flush()
 	return splits
+}
+
+// mostFiles returns how many of all files a split has at most.
+func mostFiles(all int) int { return max(splitFiles, all/manySplits) }
+
+// countFiles returns the number of files, also in groups.
+func countFiles(files []File) int {
+	count := 0
+	for i := range files {
+		count += max(len(files[i].Members), 1)
+	}
+	return count
 }
 
 // cut divides a large plain file into the fewest parts of at most target bytes. The lengths of two parts
@@ -85,7 +109,10 @@ func cut(number int, size, target int64) []Split {
 }
 
 // IsCut reports whether the file can be cut at any byte.
-func (f *File) IsCut() bool { return f.Compression == None && f.Format.IsLines() }
+func (f *File) IsCut() bool { return f.isPlain() && f.Format.IsLines() }
+
+// isPlain reports whether the stored bytes are the decoded ones, so that reading can begin anywhere.
+func (f *File) isPlain() bool { return f.Compression == None && f.Charset == "" && f.isSeekable() }
 
 // sized is a stretch with about the given number of bytes of text.
 type sized struct {
@@ -99,7 +126,13 @@ func (f *File) parts() []sized {
 	switch {
 	case f.Members != nil:
 		for i := range f.Members {
-			parts = append(parts, sized{Stretch{Start: int64(i), End: int64(i) + 1}, f.Members[i].TextSize()})
+			size := f.Members[i].TextSize()
+			if i > 0 && f.Members[i].follows(&f.Members[i-1]) {
+				parts[len(parts)-1].End++
+				parts[len(parts)-1].size += size
+				continue
+			}
+			parts = append(parts, sized{Stretch{Start: int64(i), End: int64(i) + 1}, size})
 		}
 	case f.Parts != nil:
 		for i, part := range f.Parts[:len(f.Parts)-1] {
@@ -109,6 +142,17 @@ func (f *File) parts() []sized {
 		parts = append(parts, sized{Stretch{End: f.Size}, f.TextSize()})
 	}
 	return parts
+}
+
+// follows reports whether the file begins in the compressed archive in which another one ends. Who reads one has decoded that far.
+func (f *File) follows(other *File) bool {
+	if len(f.Members) > 0 {
+		f = &f.Members[0]
+	}
+	if n := len(other.Members); n > 0 {
+		other = &other.Members[n-1]
+	}
+	return f.IsSequential() && other.IsSequential() && f.Member.Archive == other.Member.Archive
 }
 
 // TextSize returns about how many bytes of decoded text the file holds.

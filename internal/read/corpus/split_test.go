@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,35 @@ func TestSplits(t *testing.T) {
 		if diff := cmp.Diff(test.want, Splits(test.files, 100)); diff != "" {
 			t.Errorf("%s, -want +got:\n%s", test.about, diff)
 		}
+	}
+}
+
+// TestSplitsOfSmallFiles: a split has no more than a number of files, however small they are, whether each is read by itself or
+// they are in a group. The number grows with very many files.
+func TestSplitsOfSmallFiles(t *testing.T) {
+	for files, want := range map[int]int{splitFiles: 1, splitFiles + 1: 2, 10 * splitFiles: 10} {
+		lines := make([]File, files)
+		for i := range lines {
+			lines[i].Size = 1
+		}
+		texts := slices.Clone(lines)
+		for i := range texts {
+			texts[i].Format = Text
+		}
+		for _, all := range [][]File{lines, Group(texts)} {
+			splits, last := Splits(all, 1<<40), int64(0)
+			for _, split := range splits {
+				for _, s := range split {
+					last += s.End - s.Start
+				}
+			}
+			if len(splits) != want || last != int64(files) {
+				t.Errorf("%d files are %d splits of %d files together, want %d", files, len(splits), last, want)
+			}
+		}
+	}
+	if most := mostFiles(MaxFiles); MaxFiles/most > manySplits+1 {
+		t.Errorf("%d files are cut by %d", MaxFiles, most)
 	}
 }
 

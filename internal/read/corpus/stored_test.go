@@ -109,7 +109,7 @@ func TestListedSize(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := List(t.Context(), []string{folder}, Options{}); err == nil || !strings.Contains(err.Error(), name+": the list of its folder says that it has 3 bytes, and it has 6") {
+	if _, err := List(t.Context(), []string{folder}, Options{}); err == nil || !strings.Contains(err.Error(), name+": it is not the file of 3 bytes that was listed: ") {
 		t.Errorf("%v", err)
 	}
 	if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || len(listing.Files) != 1 {
@@ -128,7 +128,7 @@ func TestReadsFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := File{Path: name}
-		if err := inspect(&file, AutoFormat); err != nil {
+		if err := inspect(&file, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		operations := 0

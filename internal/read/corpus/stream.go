@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +18,8 @@ type Stream struct {
 	// Lanes decode the members of a compressed file side by side. Nil stands for none. They must be set before
 	// the first file.
 	Lanes *inflate.Lanes
+	// Ahead opens the files; nil: nothing is read ahead.
+	Ahead *Ahead
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
 	Expand func(bytes int64) error
 
@@ -29,14 +33,15 @@ type Stream struct {
 
 	file     File
 	handle   storage.File
-	stored   io.ReadCloser   // the bytes of handle
-	decoded  io.Reader       // stored, gzip or zstd
-	inflated *inflate.Reader // decoded, if the file is compressed
-	gzip     *inflate.Reader // kept from file to file
-	zstd     *inflate.Reader
-	position int64  // of the next byte of decoded
-	head     []byte // the first decoded bytes, which are not handed out yet
-	headErr  error  // comes after them
+	stored   io.ReadCloser                   // the bytes of handle
+	cursor   *cursor                         // in the archive that the file lies in; nil: in none
+	decoded  io.Reader                       // stored, or inflated
+	text     io.Reader                       // decoded, in UTF-8; nil if that is the same
+	inflated *inflate.Reader                 // decoded, if the file is compressed
+	decoders map[Compression]*inflate.Reader // kept from file to file
+	position int64                           // of the next byte of decoded
+	head     []byte                          // the first decoded bytes, which are not handed out yet
+	headErr  error                           // comes after them
 }
 
 // Reset goes on to another file, from a position in it. It keeps the decoders, so many small files cost
@@ -47,21 +52,51 @@ func (s *Stream) Reset(file File, position, window int64) error {
 	if err := s.closeFile(); err != nil {
 		return err
 	}
-	if position > 0 && file.Compression != None {
-		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
+	if position > 0 && !file.isPlain() {
+		return fmt.Errorf("open input %s: a %v file in %s cannot be read from its middle", file.Path, file.Compression, cmp.Or(file.Charset, "UTF-8"))
 	}
-	handle, err := OpenUnchanged(&file)
+	handle, err := s.Ahead.Open(&file)
 	if err != nil {
 		return err
 	}
+	stored := handle.From(position)
+	if file.IsSequential() {
+		if stored, err = s.inArchive(&file, window); err != nil {
+			return errors.Join(err, handle.Close())
+		}
+	}
 	s.file, s.handle, s.position, s.head, s.headErr = file, handle, position, s.head[:0], nil
 	s.Rejects, s.Ended, s.IsCut = nil, false, false
-	s.stored = handle.From(position)
+	s.stored = stored
 	if err := s.decode(file, window); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
+	s.text = nil
+	if file.Charset != "" {
+		s.text = s.inCharset()
+	}
 	return nil
 }
+
+func (s *Stream) inCharset() io.Reader {
+	return inCharset(bufio.NewReaderSize(readerFunc(s.next), charsetBytes), s.file.Charset)
+}
+
+// inArchive goes to a file of a compressed archive, and keeps the archive open for the next one.
+func (s *Stream) inArchive(file *File, window int64) (io.ReadCloser, error) {
+	if s.cursor == nil {
+		s.cursor = &cursor{stream: Stream{Lanes: s.Lanes, Expand: s.Expand, hold: s.hold, holdWindow: s.holdWindow}}
+	}
+	if err := s.cursor.seek(file, window); err != nil {
+		return nil, err
+	}
+	return s.cursor.member(file.Member), nil
+}
+
+// readerFunc is an io.Reader.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left to its
 // decoder.
@@ -71,7 +106,7 @@ func (s *Stream) checkHead() error {
 	}
 	n, err := s.inflated.Read(s.head[:headBytes])
 	s.head, s.headErr = s.head[:n], err
-	if s.file.Format.IsWhole() {
+	if s.file.Format.IsWhole() || s.file.IsArchive {
 		return nil
 	}
 	return checkDecoded(s.file.Compression, s.head)
@@ -79,6 +114,13 @@ func (s *Stream) checkHead() error {
 
 // OpenUnchanged opens a file of the corpus. It is an error if the file has changed since it was listed.
 func OpenUnchanged(file *File) (storage.File, error) {
+	if file.Member != nil {
+		handle, err := OpenUnchanged(file.archive())
+		if err != nil {
+			return nil, err
+		}
+		return &memberFile{handle, file}, nil
+	}
 	if storage.Scheme(file.Path) != "" {
 		return file.reopen()
 	}
@@ -110,17 +152,16 @@ func (f *File) reopen() (storage.File, error) {
 
 // decode sets the decoder up for the compression of the file.
 func (s *Stream) decode(file File, window int64) error {
-	switch {
-	case file.Compression == None:
+	if file.Compression == None {
 		s.inflated, s.decoded = nil, s.stored
 		return nil
-	case file.Compression == Gzip && s.gzip == nil:
-		s.gzip = inflate.NewGzip()
-	case file.Compression == Zstd && s.zstd == nil:
-		s.zstd = inflate.NewZstd()
 	}
-	if s.inflated = s.gzip; file.Compression == Zstd {
-		s.inflated = s.zstd
+	if s.inflated = s.decoders[file.Compression]; s.inflated == nil {
+		if s.decoders == nil {
+			s.decoders = map[Compression]*inflate.Reader{}
+		}
+		s.inflated = compressions[file.Compression].open()
+		s.decoders[file.Compression] = s.inflated
 	}
 	s.decoded = s.inflated
 	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes, HoldWindow: s.holdWindow}); err != nil {
@@ -178,9 +219,15 @@ func (s *Stream) Member() int64 {
 // Read reads on. The error is io.EOF at the end of the file, and a *[Fault] where the file is damaged. Any
 // other error is a failure to read it.
 func (s *Stream) Read(p []byte) (int, error) {
-	n, err := s.next(p)
+	var n int
+	var err error
+	if s.text != nil {
+		n, err = s.text.Read(p)
+	} else {
+		n, err = s.next(p)
+	}
 	s.position += int64(n)
-	if s.Expand != nil && s.inflated != nil {
+	if s.Expand != nil && (s.inflated != nil || s.file.Member != nil && s.file.Member.Packing == Deflated) {
 		if err := s.Expand(int64(n)); err != nil {
 			return n, err
 		}
@@ -189,12 +236,15 @@ func (s *Stream) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if err == io.EOF {
-		if s.file.Compression == None && s.position < s.file.Size {
+		if s.file.isPlain() && s.position < s.file.Size {
 			return n, s.file.resized(s.position)
 		}
 		return n, io.EOF
 	}
 	if _, isFault := errors.AsType[*Fault](err); isFault {
+		if s.text != nil {
+			s.text = s.inCharset() // reading may go on after a fault, and this reader does not
+		}
 		return n, err
 	}
 	if errors.Is(err, storage.ErrChanged) {
@@ -267,12 +317,14 @@ func (f *File) resized(size int64) error {
 // Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice
 // does no harm.
 func (s *Stream) Close() error {
-	for _, reader := range []*inflate.Reader{s.gzip, s.zstd} {
-		if reader != nil {
-			reader.Close()
-		}
+	for _, reader := range s.decoders {
+		reader.Close()
 	}
-	s.gzip, s.zstd, s.inflated, s.decoded = nil, nil, nil, nil
+	s.decoders, s.inflated, s.decoded = nil, nil, nil
+	if s.cursor != nil {
+		s.cursor.stream.Close() // a close after reads loses nothing
+		s.cursor = nil
+	}
 	return s.closeFile()
 }
 

@@ -22,17 +22,17 @@ func TestAnnotationOfObjects(t *testing.T) {
 		{alone, `{"text":"x"}`, `{"text":"x","cluster":null,"cluster_size":1,"kept":true,"kept_id":null}`},
 		{removed, " { \"text\" : \"}\" } \r\n", " { \"text\" : \"}\" ,\"cluster\":\"a\\\"\",\"cluster_size\":3,\"kept\":false,\"kept_id\":\"b\"} \r\n"},
 	} {
-		if got := string(corpus.JSONLines.Definition().Annotator().Record([]byte("-"), []byte(c.line), c.of)); got != "-"+c.want {
+		if got := string(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record([]byte("-"), []byte(c.line), c.of)); got != "-"+c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
 func TestAnnotationOfCells(t *testing.T) {
-	if got := string(corpus.CSV.Definition().Annotator().Header(nil, []byte("id,text\r\n"))); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
+	if got := string(corpus.CSV.Definition().Annotator(corpus.Wanted{}).Header(nil, []byte("id,text\r\n"))); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
 		t.Errorf("header %q", got)
 	}
-	if got := string(corpus.TSV.Definition().Annotator().Record(nil, []byte("1\tx"), corpus.Annotation{Size: 1, Kept: true})); got != "1\tx\t\t1\ttrue\t" {
+	if got := string(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, []byte("1\tx"), corpus.Annotation{Size: 1, Kept: true})); got != "1\tx\t\t1\ttrue\t" {
 		t.Errorf("cells %q", got)
 	}
 }
@@ -51,7 +51,7 @@ func FuzzAnnotation(f *testing.F) {
 			Kept        bool
 			KeptID      *string `json:"kept_id"`
 		}
-		if err := json.Unmarshal(corpus.JSONLines.Definition().Annotator().Record(nil, record, a), &got); err != nil {
+		if err := json.Unmarshal(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record(nil, record, a), &got); err != nil {
 			t.Fatal(err)
 		}
 		is := func(got *string, want string) bool { return got == nil && want == "" || got != nil && *got == want }
@@ -65,7 +65,7 @@ func FuzzAnnotation(f *testing.F) {
 			t.Fatal(err)
 		}
 		w.Flush()
-		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator().Record(nil, cells.Bytes(), a)))
+		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, cells.Bytes(), a)))
 		r.Comma = '\t'
 		row, err := r.Read()
 		if err != nil || len(row) != 6 {

@@ -69,7 +69,8 @@ func BenchmarkRead(b *testing.B) {
 		b.Fatal(err)
 	}
 	folder := b.TempDir()
-	for name, content := range map[string][]byte{"a.jsonl": lines.Bytes(), "a.csv": table.Bytes(), "a.warc": archive.Bytes(), "a.parquet": columns.Bytes()} {
+	array := append(append([]byte{'['}, bytes.ReplaceAll(bytes.TrimSpace(lines.Bytes()), []byte("\n"), []byte(",\n"))...), ']')
+	for name, content := range map[string][]byte{"a.jsonl": lines.Bytes(), "a.json": array, "a.csv": table.Bytes(), "a.warc": archive.Bytes(), "a.parquet": columns.Bytes()} {
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			b.Fatal(err)
@@ -106,6 +107,21 @@ func BenchmarkRead(b *testing.B) {
 				b.Fatal(n, err)
 			}
 			file.Close()
+		}
+	})
+	b.Run("encoding/json, array", func(b *testing.B) {
+		b.SetBytes(texts)
+		for b.Loop() {
+			decoder := json.NewDecoder(bytes.NewReader(array))
+			if _, err := decoder.Token(); err != nil {
+				b.Fatal(err)
+			}
+			for decoder.More() {
+				var r row
+				if err := decoder.Decode(&r); err != nil {
+					b.Fatal(err)
+				}
+			}
 		}
 	})
 	b.Run("encoding/json", func(b *testing.B) {

@@ -14,106 +14,110 @@ import (
 )
 
 func init() {
-	corpus.Register(separated(corpus.CSV, "csv", ',', ".csv"))
-	corpus.Register(separated(corpus.TSV, "tsv", '\t', ".tsv", ".tab"))
+	corpus.Register(separated(corpus.CSV, "csv", func(w corpus.Wanted) separator { return separator(w.Delimiter) }, ".csv"))
+	corpus.Register(separated(corpus.TSV, "tsv", func(corpus.Wanted) separator { return '\t' }, ".tsv", ".tab"))
 }
 
 // separated is the format of records whose fields are separated by a comma or another character. Fields are
 // quoted as RFC 4180 says. The first record names the fields.
-func separated(f corpus.Format, name string, comma byte, endings ...string) corpus.Definition {
+func separated(f corpus.Format, name string, by func(corpus.Wanted) separator, endings ...string) corpus.Definition {
 	return corpus.Definition{
-		Format: f, Name: name, Endings: endings, HasFields: true,
-		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
-			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
+		Format: f, Name: name, Endings: endings, HasFields: true, Charset: corpus.AnyCharset,
+		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source {
+			return newFramedSource(l, f, &csvFraming{format: f, separator: by(w)})
 		},
-		Decoder: func(w corpus.Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
-		FieldNames: func(header, _ []byte) []string {
-			names, _ := newCSVDecoder(corpus.Wanted{}, comma).read(header) // an unreadable header has no names
-			return names
+		Decoder: func(w corpus.Wanted) corpus.Decoder { return newCSVDecoder(w, by(w)) },
+		FieldNames: func(w corpus.Wanted, header, _ []byte) []string {
+			return fieldNames(header, by(w))
 		},
-		Annotator: func() corpus.Annotator { return csvAnnotator{comma} },
+		Annotator: func(w corpus.Wanted) corpus.Annotator { return &csvAnnotator{separator: by(w)} },
 	}
 }
 
-// csvSource cuts a file into records. A quoted field may hold line feeds. So the end of a record is known
+// fieldNames returns the names in a header. An unreadable one has none.
+func fieldNames(header []byte, by separator) []string {
+	names, _ := newCSVDecoder(corpus.Wanted{}, by).readHeader(header)
+	return names
+}
+
+// delimiters are what may stand between fields, the most likely one first.
+const delimiters = ",;\t|"
+
+// separator is the byte between the fields of a record. 0 stands for the one that the header shows.
+type separator byte
+
+// in returns the separator of a file whose content begins with its header. Of several that the header may have it is the most
+// frequent one.
+func (s separator) in(content []byte) byte {
+	if s != 0 {
+		return byte(s)
+	}
+	best, most := delimiters[0], 0
+	for _, c := range []byte(delimiters) {
+		if n := separators(bytes.TrimLeft(content, "\r\n"), c); n > most {
+			best, most = c, n
+		}
+	}
+	return best
+}
+
+// separators counts how often a separator stands between the fields of the first record.
+func separators(content []byte, comma byte) (n int) {
+	isStart, isQuoted := true, false // of a field
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; {
+		case isQuoted && c == '"' && i+1 < len(content) && content[i+1] == '"':
+			i++
+		case isQuoted:
+			isQuoted = c != '"'
+		case c == '"' && isStart:
+			isQuoted, isStart = true, false
+		case strings.IndexByte(delimiters, c) >= 0:
+			isStart = true
+			if c == comma {
+				n++
+			}
+		case c == '\n' || c == '\r':
+			return n
+		default:
+			isStart = false
+		}
+	}
+	return n
+}
+
+// csvFraming cuts a file into records. A quoted field may hold line feeds. So the end of a record is known
 // only to a reader that begins at the beginning of the file.
-type csvSource struct {
-	limits corpus.Limits
-	format corpus.Format
-	comma  byte
-
-	stream  corpus.Stream
-	number  int
-	path    string
-	header  []byte
-	carry   []byte // read but not handed out; it ends where the stream stands
-	skips   bool   // the current line is the rest of a reject
-	newline byte   // ends a line: a line feed, or a carriage return if the first record ends with that alone
+type csvFraming struct {
+	format    corpus.Format
+	separator separator
+	comma     byte // the separator of the current file
+	skips     bool // the current line is the rest of a reject
+	newline   byte // ends a line: a line feed, or a carriage return if the first record ends with that alone
 }
 
-// Reset goes on to another file, and reads its header.
-func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
-	if err := c.stream.Reset(file, s.Start, c.limits.Window); err != nil {
-		return err
-	}
-	c.number, c.path, c.skips = s.File, file.Path, false
-	if c.carry, err = c.stream.Fill(c.carry[:0], corpus.BatchBytes); err != nil {
-		return err
-	}
-	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
-	c.newline = lineEnd(data, c.comma, c.stream.Ended)
+// begin finds the first record that is no empty line. It names the fields.
+func (c *csvFraming) begin(s *framedSource, content []byte) (header []byte, used int, err error) {
+	data := bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))
+	c.skips, c.comma = false, c.separator.in(data)
+	c.newline = lineEnd(data, c.comma, s.stream.Ended)
 	end, _ := c.recordEnd(data)
 	for end > 0 && isEmptyLine(data[:end]) {
 		data = data[end:]
 		end, _ = c.recordEnd(data)
 	}
 	switch {
-	case end < 0 && c.stream.Ended:
+	case end < 0 && s.stream.Ended:
 		end = len(data)
 	case end < 0:
-		return fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", c.path, corpus.BatchBytes, c.format)
+		return nil, 0, fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", s.path, corpus.BatchBytes, c.format)
 	}
-	c.header = bytes.Clone(data[:end])
-	c.carry = c.carry[:copy(c.carry, data[end:])]
-	return nil
+	return data[:end], len(content) - len(data) + end, nil
 }
 
-// Next reads the next batch of whole records.
-func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
-	data := append(buffer[:0], c.carry...)
-	c.carry = c.carry[:0]
-	held := false
-	for size := corpus.BatchBytes; ; size *= 2 {
-		if size > corpus.LongLine && !held {
-			if err := c.stream.Hold(); err != nil {
-				return corpus.Batch{}, err
-			}
-			held = true
-		}
-		var err error
-		if data, err = c.stream.Fill(data, size); err != nil {
-			return corpus.Batch{}, err
-		}
-		b := corpus.Batch{File: c.number, Format: c.format, Header: c.header}
-		end := c.frame(&b, data)
-		if len(b.Frames) > 0 || len(c.stream.Rejects) > 0 {
-			b.Data, b.Rejects, c.stream.Rejects = data[:end], c.stream.Rejects, nil
-			c.carry = append(c.carry, data[end:]...)
-			return b, nil
-		}
-		if c.stream.Ended {
-			return corpus.Batch{}, c.stream.End()
-		}
-		if data = data[:copy(data, data[end:])]; end > 0 {
-			size = corpus.BatchBytes / 2 // the loop doubles it
-		}
-	}
-}
-
-// frame finds the records in data, which ends where the stream stands. It returns the end of the bytes that
-// are done with.
-func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
-	start := c.stream.Position() - int64(len(data))
+// frame finds the records in data.
+func (c *csvFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
+	start := s.start(data)
 	if c.skips {
 		n := bytes.IndexByte(data, c.newline)
 		if n < 0 {
@@ -125,14 +129,14 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		at := end
 		length, isOpen := c.recordEnd(data[at:])
 		switch {
-		case length < 0 && !c.stream.Ended && int64(len(data)-at) <= c.limits.Line:
+		case length < 0 && !s.stream.Ended && int64(len(data)-at) <= s.limits.Line:
 			return at
-		case length < 0 && c.stream.IsCut:
+		case length < 0 && s.stream.IsCut:
 			return len(data) // the fault of the stream stands for this record
-		case length < 0 && c.stream.Ended && !isOpen:
+		case length < 0 && s.stream.Ended && !isOpen:
 			length = len(data) - at // the last record of a file may lack its line feed
 		}
-		if length >= 0 && int64(length) <= c.limits.Line {
+		if length >= 0 && int64(length) <= s.limits.Line {
 			end = at + length
 			if !isEmptyLine(data[at:end]) {
 				b.Frames = append(b.Frames, corpus.Frame{Position: start + int64(at), Start: at, End: end})
@@ -144,10 +148,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		if c.skips = line == 0; c.skips {
 			line = len(data) - at
 		}
-		c.stream.Rejects = append(c.stream.Rejects, corpus.Reject{
-			Position: start + int64(at),
-			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for: the next line is taken for another record", c.limits.Line, c.limits.Setting()),
-		})
+		s.reject(start+int64(at), fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for: the next line is taken for another record", s.limits.Line, s.limits.Setting()))
 		end = at + line
 	}
 	return end
@@ -174,7 +175,7 @@ func lineEnd(data []byte, comma byte, isAll bool) byte {
 }
 
 // recordEnd returns the end of the record at the beginning of data, as the function of that name does.
-func (c *csvSource) recordEnd(data []byte) (end int, isOpen bool) {
+func (c *csvFraming) recordEnd(data []byte) (end int, isOpen bool) {
 	return recordEnd(data, c.comma, c.newline)
 }
 
@@ -209,32 +210,43 @@ func recordEnd(data []byte, comma, newline byte) (end int, isOpen bool) {
 	return -1, false
 }
 
-// Close closes the current file.
-func (c *csvSource) Close() error { return c.stream.Close() }
-
 // csvAnnotator adds cells before the line end of a record.
-type csvAnnotator struct{ comma byte }
-
-func (c csvAnnotator) Clash(header, _ []byte) string {
-	names, _ := newCSVDecoder(corpus.Wanted{}, c.comma).read(header) // an unreadable header has no names
-	for _, name := range corpus.AnnotationFields {
-		if slices.Contains(names, name) {
-			return name
-		}
-	}
-	return ""
+type csvAnnotator struct {
+	separator separator
+	header    []byte
+	comma     byte   // between the fields of a file with that header
+	clash     string // one of [corpus.AnnotationFields] that the header names
 }
 
-func (c csvAnnotator) Header(b, header []byte) []byte {
+// reset goes on to another header, if it is another.
+func (c *csvAnnotator) reset(header []byte) {
+	if c.comma != 0 && bytes.Equal(header, c.header) {
+		return
+	}
+	c.header, c.comma, c.clash = bytes.Clone(header), c.separator.in(header), ""
+	names := fieldNames(header, c.separator)
+	if i := slices.IndexFunc(corpus.AnnotationFields, func(name string) bool { return slices.Contains(names, name) }); i >= 0 {
+		c.clash = corpus.AnnotationFields[i]
+	}
+}
+
+func (c *csvAnnotator) Clash(header, _ []byte) string {
+	c.reset(header)
+	return c.clash
+}
+
+func (c *csvAnnotator) Header(b, header []byte) []byte {
+	c.reset(header)
 	return c.append(b, header, corpus.AnnotationFields)
 }
 
-func (c csvAnnotator) Record(b, record []byte, a corpus.Annotation) []byte {
+func (c *csvAnnotator) Record(b, record []byte, a corpus.Annotation) []byte {
 	return c.append(b, record, []string{a.Cluster, strconv.FormatInt(a.Size, 10), strconv.FormatBool(a.Kept), a.KeptID})
 }
 
 // append appends a record with more cells.
-func (c csvAnnotator) append(b, record []byte, cells []string) []byte {
+func (c *csvAnnotator) append(b, record []byte, cells []string) []byte {
+	c.reset(c.header)
 	content := bytes.TrimRight(record, "\r\n")
 	b = append(b, content...)
 	for _, cell := range cells {
@@ -245,8 +257,8 @@ func (c csvAnnotator) append(b, record []byte, cells []string) []byte {
 }
 
 // appendCell appends a cell, in quotes where it needs them.
-func (c csvAnnotator) appendCell(b []byte, cell string) []byte {
-	if !strings.ContainsAny(cell, "\"\r\n"+string(c.comma)) {
+func (c *csvAnnotator) appendCell(b []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, "\"\r\n"+string(rune(c.comma))) {
 		return append(b, cell...)
 	}
 	b = append(b, '"')
@@ -256,8 +268,8 @@ func (c csvAnnotator) appendCell(b []byte, cell string) []byte {
 
 // csvDecoder takes fields out of records. It is not for concurrent use.
 type csvDecoder struct {
-	fields corpus.Fields
-	comma  rune
+	fields    corpus.Fields
+	separator separator
 
 	header  []byte // the header to which id and texts belong
 	names   []string
@@ -277,11 +289,11 @@ type csvDecoder struct {
 // readBuffer is the read buffer of a decoder, in bytes.
 const readBuffer = 64 << 10
 
-func newCSVDecoder(w corpus.Wanted, comma byte) *csvDecoder {
-	d := &csvDecoder{fields: w.Fields, comma: rune(comma), bytes: []byte{}, found: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}} // an empty value is not nil
+func newCSVDecoder(w corpus.Wanted, by separator) *csvDecoder {
+	d := &csvDecoder{fields: w.Fields, separator: by, bytes: []byte{}, found: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}} // an empty value is not nil
 	d.buffer = bufio.NewReaderSize(&d.content, readBuffer)
 	d.reader = csv.NewReader(d.buffer) // takes a buffer of that size as it is
-	d.reader.Comma, d.reader.FieldsPerRecord, d.reader.ReuseRecord = d.comma, -1, true
+	d.reader.FieldsPerRecord, d.reader.ReuseRecord = -1, true
 	return d
 }
 
@@ -374,7 +386,7 @@ func isNone(value []byte) bool {
 // setHeader finds the columns of the wanted fields. If two columns have one name, the last one counts, as in
 // JSON.
 func (d *csvDecoder) setHeader(header []byte) error {
-	names, err := d.read(header)
+	names, err := d.readHeader(header)
 	if err != nil {
 		return fmt.Errorf("the first record, which names the fields: %w", err)
 	}
@@ -400,6 +412,12 @@ func (d *csvDecoder) setHeader(header []byte) error {
 		d.others = append(d.others, at(name))
 	}
 	return nil
+}
+
+// readHeader cuts the record that names the fields.
+func (d *csvDecoder) readHeader(header []byte) ([]string, error) {
+	d.reader.Comma = rune(d.separator.in(header))
+	return d.read(header)
 }
 
 // read cuts a record into its fields, which are valid until the next call.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/parquetfile"
 )
 
 // Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
@@ -29,7 +30,7 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 	for i := range files {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
-		if parts == nil || file.Unlisted {
+		if parts == nil || file.Unlisted || file.Recalled {
 			continue
 		}
 		group.Go(func() (err error) {
@@ -43,7 +44,7 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 }
 
 // opened is how many files are opened at a time. Each waits for the disk or the network.
-const opened = 16
+const opened = 64
 
 // Reader reads stretches of files of any format. It is a [corpus.Source], except that its files may differ in
 // their formats.
@@ -110,15 +111,17 @@ type Decoder struct {
 	wanted   corpus.Wanted
 	decoders map[corpus.Format]corpus.Decoder
 	name     []byte // name of a file that is a document
+	folders  folderValues
 }
 
 // NewDecoder returns a decoder of records.
 func NewDecoder(wanted corpus.Wanted) *Decoder {
-	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}}
+	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}, folders: folderValues{fields: wanted.Fields.Others}}
 }
 
 // Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has
-// its name as its id. For a stream of lines, File may be nil.
+// its name as its id. Other fields that a record lacks have the values that folders give, as in lang=de/a.jsonl. For a stream of
+// lines, File may be nil.
 func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
 	decoder, known := d.decoders[batch.Format]
 	if !known {
@@ -133,6 +136,9 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 		name, _ := file.Place(position)
 		content.ID, content.HasID = append(d.name[:0], name...), true
 		d.name = content.ID
+	}
+	if _, isPassed := errors.AsType[corpus.PassedOver](err); file != nil && len(content.Others) > 0 && (err == nil || isPassed) {
+		content.Others = d.folders.fill(content.Others, file.At(position).Path)
 	}
 	return content, err
 }
@@ -167,10 +173,17 @@ func probed(n int) []int {
 }
 
 func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
+	fieldNames := file.Format.Definition().FieldNames
+	if fieldNames == nil {
+		return nil // no record of such a file lacks a field, or all do and its footer has told it
+	}
 	decoder := NewDecoder(wanted)
 	seen := 0
 	names := map[string]bool{}
 	for batch, err := range Batches(file, number, limits, wanted) {
+		if missing, is := errors.AsType[*parquetfile.FieldError](err); is {
+			return missing
+		}
 		if err != nil {
 			return nil
 		}
@@ -182,10 +195,8 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
-			if fieldNames := batch.Format.Definition().FieldNames; fieldNames != nil {
-				for _, name := range fieldNames(batch.Header, record) {
-					names[name] = true
-				}
+			for _, name := range fieldNames(wanted, batch.Header, record) {
+				names[name] = true
 			}
 			if seen++; seen == probedRecords {
 				return noField(wanted.Fields, seen, names)
@@ -257,7 +268,7 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 	case definition.Annotator == nil:
 		return fmt.Errorf("records of the format %v have no fields, so annotated cannot add any", file.Format)
 	}
-	annotator, seen := definition.Annotator(), 0
+	annotator, seen := definition.Annotator(wanted), 0
 	for batch, err := range Batches(*file, number, limits, wanted) {
 		if err != nil {
 			return nil

@@ -10,29 +10,35 @@ import (
 )
 
 func init() {
-	corpus.Register(corpus.Definition{
-		Format: corpus.JSONLines, Name: "jsonl", IsLines: true, HasFields: true,
+	corpus.Register(objects(corpus.Definition{
+		Format: corpus.JSONLines, Name: "jsonl", IsLines: true,
 		Endings: []string{".jsonl", ".ndjson", ".json"},
 		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
-		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			lines := corpus.NewJSONDecoder(w.Fields)
-			lines.LimitFeatures(w.MaxFeatures)
-			return jsonDecoder{lines}
-		},
-		FieldNames: jsonNames,
-		Annotator: func() corpus.Annotator {
-			return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
-		},
-	})
+	}, "the line"))
 }
 
-// jsonDecoder decodes lines of JSON, which have no header.
-type jsonDecoder struct{ lines *corpus.JSONDecoder }
+// objects completes the definition of a format whose records are objects of JSON. Name is what a record is called.
+func objects(d corpus.Definition, name string) corpus.Definition {
+	d.HasFields, d.Charset, d.FieldNames = true, corpus.MarkedCharset, jsonNames
+	d.Decoder = func(w corpus.Wanted) corpus.Decoder {
+		decoder := corpus.NewJSONDecoder(w.Fields)
+		decoder.LimitFeatures(w.MaxFeatures)
+		decoder.Call(name)
+		return jsonDecoder{decoder}
+	}
+	d.Annotator = func(corpus.Wanted) corpus.Annotator {
+		return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
+	}
+	return d
+}
 
-func (d jsonDecoder) Decode(_, line []byte) (corpus.Record, error) { return d.lines.Decode(line) }
+// jsonDecoder decodes objects of JSON, which have no header.
+type jsonDecoder struct{ objects *corpus.JSONDecoder }
+
+func (d jsonDecoder) Decode(_, record []byte) (corpus.Record, error) { return d.objects.Decode(record) }
 
 // jsonNames returns the names of the fields of a line, and of the fields inside them.
-func jsonNames(_, line []byte) (names []string) {
+func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {
 		return nil

@@ -23,7 +23,7 @@ func init() {
 		},
 		Parts: parquetParts,
 		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
-			err = withParquet(file, func(p *parquetfile.File) error {
+			err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 				p.Limit(limits.Memory, limits.HoldWindow)
 				if annotation == nil {
 					rows, err = p.Copy(out, keep)
@@ -37,13 +37,13 @@ func init() {
 			})
 			return rows, err
 		},
-		Annotatable: func(file *corpus.File) error { return withParquet(file, (*parquetfile.File).Annotatable) },
+		Annotatable: func(file *corpus.File) error { return withParquet(file, nil, (*parquetfile.File).Annotatable) },
 	})
 }
 
 // withParquet opens a file for what use does.
-func withParquet(file *corpus.File, use func(*parquetfile.File) error) error {
-	handle, err := corpus.OpenUnchanged(file)
+func withParquet(file *corpus.File, ahead *corpus.Ahead, use func(*parquetfile.File) error) error {
+	handle, err := ahead.Open(file)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ type parquetFile struct {
 }
 
 // openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openParquet(file *corpus.File, wanted corpus.Wanted) (*parquetFile, error) {
-	handle, err := corpus.OpenUnchanged(file)
+func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (*parquetFile, error) {
+	handle, err := ahead.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 
 // parquetParts returns where a file can be cut: at its row groups.
 func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
-	p, err := openParquet(file, wanted)
+	p, err := openParquet(file, wanted, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
 	}
@@ -156,7 +156,7 @@ func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if err := p.closeFile(); err != nil {
 		return err
 	}
-	if p.file, err = openParquet(&file, p.wanted); err != nil {
+	if p.file, err = openParquet(&file, p.wanted, p.limits.Ahead); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
 	p.file.Limit(p.limits.Memory, p.limits.HoldWindow)

@@ -16,7 +16,7 @@ import (
 
 func init() {
 	corpus.Register(whole(corpus.Definition{
-		Format: corpus.Text, Name: "text", Help: "a file is a document",
+		Format: corpus.Text, Name: "text", Help: "a file is a document", AllNames: true,
 		// Prose, markup and source code.
 		Endings: strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
@@ -26,14 +26,14 @@ func init() {
 			.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
 			.xml .yaml .yml .toml .ini .cfg .conf .properties .cmake .gradle .tf .nix`),
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+			return &wholeDecoder{mediaType: "text/plain", charset: w.Charset, text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
 	}))
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
 		Endings: []string{".html", ".htm", ".xhtml"},
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &wholeDecoder{mediaType: "text/html", text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+			return &wholeDecoder{mediaType: "text/html", charset: w.Charset, text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
 	}))
 }
@@ -172,6 +172,7 @@ func (w *wholeSource) Close() error { return w.stream.Close() }
 // wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
 type wholeDecoder struct {
 	mediaType string
+	charset   string
 	text      pageText
 	fields    []string // other fields
 	others    [][]byte // stay nil, but for web pages: the file has no fields
@@ -188,7 +189,7 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if d.mediaType == "text/html" {
 		d.readOthers(content)
 	}
-	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
+	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)}), Others: d.others}, nil
 }
 
 func (d *wholeDecoder) readOthers(content []byte) {

@@ -1,6 +1,6 @@
-// Package inflate decodes files of gzip members or zstd frames.
+// Package inflate decodes files of gzip members or zstd frames, and of bzip2, xz and lz4.
 //
-// One core decodes zstd, which is fast enough, and a gzip file of a single member. A gzip file of many is cut into chunks
+// One core decodes zstd, which is fast enough, a gzip file of a single member, and what libraries decode: bzip2, xz and lz4. A gzip file of many is cut into chunks
 // of whole members. [Lanes] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order.
 // What it returns is what one decoder would return that goes through the file alone, faults included.
 //

@@ -16,8 +16,8 @@ type column struct {
 	repeated bool
 	text     appender // nil where the bytes of the file are taken
 	pages    *pages
-	page     parquet.Page
-	reader   parquet.ValueReader // of page
+	page     parquet.Page        // nil if its values are plain
+	reader   parquet.ValueReader // of the page; nil between two
 	fault    error               // of opening the column
 
 	values  [valuesAtOnce]parquet.Value
@@ -41,10 +41,8 @@ func (c *column) fill() error {
 		if c.fault != nil {
 			return c.fault
 		}
-		if c.page == nil {
-			if c.page, c.fault = c.pages.read(); c.fault == nil {
-				c.fault = c.open()
-			}
+		if c.reader == nil {
+			c.fault = c.open()
 			continue
 		}
 		if err := c.take(); err == io.EOF {
@@ -56,10 +54,18 @@ func (c *column) fill() error {
 	return nil
 }
 
-// open begins with the values of the page.
+// open begins with the values of the next page.
 func (c *column) open() (err error) {
+	page, plain, err := c.pages.read()
+	if err != nil {
+		return err
+	}
 	defer recovered(&err)
-	c.reader = c.page.Values()
+	if c.page = page; page != nil {
+		c.reader = page.Values()
+	} else {
+		c.reader = plain
+	}
 	return nil
 }
 
@@ -144,8 +150,8 @@ func (c *column) appendValue(b []byte, value parquet.Value) []byte {
 func (c *column) release() {
 	if c.page != nil {
 		parquet.Release(c.page)
-		c.page, c.reader = nil, nil
 	}
+	c.page, c.reader = nil, nil
 }
 
 // storageFault returns the error of the storage, if a read has failed.

@@ -26,6 +26,7 @@ const (
 	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
 	// pageCopies is how often the content of a page is in memory at most: decompressed, as the library reads it, and as its values.
+	// Plain texts are read where they are decompressed.
 	pageCopies = 3
 	// valueBytes is what a value takes beside its content.
 	valueBytes = 8
@@ -63,11 +64,11 @@ func (f *File) mostList() int64 {
 
 // charge charges the next page, in place of the one before it. A dictionary stays with the pages that follow it. It waits for the
 // right to hold a large page.
-func (p *pages) charge(header *format.PageHeader) error {
+func (p *pages) charge(header *format.PageHeader, copies int64) error {
 	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
 	p.file.held.Add(-p.charged)
 	values := header.DataPageHeader.V.NumValues + header.DataPageHeaderV2.V.NumValues + header.DictionaryPageHeader.V.NumValues
-	p.charged = stored + pageCopies*size + valueBytes*int64(values) // only one of them is not 0
+	p.charged = stored + copies*size + valueBytes*int64(values) // only one of them is not 0
 	held := p.file.held.Add(p.charged)
 	if p.file.most > 0 && held > p.file.most {
 		return &PageError{Column: p.path, Bytes: held, Limit: p.file.most}

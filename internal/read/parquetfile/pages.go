@@ -79,24 +79,28 @@ func openPages(f *File, group, number int) (*pages, error) {
 	return p, nil
 }
 
-// read returns the next page with values, which the caller releases. The error is io.EOF at the end.
-func (p *pages) read() (page parquet.Page, err error) {
+// read returns the next page with values, which the caller releases, or its values if they are plain. The error is io.EOF at the end.
+func (p *pages) read() (page parquet.Page, plain *plainValues, err error) {
 	defer recovered(&err)
+	if plain, err = p.readPlain(); plain != nil || err != nil {
+		return nil, plain, err
+	}
 	page, err = p.inner.ReadPage()
 	switch {
 	case err == nil:
-		return page, nil
+		return page, nil, nil
 	case p.fault != nil && p.fault != io.EOF:
-		return nil, p.fault
+		return nil, nil, p.fault
 	case err == io.EOF && p.fault == io.EOF && len(p.ready) == 0:
-		return nil, io.EOF
+		return nil, nil, io.EOF
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("page %d ends too early: %w", p.number-1, io.ErrUnexpectedEOF)
+		return nil, nil, fmt.Errorf("page %d ends too early: %w", p.number-1, io.ErrUnexpectedEOF)
 	}
-	return nil, err
+	return nil, nil, err
 }
 
-// ReadAt gives the library what it reads. It reads from the beginning on, without gaps.
+// ReadAt gives the library what it reads. It reads from the beginning on, without gaps. It gives no more than the rest of a page:
+// the next one may be none of the library's.
 func (p *pages) ReadAt(b []byte, offset int64) (int, error) {
 	if offset != p.offset {
 		return 0, errors.New("the dictionary does not come before the values")
@@ -115,7 +119,9 @@ func (p *pages) ReadAt(b []byte, offset int64) (int, error) {
 		m := copy(b[n:], p.ready)
 		p.ready = p.ready[m:]
 		p.offset += int64(m)
-		n += m
+		if n += m; len(p.ready) == 0 && len(p.body) == 0 {
+			break
+		}
 	}
 	return n, nil
 }
@@ -127,7 +133,7 @@ func (p *pages) prepare() error {
 	}
 	header, length, err := p.header()
 	if err == nil {
-		p.body, err = p.page(header, p.next+int64(length))
+		p.body, err = p.page(header, p.next+int64(length), pageCopies)
 	}
 	if err != nil {
 		return fmt.Errorf("page %d at byte %d: %w", p.number, p.next, err)
@@ -164,8 +170,9 @@ func (p *pages) header() (*format.PageHeader, int, error) {
 	}
 }
 
-// page reads the page at an offset of the file, and returns its content. It is valid until the next page.
-func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
+// page reads the page at an offset of the file, and returns its content, which is in memory as often as copies says. It is valid until
+// the next page.
+func (p *pages) page(header *format.PageHeader, offset, copies int64) ([]byte, error) {
 	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
 	switch {
 	case stored < 0 || stored > p.chunk.end-offset:
@@ -175,7 +182,7 @@ func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 	}
 	levels, err := p.checkHeader(header)
 	if err == nil {
-		err = p.charge(header)
+		err = p.charge(header, copies)
 	}
 	if err != nil {
 		return nil, err
@@ -194,6 +201,7 @@ func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 		if content, err = p.file.decompress(p.codec, p.plain[:levels:room], content[levels:]); err != nil {
 			return nil, fmt.Errorf("decompress it: %w", err)
 		}
+		p.chunk.drop()
 	}
 	return content, p.checkContent(header, content)
 }
@@ -245,6 +253,13 @@ func (c *chunk) peek(offset int64, length int) ([]byte, error) {
 	n, err := c.read(c.window[had:], offset+int64(had))
 	c.window = c.window[:had+n]
 	return c.window, err
+}
+
+// drop gives up what was read of a large page.
+func (c *chunk) drop() {
+	if cap(c.window) > keepMemory {
+		c.window = nil
+	}
 }
 
 // read fills p from the file.

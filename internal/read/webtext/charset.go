@@ -42,6 +42,51 @@ func lookup(label string) (e encoding.Encoding, known bool) {
 	return e, true
 }
 
+// Charset returns the encoding that a label names, and its name in HTML. Of UTF-8 the encoding is nil.
+func Charset(label string) (e encoding.Encoding, name string, known bool) {
+	if e, known = lookup(label); known {
+		_, name = charset.Lookup(label)
+	}
+	return e, name, known
+}
+
+// Marked returns the name of the charset that a byte order mark at the beginning of a text tells, or "".
+func Marked(text []byte) string {
+	for _, b := range byteOrderMarks {
+		if bytes.HasPrefix(text, []byte(b.mark)) {
+			return b.name
+		}
+	}
+	return ""
+}
+
+// fewBad is how many characters of UTF-8 must stand beside one bad byte in a text of UTF-8.
+const fewBad = 4
+
+// Guess returns the name of the charset of a text without a byte order mark, by its beginning. A text is UTF-8 as well if few of its
+// characters beyond ASCII are bad.
+func Guess(text []byte) string {
+	if isValid(text) {
+		return utf8Name
+	}
+	good, bad := 0, 0
+	for rest := text; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			bad++
+		case r >= utf8.RuneSelf:
+			good++
+		}
+		rest = rest[n:]
+	}
+	if good >= fewBad*bad {
+		return utf8Name
+	}
+	name, _ := new(Extractor).guess(text)
+	return name
+}
+
 // encodingOf returns the encoding of a page, nil for UTF-8, and its content after a byte order mark.
 func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 	content := page.Content
@@ -63,7 +108,8 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 	if isUTF8 {
 		return nil, content
 	}
-	return e.guess(content), content
+	_, found := e.guess(content)
+	return found, content
 }
 
 // shifts reports whether a text has bytes that occur in other encodings and not in text of UTF-8: escape in ISO-2022-JP,
@@ -164,8 +210,8 @@ func labelIn(key string, value []byte) string {
 // likely are the guesses to prefer where several are as good, best first.
 var likely = []string{"UTF-8", "GB18030", "Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "windows-1251", "ISO-8859-1"}
 
-// guess returns the encoding that a text without a label most looks like.
-func (e *Extractor) guess(content []byte) encoding.Encoding {
+// guess returns the encoding that a text without a label most looks like, and its name.
+func (e *Extractor) guess(content []byte) (string, encoding.Encoding) {
 	first := slices.IndexFunc(content, func(c byte) bool { return c >= utf8.RuneSelf })
 	sample := content[max(first, 0):]
 	sample = sample[:min(len(sample), sampleBytes)]
@@ -181,12 +227,12 @@ func (e *Extractor) guess(content []byte) encoding.Encoding {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(rank(a.Charset), rank(b.Charset)), cmp.Compare(a.Charset, b.Charset))
 	})
 	for _, g := range guesses {
-		if found, known := lookup(g.Charset); known {
-			return found
+		if found, name, known := Charset(g.Charset); known {
+			return name, found
 		}
 	}
-	found, _ := lookup("windows-1252")
-	return found
+	found, name, _ := Charset("windows-1252")
+	return name, found
 }
 
 func rank(name string) int {

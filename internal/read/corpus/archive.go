@@ -1,0 +1,350 @@
+package corpus
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/ground/storage"
+)
+
+const (
+	// mostMembers is how many files an archive may have, and longestMember how long their names may be. All are held in memory.
+	mostMembers   = 1 << 20
+	longestMember = 4 << 10
+	// mostDirectory is how long the directory of a zip archive may be.
+	mostDirectory = 256 << 20
+	// headsBytes is how much is kept of the beginnings of files in a compressed archive, and shortHead how much of one beyond that.
+	headsBytes = 64 << 20
+	shortHead  = 64
+)
+
+// The first bytes of zip archives.
+const (
+	magicZip      = "PK\x03\x04"
+	magicEmptyZip = "PK\x05\x06"
+)
+
+// isArchive reports whether decoded content begins as an archive that is read.
+func isArchive(start []byte) bool {
+	return isTar(start) || bytes.HasPrefix(start, []byte(magicZip)) || bytes.HasPrefix(start, []byte(magicEmptyZip))
+}
+
+// contents are the files that an archive has.
+type contents struct {
+	archive *File
+	limit   int64 // of decoded bytes; 0: none
+	members map[string]entry
+	heads   int64 // bytes of the heads
+}
+
+// entry is a file of an archive.
+type entry struct {
+	Member
+	size int64
+}
+
+// expand puts the files of archives in their place, as if each archive were a folder.
+func (l *lister) expand(ctx context.Context, files []File, options Options) ([]File, error) {
+	var all []File
+	var members []candidate
+	for i := range files {
+		if !files[i].IsArchive {
+			all = append(all, files[i])
+			continue
+		}
+		found, err := l.members(ctx, &files[i], options)
+		if err != nil {
+			return nil, fmt.Errorf("list inputs: %s: %w", files[i].Path, err)
+		}
+		members = append(members, found...)
+	}
+	if err := inspectAll(ctx, members, options); err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		m.Member.head = nil
+		all = append(all, m.File)
+	}
+	return all, nil
+}
+
+// members returns those files of an archive that a folder would stand for, in the order of the archive.
+func (l *lister) members(ctx context.Context, archive *File, options Options) ([]candidate, error) {
+	c := &contents{archive: archive, limit: options.MaxExpanded, members: map[string]entry{}}
+	handle, err := OpenUnchanged(archive)
+	if err != nil {
+		return nil, err
+	}
+	defer handle.Close() // it was only read
+	fault, err := c.read(ctx, handle, options.holdWindow)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []string
+	for _, takes := range l.kinds() {
+		for name := range c.members {
+			if takes(path.Base(name)) {
+				wanted = append(wanted, name)
+			}
+		}
+		if len(wanted) > 0 {
+			break
+		}
+	}
+	switch {
+	case fault != "" && !slices.ContainsFunc(wanted, func(name string) bool { return c.members[name].size > 0 }):
+		return nil, errors.New(fault)
+	case len(wanted) == 0:
+		return nil, fmt.Errorf("the archive has %d files, and none has a name of a format that is read: unpack it, and name the files with a pattern", len(c.members))
+	}
+	slices.SortFunc(wanted, func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.members[a].Start, c.members[b].Start), strings.Compare(a, b))
+	})
+	files := make([]candidate, len(wanted))
+	for i, name := range slices.Backward(wanted) {
+		m := c.members[name]
+		delete(c.members, name)
+		if m.size > 0 {
+			m.Fault, fault = fault, "" // no split has an empty file
+		}
+		files[i].File = File{
+			Path: archive.Path + "!/" + name, Name: archive.Name + "/" + dropCompressionSuffix(name), Size: m.size,
+			Generation: archive.Generation, Identity: archive.Identity, Member: &m.Member,
+		}
+	}
+	for name := range c.members {
+		l.passed = l.passed.Add(PassedFiles{nameEnding(name): 1})
+	}
+	return files, nil
+}
+
+// read reads what an archive has. The fault says what is wrong behind the last of its files.
+func (c *contents) read(ctx context.Context, handle storage.File, holdWindow func() (func(), error)) (fault string, err error) {
+	if c.archive.Compression != None {
+		packed := &cursor{stream: Stream{Expand: c.expanded(ctx), holdWindow: holdWindow}}
+		defer packed.stream.Close()
+		if err := packed.stream.Reset(*c.archive, 0, 0); err != nil {
+			return "", err
+		}
+		return c.tar(ctx, readerFunc(packed.read), packed.stream.Position)
+	}
+	head := make([]byte, len(magicZip))
+	if _, err := handle.ReadAt(head, 0); err != nil {
+		return "", err
+	}
+	if string(head) == magicZip || string(head) == magicEmptyZip {
+		return "", c.zip(handle)
+	}
+	plain := &skipping{file: handle}
+	defer plain.Close()
+	return c.tar(ctx, plain, func() int64 { return plain.at })
+}
+
+// expanded returns what stops at the limit of decoded bytes, and at the end of the context.
+func (c *contents) expanded(ctx context.Context) func(int64) error {
+	sum := int64(0)
+	return func(bytes int64) error {
+		if sum += bytes; c.limit > 0 && sum > c.limit {
+			return fmt.Errorf("the archive expands to more than %d bytes: raise --max-expanded, or leave it out", c.limit)
+		}
+		return ctx.Err()
+	}
+}
+
+// tar reads the headers of an archive of tar. A damaged one has the files that come before the damage.
+func (c *contents) tar(ctx context.Context, content io.Reader, position func() int64) (fault string, err error) {
+	archive := tar.NewReader(content)
+	for {
+		header, err := archive.Next()
+		fault, isFault := errors.AsType[*Fault](err)
+		switch {
+		case err == io.EOF:
+			return "", nil
+		case isFault:
+			return fault.Message, nil
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, tar.ErrHeader), errors.Is(err, tar.ErrFieldTooLong):
+			return fmt.Sprintf("tar archive is cut short or damaged: %v; files after this point are lost", err), nil
+		case err == nil:
+			err = ctx.Err()
+		}
+		if err != nil {
+			return "", err
+		}
+		if header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeGNUSparse {
+			continue
+		}
+		for key := range header.PAXRecords {
+			if strings.HasPrefix(key, "GNU.sparse.") || header.Typeflag == tar.TypeGNUSparse {
+				return "", fmt.Errorf("%.100q has holes, which are not read in an archive: unpack it", header.Name)
+			}
+		}
+		e := entry{Member: Member{Start: position(), Stored: header.Size}, size: header.Size}
+		if c.archive.Compression != None {
+			e.Packing = InStream
+		} else if e.Stored = min(e.Stored, c.archive.Size-e.Start); e.Stored < e.size {
+			e.size = e.Stored // the archive is cut short, as its next header will show
+		}
+		if c.archive.Compression != None {
+			if e.head, err = c.head(archive, header.Size); err != nil {
+				return "", err
+			}
+		}
+		if err := c.add(header.Name, e); err != nil {
+			return "", err
+		}
+	}
+}
+
+// head returns the beginning of the current file. Damage is found again behind it.
+func (c *contents) head(content io.Reader, size int64) ([]byte, error) {
+	most := int64(storedHeadBytes)
+	if c.heads > headsBytes {
+		most = shortHead
+	}
+	head := make([]byte, min(most, size))
+	n, err := io.ReadFull(content, head)
+	c.heads += int64(n)
+	if _, isFault := errors.AsType[*Fault](err); isFault || err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// add adds a file. Of two of one name the last one counts, as when the archive is unpacked.
+func (c *contents) add(name string, e entry) error {
+	if len(name) > longestMember {
+		return fmt.Errorf("%.100q is the beginning of a name of more than %d bytes: unpack the archive", name, longestMember)
+	}
+	name = strings.TrimPrefix(path.Clean("/"+name), "/")
+	if slices.ContainsFunc(strings.Split(name, "/"), isHiddenOrMarked) || name == "" {
+		return nil
+	}
+	e.Archive, e.ArchiveSize, e.Of, e.Compression = c.archive.Path, c.archive.Size, c.archive.Name, c.archive.Compression
+	c.members[name] = e
+	if len(c.members) > mostMembers {
+		return fmt.Errorf("the archive has more than %d files: unpack it into a folder, and name that", mostMembers)
+	}
+	return nil
+}
+
+// zip reads the directory of a zip archive.
+func (c *contents) zip(handle storage.File) error {
+	budget := &budgeted{file: handle, left: mostDirectory}
+	archive, err := zip.NewReader(budget, c.archive.Size)
+	if err != nil {
+		return fmt.Errorf("%w: copy or download the archive again, or unpack it into a folder, and name that", err)
+	}
+	budget.left = c.archive.Size // the local headers, of which there are no more than files
+	var ends []entry
+	for _, file := range archive.File {
+		if what := documentOf(file.Name); what != "" {
+			return unread(what)
+		}
+		if !file.Mode().IsRegular() {
+			continue
+		}
+		e := entry{Member: Member{Stored: int64(file.CompressedSize64), Sum: file.CRC32}, size: int64(file.UncompressedSize64)}
+		switch {
+		case file.Flags&1 != 0:
+			return fmt.Errorf("%.100q is encrypted: unpack the archive", file.Name)
+		case file.Method == zip.Deflate:
+			e.Packing = Deflated
+		case file.Method != zip.Store || e.Stored != e.size:
+			return fmt.Errorf("%.100q is packed by method %d, which is not read: unpack the archive", file.Name, file.Method)
+		}
+		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 || e.Stored > c.archive.Size-e.Start {
+			return fmt.Errorf("%.100q lies outside of the archive, which is damaged: copy or download it again", file.Name)
+		}
+		ends = append(ends, e)
+		if err := c.add(file.Name, e); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(ends, func(a, b entry) int { return cmp.Compare(a.Start, b.Start) })
+	for i := 1; i < len(ends); i++ {
+		if ends[i-1].Start+ends[i-1].Stored > ends[i].Start {
+			return errors.New("files of the archive overlap, so that it expands to more than it holds: leave it out, or unpack it")
+		}
+	}
+	return nil
+}
+
+// documentOf says what a zip archive with a file of that name is, if it is a document.
+func documentOf(name string) string {
+	what := map[string]string{
+		"word/document.xml":      "a document of Word, which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.docx'",
+		"xl/workbook.xml":        "a workbook of Excel, which is not read: convert it with 'soffice --convert-to csv FILE.xlsx'",
+		"ppt/presentation.xml":   "a presentation of PowerPoint, which is not read: convert it with 'soffice --convert-to pdf FILE.pptx', and that with 'pdftotext FILE.pdf'",
+		"META-INF/container.xml": "an e-book (EPUB), which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.epub'",
+		"content.xml":            "an OpenDocument, which is not read: convert it with 'soffice --convert-to txt FILE.odt'",
+	}[name]
+	if what == "" {
+		return ""
+	}
+	return "the file is " + what
+}
+
+// budgeted reads no more than some bytes of a file.
+type budgeted struct {
+	file io.ReaderAt
+	left int64
+}
+
+func (b *budgeted) ReadAt(p []byte, offset int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, fmt.Errorf("the directory of the archive has more than %d bytes", mostDirectory)
+	}
+	return b.file.ReadAt(p, offset)
+}
+
+// skipping reads a file and can skip parts of it. Short ones are read, as storage behind a network would rather have it.
+type skipping struct {
+	file   storage.File
+	at     int64
+	stream io.ReadCloser // stands at at; nil: nowhere
+}
+
+// Read reads on.
+func (s *skipping) Read(p []byte) (int, error) {
+	if s.stream == nil {
+		s.stream = s.file.From(s.at)
+	}
+	n, err := s.stream.Read(p)
+	s.at += int64(n)
+	return n, err
+}
+
+// Seek goes to another position. It is for archive/tar, which goes forward from where it is.
+func (s *skipping) Seek(offset int64, whence int) (int64, error) {
+	const short = 64 << 10
+	switch {
+	case whence != io.SeekCurrent || offset < 0:
+		return 0, errors.ErrUnsupported
+	case offset <= short:
+		_, err := io.CopyN(io.Discard, readerFunc(s.Read), offset)
+		if err == io.EOF {
+			err = nil // as of files: the next read says it
+		}
+		return s.at, err
+	}
+	s.at += offset
+	return s.at, s.Close()
+}
+
+// Close closes the stream.
+func (s *skipping) Close() error {
+	stream := s.stream
+	if s.stream = nil; stream == nil {
+		return nil
+	}
+	return stream.Close()
+}

@@ -1,0 +1,160 @@
+package inflate
+
+import (
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pierrec/lz4/v4"
+	"github.com/therootcompany/xz"
+)
+
+// NewBzip2 returns a reader of bzip2. Reset must be called first.
+func NewBzip2() *Reader { return &Reader{decoder: &byLibrary{name: "bzip2", open: openBzip2}} }
+
+// NewXZ returns a reader of xz. Reset must be called first.
+func NewXZ() *Reader { return &Reader{decoder: &byLibrary{name: "xz", open: openXZ}} }
+
+// NewLZ4 returns a reader of lz4. Reset must be called first.
+func NewLZ4() *Reader { return &Reader{decoder: &byLibrary{name: "lz4", open: openLZ4}} }
+
+// byLibrary decodes a file with a library that goes through all its streams by itself, and takes all of the file for one member.
+type byLibrary struct {
+	name    string
+	open    func(l *byLibrary, window int64) (io.Reader, error)
+	input   input
+	about   Options
+	decoder io.Reader // nil before the first Read
+	release func()    // gives the right to hold a large window back; nil without it
+	ended   error     // nothing follows
+}
+
+func (l *byLibrary) reset(file io.Reader, at int64, about Options) error {
+	l.close()
+	l.input.reset(file, at, about.Size)
+	l.about, l.decoder, l.ended = about, nil, nil
+	return nil
+}
+
+func (l *byLibrary) stored() *input { return &l.input }
+
+// hold waits for the right to hold a large window, unless the decoder has it.
+func (l *byLibrary) hold() (err error) {
+	if l.release == nil && l.about.HoldWindow != nil {
+		l.release, err = l.about.HoldWindow()
+	}
+	return err
+}
+
+func (l *byLibrary) close() {
+	l.decoder = nil
+	if l.release != nil {
+		l.release()
+		l.release = nil
+	}
+}
+
+// Read decodes. An error comes after all bytes before it.
+func (l *byLibrary) Read(p []byte) (n int, err error) {
+	if l.ended != nil {
+		return 0, l.ended
+	}
+	if l.decoder == nil {
+		window := l.about.Window
+		if window == 0 {
+			window = DefaultWindow
+		}
+		l.decoder, err = l.open(l, window)
+	}
+	if err == nil {
+		n, err = l.decoder.Read(p)
+	}
+	if err == nil {
+		return n, nil
+	}
+	if l.ended = err; err != io.EOF && !isFault(err) {
+		l.ended = l.input.damage(l.name, err)
+	}
+	l.close()
+	if n > 0 {
+		return n, nil
+	}
+	return 0, l.ended
+}
+
+func isFault(err error) bool {
+	_, is := errors.AsType[*Fault](err)
+	return is
+}
+
+func openBzip2(l *byLibrary, _ int64) (io.Reader, error) { return bzip2.NewReader(l.input.Reader), nil }
+
+func openLZ4(l *byLibrary, _ int64) (io.Reader, error) {
+	const leastFrame = 11 // magic, descriptor, end mark
+	if head, err := l.input.Peek(leastFrame); len(head) > 0 && len(head) < leastFrame && errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF // the library would take it for the end
+	}
+	return lz4.NewReader(l.input.Reader), nil
+}
+
+// xzHeader is how many bytes of a file of xz show the dictionary of its first block: the header of the stream, the longest one of a
+// block.
+const xzHeader = 12 + 1024
+
+// openXZ opens a file of xz. No block may need a larger dictionary than its first one, or than a small one.
+func openXZ(l *byLibrary, window int64) (io.Reader, error) {
+	head, _ := l.input.Peek(xzHeader) // the decoder meets the same error
+	dictionary := max(xzDictionary(head), SmallWindow)
+	if dictionary > window {
+		return nil, &Fault{Last: true, Message: fmt.Sprintf(
+			"xz block needs a dictionary of %d MiB, and at most %d MiB are held: recompress the file with xz -6, or give a --memory of eight times that; documents after this point are lost",
+			(dictionary+1<<20-1)>>20, window>>20)}
+	}
+	if dictionary > SmallWindow {
+		if err := l.hold(); err != nil {
+			l.input.counted.err = err
+			return nil, err
+		}
+	}
+	return xz.NewReader(l.input.Reader, uint32(dictionary))
+}
+
+// xzDictionary returns how large a dictionary the first block of a file of xz needs, by its header; 0 if that does not say it. The
+// header of a stream has 12 bytes. The one of a block has its length, flags, two numbers that may be missing, and the filters, the last of which is LZMA2.
+func xzDictionary(head []byte) int64 {
+	const stream, lzma2, largest = 12, 0x21, 40
+	if len(head) < stream+2 {
+		return 0
+	}
+	block := head[stream:min(len(head), stream+(int(head[stream])+1)*4)]
+	at := 2
+	number := func() (n uint64) {
+		for shift := 0; at < len(block) && shift < 63; shift += 7 {
+			c := block[at]
+			at++
+			n |= uint64(c&0x7f) << shift
+			if c < 0x80 {
+				break
+			}
+		}
+		return n
+	}
+	for _, flag := range []byte{0x40, 0x80} {
+		if block[1]&flag != 0 {
+			number()
+		}
+	}
+	for range block[1]&3 + 1 {
+		id, size := number(), number()
+		if at >= len(block) || size > uint64(len(block)-at) {
+			return 0
+		}
+		if id == lzma2 && size == 1 {
+			bits := min(int64(block[at]), largest)
+			return (2 | bits&1) << (bits/2 + 11)
+		}
+		at += int(size)
+	}
+	return 0
+}
