@@ -26,7 +26,7 @@ var law = [][2]string{
 	{"transforms", "ground lshbands carry measure settle match sites job start"},
 	{"pipeline", "ground read lshbands sketch carry measure settle match sites job start look transforms"},
 	{"cmd", "asmkernels ground read lshbands sketch carry settle match job start look pipeline"},
-	{"scripts", "asmkernels read sketch look"},
+	{"scripts", "asmkernels read sketch look ground"},
 	{"examples", "lshbands sketch job transforms"},
 }
 

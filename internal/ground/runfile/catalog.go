@@ -36,8 +36,11 @@ const (
 )
 
 // Pieces returns the pieces of one run file in the order of writing.
-func Pieces(path string) ([]Piece, error) {
-	sections, files, err := readIndex(path)
+func Pieces(path string) ([]Piece, error) { return PiecesOf(path, 0) }
+
+// PiecesOf does what Pieces does for a run file of a known size, 0 if it is not known. In a bucket that saves a request.
+func PiecesOf(path string, size int64) ([]Piece, error) {
+	sections, files, err := readIndex(path, size)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +215,7 @@ func (c *catalogWriter) eachIndex(visit func(run int, files []sizedFile, section
 	var visits sync.Mutex
 	for run, path := range c.runs {
 		group.Go(func() error {
-			sections, files, err := readIndex(path)
+			sections, files, err := readIndex(path, 0)
 			if err != nil {
 				return err
 			}

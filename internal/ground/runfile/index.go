@@ -89,11 +89,12 @@ func decodeFiles(b []byte) (files []sizedFile, ok bool) {
 	return files, true
 }
 
-// readIndex returns the sections of the run file at path, and the files in which they lie, by their links.
-func readIndex(path string) (_ []section, files []sizedFile, _ error) {
-	file, err := storage.Open(path)
+// readIndex returns the sections of the run file at path, and the files in which they lie, by their links. The size is 0 if it is not
+// known.
+func readIndex(path string, size int64) (_ []section, files []sizedFile, _ error) {
+	file, err := Piece{Path: path, size: size}.open()
 	if err != nil {
-		return nil, nil, fmt.Errorf("open run: %w", err)
+		return nil, nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()

@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. It is not for
-// concurrent use.
+// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. Where a request takes long, it reads
+// ahead. It is not for concurrent use.
 type Reader struct {
 	// Pieces and Bytes count what was read so far: pieces whole or in part, and their bytes.
 	Pieces, Bytes int64
@@ -20,6 +20,9 @@ type Reader struct {
 
 	path   string
 	file   storage.File
+	size   int64 // of the file
+	isFar  bool  // the file is in a storage behind a network
+	ahead  ahead
 	wanted []Piece         // for ReadKind
 	ranges []storage.Range // where the wanted pieces are
 }
@@ -34,7 +37,7 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	}
 	n := len(buffer)
 	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
-	if _, err := r.file.ReadAt(buffer[n:], p.Offset); err != nil {
+	if err := r.readAt(buffer[n:], p.Offset); err != nil {
 		return buffer[:n], fault("read", p.Path, err)
 	}
 	if err := p.check(buffer[n:]); err != nil {
@@ -65,11 +68,20 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	}
 	n := len(buffer)
 	buffer = slices.Grow(buffer, length)[:n+length]
-	if _, err := r.file.ReadAt(buffer[n:], p.Offset+int64(offset)); err != nil {
+	if err := r.readAt(buffer[n:], p.Offset+int64(offset)); err != nil {
 		return buffer[:n], fault("read", p.Path, err)
 	}
 	r.count(1, int64(length))
 	return buffer, nil
+}
+
+// readAt fills b from the open file.
+func (r *Reader) readAt(b []byte, offset int64) error {
+	if r.isFar && offset+int64(len(b)) <= r.size {
+		return r.ahead.readAt(r.file, r.size, b, offset)
+	}
+	_, err := r.file.ReadAt(b, offset)
+	return err
 }
 
 // open opens the file of a piece unless it is open already.
@@ -87,7 +99,8 @@ func (r *Reader) open(p Piece) error {
 	if err != nil {
 		return err
 	}
-	r.path, r.file = p.Path, file
+	r.path, r.file, r.size, r.isFar = p.Path, file, p.size, storage.Scheme(p.Path) != ""
+	r.ahead.reset()
 	return nil
 }
 
@@ -95,7 +108,7 @@ func (r *Reader) open(p Piece) error {
 func (p Piece) open() (storage.File, error) {
 	var file storage.File
 	var err error
-	if storage.Scheme(p.Path) == "" {
+	if storage.Scheme(p.Path) == "" || p.size == 0 {
 		file, err = storage.Open(p.Path)
 	} else {
 		file, err = storage.Reopen(storage.Info{Name: p.Path, Size: p.size})

@@ -14,6 +14,7 @@ import (
 var registered = struct {
 	sync.RWMutex
 	storages map[string]Storage
+	waiting  Waiting
 }{storages: map[string]Storage{}}
 
 // Register makes s the storage of all names with a scheme, such as gs, until undo is called. It panics if the scheme
@@ -25,6 +26,9 @@ func Register(scheme string, s Storage) (undo func()) {
 		panic("storage: two storages for " + scheme + "://")
 	}
 	registered.storages[scheme] = s
+	if waiter, is := s.(Waiter); is {
+		waiter.SetWaiting(registered.waiting)
+	}
 	return func() {
 		registered.Lock()
 		defer registered.Unlock()

@@ -23,7 +23,8 @@
 //   - A read returns the bytes that were written, or an error. A storage behind a network
 //     checks sums. If a fault may pass, it also tries again, with growing pauses.
 //   - An operation ends. It takes no context: the implementation bounds its time. A caller
-//     cuts long work short between operations: it leaves a listing or aborts a file.
+//     cuts long work short between operations: it leaves a listing or aborts a file. What
+//     ends the whole program ends all operations that wait, see [Waiting].
 //   - Errors name the operation and the file. A failure of the storage is a *fs.PathError
 //     or an *os.LinkError, or wraps one. errors.Is finds fs.ErrNotExist, fs.ErrExist and
 //     fs.ErrPermission in it. If something other than a file has the name of one, the
@@ -31,7 +32,7 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Releaser], [Mapper], [Meter] and [Reopener] are optional. A storage implements those that it is good at.
+// [Releaser], [Mapper], [Meter], [Reopener], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
 // Callers use [Release], [Map], [Used] and [Reopen], which work with every storage.
 //
 // The package storagetest has the test that every implementation has to pass. It also has a storage in memory

@@ -25,11 +25,14 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// Store is a storage over a service. It implements [storage.Reopener], too.
+// Store is a storage over a service. It implements [storage.Reopener], [storage.Waiter] and [storage.Spender],
+// too.
 type Store struct {
 	scheme  string
 	service Service
 	limits  Limits
+	hurry   time.Duration // bounds the time of an operation; 0: as long as patience lasts
+	*waits
 }
 
 // Limits bound memory, requests and time. All are more than 0.
@@ -42,12 +45,16 @@ type Limits struct {
 	Gap, Request int64
 	// InFlight is the number of requests for ranges that are made side by side.
 	InFlight int
-	// Patience is how long an operation that makes no progress tries again. Pause is the length of the first pause;
+	// Patience is how long an operation that makes no progress tries again, unless [storage.Waiting] says it. Pause is the length of the first pause;
 	// each one is twice as long as the one before, up to LongestPause.
 	Patience, Pause, LongestPause time.Duration
 	// Answer is the longest time for a request that returns no content, or for a part. Stall is how long a read waits
 	// for its next byte.
 	Answer, Stall time.Duration
+	// Quiet is how long an operation waits before it is told of. Another one is told of three times as long after it.
+	Quiet time.Duration
+	// Moment is how long a request may take when the program is to end.
+	Moment time.Duration
 	// Lease is how long a lease lasts without being renewed. Clocks of machines may differ by half of it.
 	Lease time.Duration
 }
@@ -57,13 +64,14 @@ func Usual() Limits {
 	return Limits{
 		Put: 8 << 20, Gap: 1 << 20, Request: 16 << 20, InFlight: 12,
 		Patience: 2 * time.Minute, Pause: 100 * time.Millisecond, LongestPause: 10 * time.Second,
-		Answer: 2 * time.Minute, Stall: 30 * time.Second, Lease: time.Minute,
+		Answer: 2 * time.Minute, Stall: 30 * time.Second, Quiet: 3 * time.Second, Moment: time.Second,
+		Lease: time.Minute,
 	}
 }
 
 // New returns the storage of the names that begin with a scheme, such as gs.
 func New(scheme string, service Service, limits Limits) *Store {
-	return &Store{scheme: scheme, service: service, limits: limits}
+	return &Store{scheme: scheme, service: service, limits: limits, waits: &waits{}}
 }
 
 // name returns the whole name of an object.

@@ -47,8 +47,7 @@ func (s *Store) Lease(name, holder string) (storage.Lease, error) {
 	}
 	// What takes longer than a renewal may is of no use.
 	hasty := *s
-	hasty.limits.Patience = min(s.limits.Patience, s.limits.Lease/4)
-	hasty.limits.Answer = min(s.limits.Answer, s.limits.Lease/4)
+	hasty.hurry = s.limits.Lease / 4
 	l := &lease{store: &hasty, name: name, key: key, stop: make(chan struct{})}
 	l.release = sync.OnceValue(l.giveBack)
 	l.file = leaseFile{Holder: holder, Token: rand.Text()}

@@ -24,6 +24,7 @@ type memory struct {
 	objects map[Key]Object
 	content map[Key][]byte
 	made    int
+	meter   Meter
 	calls   int
 	ask     func(request string) error
 	page    func(mark string) ([]Object, string, error) // answers lists if it is not nil
@@ -156,6 +157,8 @@ func (m *memory) Remove(_ context.Context, key Key, generation string) error {
 	delete(m.objects, key)
 	return nil
 }
+
+func (m *memory) Meter() *Meter { return &m.meter }
 
 func (m *memory) Judge(err error) Verdict {
 	status, _ := errors.AsType[answer](err)

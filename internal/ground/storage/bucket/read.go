@@ -66,6 +66,16 @@ func (f *file) meet(generation string) error {
 	return nil
 }
 
+// sum notes the sum of the object that an answer tells, and returns the length of the object.
+func (f *file) sum(crc32c uint32) (size int64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.object.Summed {
+		f.object.CRC32C, f.object.Summed = crc32c, true
+	}
+	return f.object.Size
+}
+
 // Stat describes the generation that was opened.
 func (f *file) Stat() (storage.Info, error) { return f.store.info(f.key, f.pinned()), nil }
 
@@ -239,9 +249,11 @@ func (s *stream) Read(b []byte) (n int, err error) {
 // is cut. After any failure there is no connection.
 func (s *stream) read(ctx context.Context, b []byte) (n int, err error) {
 	if s.body == nil {
-		ctx, s.cut = context.WithCancel(ctx)
+		connected, cancel := context.WithCancel(ctx)
+		stop := s.file.store.cutAtEnd(cancel)
+		ctx, s.cut = connected, func() { stop(); cancel() }
 	}
-	watch := time.AfterFunc(s.file.store.limits.Stall, s.cut)
+	watch := time.AfterFunc(min(s.file.store.limits.Stall, s.file.store.answer()), s.cut)
 	defer watch.Stop()
 	if s.body == nil {
 		if err := s.connect(ctx); err != nil {
@@ -252,6 +264,7 @@ func (s *stream) read(ctx context.Context, b []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		n, err = s.body.Read(b)
 	}
+	s.file.store.service.Meter().read.Add(int64(n))
 	if s.at+int64(n) == s.end && err == nil {
 		if more, _ := s.body.Read(make([]byte, 1)); more > 0 {
 			s.disconnect()
@@ -290,7 +303,13 @@ func (s *stream) connect(ctx context.Context) error {
 	if err := span.check(body, f.pinned().Size); err != nil {
 		return err
 	}
-	return f.meet(body.Generation)
+	if err := f.meet(body.Generation); err != nil {
+		return err
+	}
+	if s.at == 0 && body.Summed {
+		s.whole = f.sum(body.CRC32C) == s.end
+	}
+	return nil
 }
 
 // check returns an error unless an answer is of the span, and of an object of that size.

@@ -1,13 +1,14 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"time"
 
 	"mirrorbeam/internal/ground/checksum"
@@ -40,6 +41,9 @@ type Service interface {
 
 	// Remove removes an object or, if the generation is not empty, that generation of it.
 	Remove(ctx context.Context, key Key, generation string) error
+
+	// Meter counts each request that is made.
+	Meter() *Meter
 
 	// Judge says what an error of this Service means. It is never called with nil.
 	Judge(err error) Verdict
@@ -79,6 +83,9 @@ type Body struct {
 	Offset     int64
 	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer does not tell.
 	Length, Size int64
+	// CRC32C is the sum of the whole object, as it is stored, if Summed.
+	CRC32C uint32
+	Summed bool
 	// Encoding is the coding that the answer says it has, such as gzip, or empty. What is stored may have it, and somebody
 	// on the way may have applied it.
 	Encoding string
@@ -95,6 +102,8 @@ type Put struct {
 	Token string
 	// CRC32C is the sum of the content. Begin does not know it.
 	CRC32C uint32
+	// Patience is how long an Upload that makes its own tries goes on without progress.
+	Patience time.Duration
 }
 
 // Upload is an object that is sent in parts. It belongs to one goroutine.
@@ -173,49 +182,6 @@ func Spent(err error) error { return spent{err} }
 // errUnmet is the cause of a failure for which a condition of the request is to blame.
 var errUnmet = errors.New("the file is not the one that was expected")
 
-// request makes a request that returns no content until it succeeds, is refused, or patience ends. Its error is a
-// *fs.PathError that names the operation and the file.
-func (s *Store) request(op, name string, attempt func(context.Context) error) error {
-	return s.try(context.Background(), op, name, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, s.limits.Answer)
-		defer cancel()
-		err := attempt(ctx)
-		if err != nil && ctx.Err() != nil {
-			return transient{fmt.Errorf("no answer within %v: %w", s.limits.Answer, err)}
-		}
-		return err
-	})
-}
-
-// bounded runs what clears away after a failure. Its own failure changes nothing.
-func (s *Store) bounded(clear func(context.Context)) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Answer)
-	defer cancel()
-	clear(ctx)
-}
-
-// try is request for an attempt that bounds its own time. It ends early when the context does.
-func (s *Store) try(ctx context.Context, op, name string, attempt func(context.Context) error) error {
-	begun := time.Now()
-	for pause := s.limits.Pause; ; pause = min(2*pause, s.limits.LongestPause) {
-		err := attempt(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return &fs.PathError{Op: op, Path: name, Err: ctx.Err()}
-		}
-		if !s.again(err) || time.Since(begun)+pause > s.limits.Patience {
-			return s.failure(op, name, err)
-		}
-		// Of many who were refused together, each comes back at another time.
-		select {
-		case <-time.After(pause/2 + rand.N(pause/2+1)):
-		case <-ctx.Done():
-		}
-	}
-}
-
 // again reports whether an error is worth another try.
 func (s *Store) again(err error) bool {
 	if errors.As(err, new(spent)) || errors.Is(err, storage.ErrChanged) || errors.Is(err, storage.ErrDamaged) {
@@ -240,10 +206,7 @@ func (s *Store) failure(op, name string, err error) error {
 		return &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	verdict := s.service.Judge(err)
-	var told refusal
-	if told.text = verdict.Text; told.text == "" {
-		told.text = err.Error()
-	}
+	told := refusal{text: s.words(err)}
 	if cause := causes[verdict.Status]; cause != nil {
 		told.causes = append(told.causes, cause)
 		told.text = fmt.Sprintf("%v (%s)", cause, told.text)
@@ -255,6 +218,14 @@ func (s *Store) failure(op, name string, err error) error {
 		told.text += ": " + verdict.Advice
 	}
 	return &fs.PathError{Op: op, Path: name, Err: told}
+}
+
+// words returns an error in few words.
+func (s *Store) words(err error) string {
+	if sent, is := errors.AsType[*url.Error](err); is {
+		return sent.Err.Error() // without the address, which has the name of the file
+	}
+	return cmp.Or(s.service.Judge(err).Text, err.Error())
 }
 
 // causes are the errors that callers look for, by status.

@@ -66,6 +66,7 @@ func (w *writer) grow(n int) {
 // full begins the upload when there is too much for one request, and sends the buffer when it has a part.
 func (w *writer) full() error {
 	if w.upload == nil {
+		w.put.Patience = w.store.patience()
 		err := w.store.request("create", w.name, func(ctx context.Context) (err error) {
 			w.upload, err = w.store.service.Begin(ctx, w.put)
 			return err
@@ -86,6 +87,7 @@ func (w *writer) send(least int) error {
 		if err != nil {
 			return err
 		}
+		w.store.service.Meter().written.Add(int64(len(part)))
 		rest = rest[len(part):]
 	}
 	if w.room = w.upload.PartBytes(); cap(w.buffer) > w.room {
@@ -119,7 +121,9 @@ func (w *writer) finish() error {
 		}
 		return "", w.upload.Finish(ctx, w.put.CRC32C)
 	})
-	w.done = err == nil
+	if w.done = err == nil; w.done && w.upload == nil {
+		w.store.service.Meter().written.Add(int64(len(w.buffer)))
+	}
 	if w.put.IfAbsent && errors.Is(err, errUnmet) {
 		err = &fs.PathError{Op: "commit", Path: w.name, Err: fs.ErrExist}
 	}

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ func New(limits bucket.Limits) *bucket.Store {
 
 type service struct {
 	limits bucket.Limits
+	meter  bucket.Meter
 
 	mutex     sync.Mutex
 	client    *gcs.Client // nil until the first use
@@ -60,7 +62,7 @@ func (s *service) connect() (*gcs.Client, error) {
 	if s.client != nil {
 		return s.client, nil
 	}
-	connections := &httptransport.Options{BaseRoundTripper: newTransport(), DisableAuthentication: true}
+	connections := &httptransport.Options{BaseRoundTripper: s.newTransport(), DisableAuthentication: true}
 	options := []option.ClientOption{option.WithoutAuthentication()}
 	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{gcs.ScopeReadWrite}})
@@ -197,6 +199,7 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	return bucket.Body{
 		ReadCloser: reader, Generation: format(attributes.Generation), Offset: attributes.StartOffset,
 		Length: reader.Remain(), Size: attributes.Size, Encoding: attributes.ContentEncoding,
+		CRC32C: attributes.CRC32C, Summed: attributes.CRC32C != 0, // 0 stands for no sum
 	}, nil
 }
 
@@ -237,11 +240,44 @@ func (s *service) Judge(err error) bucket.Verdict {
 }
 
 // newTransport returns the transport of a process: many connections to one host, each body sealed by its answer.
-func newTransport() http.RoundTripper {
+func (s *service) newTransport() http.RoundTripper {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 100
-	return sealing{bounding{base}}
+	return counting{sealing{bounding{base}}, &s.meter}
 }
+
+// counting counts requests by their kinds.
+type counting struct {
+	http.RoundTripper
+	meter *bucket.Meter
+}
+
+func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
+	c.meter.Count(kindOf(request))
+	return c.RoundTripper.RoundTrip(request)
+}
+
+// kindOf returns the kind of a request. Contents are read by the XML interface, and all else goes by JSON.
+func kindOf(request *http.Request) storage.Kind {
+	path := request.URL.EscapedPath() // the name of an object may have slashes
+	isJSON := strings.HasPrefix(path, "/storage/v1/")
+	switch {
+	case request.Method == http.MethodDelete:
+		return storage.Removing
+	case strings.Contains(path, "/rewriteTo/"):
+		return storage.Copying
+	case request.Method != http.MethodGet:
+		return storage.Writing
+	case isJSON && strings.HasSuffix(path, "/o"):
+		return storage.Listing
+	case isJSON && request.URL.Query().Get("alt") != "media":
+		return storage.Describing
+	}
+	return storage.Reading
+}
+
+// Meter counts the requests.
+func (s *service) Meter() *bucket.Meter { return &s.meter }
 
 // bounding bounds all answers but the content of objects.
 type bounding struct{ base http.RoundTripper }
@@ -368,8 +404,8 @@ func (s *service) Begin(_ context.Context, put bucket.Put) (bucket.Upload, error
 		return nil, err
 	}
 	w.ChunkSize = chunk
-	w.ChunkRetryDeadline = s.limits.Patience
-	w.ChunkTransferTimeout = max(s.limits.Answer/4, time.Second)
+	w.ChunkRetryDeadline = put.Patience
+	w.ChunkTransferTimeout = max(put.Patience/4, time.Second)
 	return &upload{w, cancel}, nil
 }
 

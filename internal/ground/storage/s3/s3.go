@@ -50,6 +50,7 @@ func New(limits bucket.Limits) *bucket.Store {
 
 type service struct {
 	sizes sizes
+	meter bucket.Meter
 
 	mutex     sync.Mutex
 	client    *s3.Client // nil until the first use
@@ -89,7 +90,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		s.payer = types.RequestPayerRequester
 	}
 	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
-		o.HTTPClient = bounding{o.HTTPClient}
+		o.HTTPClient = bounding{o.HTTPClient, &s.meter}
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
 		// Sums are made and compared here: sums of parts say nothing of a stretch.
@@ -100,17 +101,41 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 }
 
 // bounding bounds all answers but the content of objects.
-type bounding struct{ s3.HTTPClient }
+type bounding struct {
+	s3.HTTPClient
+	meter *bucket.Meter
+}
 
-// Do sends a request.
+// Do counts and sends a request.
 func (b bounding) Do(request *http.Request) (*http.Response, error) {
+	kind := kindOf(request)
+	b.meter.Count(kind)
 	answer, err := b.HTTPClient.Do(request)
-	isContent := request.Method == http.MethodGet && !request.URL.Query().Has("list-type")
-	if err != nil || isContent && answer.StatusCode < http.StatusMultipleChoices {
+	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
 		return answer, err
 	}
 	return bucket.Bound(answer), nil
 }
+
+// kindOf returns the kind of a request.
+func kindOf(request *http.Request) storage.Kind {
+	switch {
+	case request.Method == http.MethodDelete:
+		return storage.Removing
+	case request.Method == http.MethodHead:
+		return storage.Describing
+	case request.Method == http.MethodGet && request.URL.Query().Has("list-type"):
+		return storage.Listing
+	case request.Method == http.MethodGet:
+		return storage.Reading
+	case request.Header.Get("X-Amz-Copy-Source") != "":
+		return storage.Copying
+	}
+	return storage.Writing
+}
+
+// Meter counts the requests.
+func (s *service) Meter() *bucket.Meter { return &s.meter }
 
 // in makes a request go to the region of a bucket, if that is known to be another one.
 func (s *service) in(name string) func(*s3.Options) {

@@ -217,8 +217,21 @@ func tryRequests(t *testing.T, p Place, proxy *Proxy) {
 	costs := func(what string, operation func() error, want map[string]int) {
 		t.Helper()
 		proxy.Requests()
+		take(p)
 		if err := operation(); err != nil {
 			t.Errorf("%s: %v", what, err)
+		}
+		spent, counted := take(p), map[string]int{}
+		for _, kind := range storage.Kinds() {
+			if n := spent.Requests[kind]; n > 0 {
+				counted[strings.Replace(kind.String(), "describe", "stat", 1)] = int(n)
+			}
+		}
+		if fmt.Sprint(counted) != fmt.Sprint(want) {
+			t.Errorf("%s counts as %v, want %v", what, counted, want)
+		}
+		if hasRead, hasWritten := want["read"] > 0, want["write"] > 0; hasRead != (spent.ReadBytes > 0) || hasWritten != (spent.WrittenBytes == int64(len(content))) {
+			t.Errorf("%s reads %d bytes and writes %d", what, spent.ReadBytes, spent.WrittenBytes)
 		}
 		if got := proxy.Requests(); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s takes the requests %v, want %v", what, got, want)
@@ -253,6 +266,15 @@ func tryRequests(t *testing.T, p Place, proxy *Proxy) {
 		}
 		return file.Close()
 	}, map[string]int{"stat": 1, "read": 1})
+}
+
+// take returns what the operations of a place have spent, whether they went through its storage or the one of its scheme.
+func take(p Place) storage.Spent {
+	spent := storage.TakeSpent()
+	if spender, is := p.Storage.(storage.Spender); is {
+		spent.Add(spender.TakeSpent())
+	}
+	return spent
 }
 
 // tryFolders: a bucket has no folders, only names.

@@ -53,6 +53,12 @@ func chunked(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
+// otherBytes is a lie that nobody sees where the service tells no sum of what it sends.
+func otherBytes(w http.ResponseWriter, body []byte) {
+	w.WriteHeader(http.StatusPartialContent)
+	_, _ = w.Write(append(bytes.Clone(body[:len(body)-1]), ^body[len(body)-1]))
+}
+
 // Lies has reads answered by a service that breaks its word about a file. Each must fail: what it gives is not the file.
 func Lies(t *testing.T, proxy *Proxy, p Place) {
 	name, target := p.at("file"), proxy.target
@@ -71,9 +77,13 @@ func Lies(t *testing.T, proxy *Proxy, p Place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for way, lie := range lies {
+	all := maps.Clone(lies)
+	if storage.Scheme(p.Folder) == "gs" {
+		all["other bytes"] = otherBytes
+	}
+	for way, lie := range all {
 		proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if kind(r) != "read" {
+			if Kind(r) != "read" {
 				target.ServeHTTP(w, r)
 				return
 			}

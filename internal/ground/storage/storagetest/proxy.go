@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -28,6 +30,8 @@ type Proxy struct {
 	all      int // requests so far
 	requests map[string]int
 	hurts    map[string]int
+
+	received, sent atomic.Int64 // bytes of bodies
 }
 
 // NewProxy starts a proxy for as long as the test runs. Target is what answers, and may be set later by Serve.
@@ -60,6 +64,34 @@ func (p *Proxy) Requests() map[string]int {
 	return counted
 }
 
+// Bytes returns how many bytes of requests and of answers there were since the last call, without headers. Requests that are hurt do not
+// count.
+func (p *Proxy) Bytes() (received, sent int64) { return p.received.Swap(0), p.sent.Swap(0) }
+
+// countedBody counts the bytes of a request, and countedAnswer the bytes of its answer.
+type (
+	countedBody struct {
+		io.ReadCloser
+		count *atomic.Int64
+	}
+	countedAnswer struct {
+		http.ResponseWriter
+		count *atomic.Int64
+	}
+)
+
+func (b countedBody) Read(content []byte) (int, error) {
+	n, err := b.ReadCloser.Read(content)
+	b.count.Add(int64(n))
+	return n, err
+}
+
+func (a countedAnswer) Write(content []byte) (int, error) {
+	n, err := a.ResponseWriter.Write(content)
+	a.count.Add(int64(n))
+	return n, err
+}
+
 // Hurts returns how often requests were hurt so far, by the way in which they were.
 func (p *Proxy) Hurts() map[string]int {
 	p.mutex.Lock()
@@ -67,8 +99,8 @@ func (p *Proxy) Hurts() map[string]int {
 	return maps.Clone(p.hurts)
 }
 
-// kind returns the kind of a request to either service.
-func kind(r *http.Request) string {
+// Kind returns the kind of a request to either service: list, stat, read, write, copy, remove or other.
+func Kind(r *http.Request) string {
 	query, google := r.URL.Query(), strings.HasPrefix(r.URL.Path, "/storage/v1/") || strings.HasPrefix(r.URL.Path, "/upload/")
 	_, list := query["list-type"]
 	switch copied := r.Header.Get("X-Amz-Copy-Source") != "" || strings.Contains(r.URL.Path, "/rewriteTo/"); {
@@ -95,7 +127,7 @@ var ways = []string{"busy", "slow down", "lost", "unheard", "cut", "short", "slo
 func (p *Proxy) choose(r *http.Request) (way string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	kind := kind(r)
+	kind := Kind(r)
 	p.requests[kind]++
 	p.all++
 	if p.every == 0 || p.all%p.every != 0 {
@@ -112,7 +144,8 @@ func (p *Proxy) choose(r *http.Request) (way string) {
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	switch way := p.choose(r); way {
 	case "":
-		p.target.ServeHTTP(w, r)
+		r.Body = countedBody{r.Body, &p.received}
+		p.target.ServeHTTP(countedAnswer{w, &p.sent}, r)
 	case "busy":
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case "slow down":

@@ -1,0 +1,67 @@
+package storage
+
+// Kind is a kind of request to a storage behind a network.
+type Kind int
+
+// The kinds of requests.
+const (
+	Listing Kind = iota
+	Describing
+	Reading
+	Writing
+	Copying
+	Removing
+	kinds
+)
+
+// kindNames are the names of the kinds, and prices the dollars for a thousand requests: list prices of Google Cloud Storage in one
+// region (us-central1, Standard, November 2026). Those of Amazon S3 in us-east-1 are the same.
+var (
+	kindNames = [kinds]string{"list", "describe", "read", "write", "copy", "remove"}
+	prices    = [kinds]float64{0.005, 0.0004, 0.0004, 0.005, 0.005, 0}
+)
+
+// Kinds returns all kinds of requests.
+func Kinds() []Kind { return []Kind{Listing, Describing, Reading, Writing, Copying, Removing} }
+
+// String returns the name of the kind.
+func (k Kind) String() string { return kindNames[k] }
+
+// Dollars returns the list price of a number of requests.
+func (k Kind) Dollars(requests float64) float64 { return requests / 1000 * prices[k] }
+
+// Spent counts what was asked of storages behind a network. Requests that were tried again count again.
+type Spent struct {
+	// Requests are by their kinds.
+	Requests [kinds]int64
+	// ReadBytes and WrittenBytes are what was received and sent of the contents of files.
+	ReadBytes, WrittenBytes int64
+}
+
+// Add adds other counts.
+func (s *Spent) Add(other Spent) {
+	for kind := range s.Requests {
+		s.Requests[kind] += other.Requests[kind]
+	}
+	s.ReadBytes += other.ReadBytes
+	s.WrittenBytes += other.WrittenBytes
+}
+
+// Spender is a Storage that counts its requests.
+type Spender interface {
+	// TakeSpent returns what was spent since it was called last.
+	TakeSpent() Spent
+}
+
+// TakeSpent returns what this process has spent, in all storages, since TakeSpent was called last. So each request counts once,
+// whoever of the process takes it.
+func TakeSpent() (spent Spent) {
+	registered.RLock()
+	defer registered.RUnlock()
+	for _, s := range registered.storages {
+		if spender, is := s.(Spender); is {
+			spent.Add(spender.TakeSpent())
+		}
+	}
+	return spent
+}
