@@ -30,6 +30,12 @@ type Findings struct {
 	Sent int64 `json:",omitempty"`
 	// Crowded is the number of pairs of all groups that were crowds.
 	Crowded int64 `json:",omitempty"`
+	// Alike is the largest number of pairs within the distance that share a SimHash key.
+	Alike Most `json:",omitempty"`
+	// Unnamed is the number of documents that were read and have no id.
+	Unnamed int64 `json:",omitempty"`
+	// SharedIDs is the number of ids that several documents have, those of the reference included.
+	SharedIDs int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`
 }
@@ -54,6 +60,11 @@ type Extras struct {
 
 // merger is a value that knows how another one of its type, which is not a pointer, is merged into it.
 type merger interface{ merge(from any) }
+
+// Most is a number of which the largest counts.
+type Most int64
+
+func (m *Most) merge(from any) { *m = max(*m, from.(Most)) }
 
 // Merge merges a value into another one of its type, and leaves it as it was. Numbers add up, and so do numbers of one index or key
 // of a slice or a map. What is true of either is true of both. A pointer that is nil has nothing to merge. The order in which values

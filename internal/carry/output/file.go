@@ -67,6 +67,9 @@ const writeBuffer = 256 << 10
 
 // Writer writes one output file, and after Reset another one. It is not for concurrent use.
 type Writer struct {
+	// Later finishes small files; nil: each is finished by Close.
+	Later *Later
+
 	file     File
 	out      storage.Writer // nil if no file is under way
 	counted  *counter
@@ -183,6 +186,11 @@ func (w *Writer) Close() (File, error) {
 	if w.pressed != nil {
 		err = errors.Join(err, w.pressed.Close())
 	}
+	w.file.Bytes = w.counted.n
+	if err == nil && w.Later.finish(w.out, w.file.Name, w.file.Bytes) {
+		w.out = nil
+		return w.file, nil
+	}
 	if err == nil {
 		err = w.out.Commit()
 	}
@@ -191,7 +199,6 @@ func (w *Writer) Close() (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("finish %s: %w", w.file.Name, err)
 	}
-	w.file.Bytes = w.counted.n
 	return w.file, nil
 }
 

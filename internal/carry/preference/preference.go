@@ -73,7 +73,8 @@ const (
 	// Unranked is the standing of a document to which the preference gives no place. No other document comes after it.
 	Unranked Standing = math.MaxUint64
 
-	leading Standing = 1 // the smallest standing of a document that is not of the reference
+	// Leading is the smallest standing of a document that is not of the reference: of each, if the first documents are kept.
+	Leading Standing = 1
 
 	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
 	// sketch is kept, so [Standing.At] says what this comes to. No finite value has it.
@@ -83,7 +84,7 @@ const (
 // At returns what the standing of a document comes to, given the place of the document.
 func (s Standing) At(ref docref.Ref) Standing {
 	if s == byPlace {
-		return max(^Standing(ref), leading+1) - 1
+		return max(^Standing(ref), Leading+1) - 1
 	}
 	return s
 }
@@ -107,13 +108,13 @@ type Order func(d *Document) Standing
 func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	switch kind, _, _ := strings.Cut(string(p), ":"); {
 	case p == First || p == "":
-		return func(*Document) Standing { return leading }, nil
+		return func(*Document) Standing { return Leading }, nil
 	case p == Last:
 		return func(*Document) Standing { return byPlace }, nil
 	case p == Longest:
-		return func(d *Document) Standing { return leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32)) }, nil
+		return func(d *Document) Standing { return Leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32)) }, nil
 	case p == Shortest:
-		return func(d *Document) Standing { return leading + Standing(d.Length) }, nil
+		return func(d *Document) Standing { return Leading + Standing(d.Length) }, nil
 	case kind == most:
 		return func(d *Document) Standing { return byValue(d.Value, -1) }, nil
 	case kind == least:
@@ -223,7 +224,7 @@ func CheckRanks(list string) error { return eachSource(list, func(string, Standi
 
 func eachSource(list string, visit func(line string, standing Standing)) error {
 	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
-	standing := leading
+	standing := Leading
 	for scanner.Scan() {
 		if line := strings.TrimSpace(scanner.Text()); line != "" && line[0] != '#' {
 			visit(line, standing)
@@ -231,9 +232,9 @@ func eachSource(list string, visit func(line string, standing Standing)) error {
 		}
 	}
 	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("after %d sources: %w", standing-leading, err)
+		return fmt.Errorf("after %d sources: %w", standing-Leading, err)
 	}
-	if standing == leading {
+	if standing == Leading {
 		return errors.New("it holds no source")
 	}
 	return nil

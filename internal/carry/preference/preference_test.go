@@ -127,7 +127,7 @@ func TestStandingsOfNumbers(t *testing.T) {
 		for _, b := range numbers {
 			for _, sign := range []float64{1, -1} {
 				x, y := standing(a, sign), standing(b, sign)
-				if cmp.Compare(x, y) != cmp.Compare(sign*a+0, sign*b+0) || x == Unranked || x <= leading {
+				if cmp.Compare(x, y) != cmp.Compare(sign*a+0, sign*b+0) || x == Unranked || x <= Leading {
 					t.Fatalf("%g and %g times %g stand at %x and %x", a, b, sign, x, y)
 				}
 			}
@@ -193,7 +193,7 @@ func FuzzNumberOf(f *testing.F) {
 		if number, ok := numberOf(value); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
 			t.Errorf("%q is %g", value, number)
 		}
-		if standing := byValue(value, -1); standing <= leading {
+		if standing := byValue(value, -1); standing <= Leading {
 			t.Errorf("%q stands at %d", value, standing)
 		}
 	})

@@ -86,4 +86,5 @@ const (
 	OriginalTraces runfile.Kind = 73 // traces of the pages of protected sites, shard 0
 
 	Known runfile.Kind = 74 // documents of unchanged files that may have been in a pair, shard 0
+	Heads runfile.Kind = 75 // heads of the sets of a sketch block that a state keeps, by split
 )

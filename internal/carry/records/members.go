@@ -87,8 +87,8 @@ func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 	return flags
 }
 
-// WriteMember writes the record of document i of the block for its output shard.
-func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
+// WriteMember writes the record of document i of the block for its output shard. Equal is its digest, for DigestFlag.
+func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32, equal digest.Digest) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
 	id, side := block.ID(i), block.Side(i)
 	size := MemberHeader + len(id)
@@ -115,7 +115,7 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
 	}
 	if flags&DigestFlag != 0 {
-		block.Digest(i).Put(b[size-digest.Size:])
+		equal.Put(b[size-digest.Size:])
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ type Member struct {
 	First     Number // the first document of the cluster
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
-	Digest    digest.Digest // of its set, 0 if it was not asked for
+	Digest    digest.Digest // of its set or its SimHash fingerprint, 0 if it was not asked for
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
@@ -273,7 +273,9 @@ type KnownDocument struct {
 	Digest digest.Digest
 	// Scope is the hash of what it shares with the documents that it is compared with, 0 if it is compared with all.
 	Scope uint64
-	Ref   docref.Ref
+	// Side is the hash of that in which it differs from these, 0 if it is compared with all.
+	Side uint64
+	Ref  docref.Ref
 	// Size is the number of its distinct shingles.
 	Size uint32
 	// Keyed says that this run makes keys of it.
@@ -281,7 +283,7 @@ type KnownDocument struct {
 }
 
 // KnownSize is the size of the record of a known document, in bytes.
-const KnownSize = digest.Size + 8 + RefSize + 5
+const KnownSize = digest.Size + 16 + RefSize + 5
 
 // WriteKnown writes the record of a known document.
 func WriteKnown(run *runfile.Writer, d KnownDocument) error {
@@ -296,18 +298,19 @@ func WriteKnown(run *runfile.Writer, d KnownDocument) error {
 func (d KnownDocument) Put(b []byte) {
 	d.Digest.Put(b)
 	binary.LittleEndian.PutUint64(b[digest.Size:], d.Scope)
-	PutRef(b[digest.Size+8:], d.Ref)
-	binary.LittleEndian.PutUint32(b[digest.Size+16:], d.Size)
-	b[digest.Size+20] = 0
+	binary.LittleEndian.PutUint64(b[digest.Size+8:], d.Side)
+	PutRef(b[digest.Size+16:], d.Ref)
+	binary.LittleEndian.PutUint32(b[digest.Size+24:], d.Size)
+	b[digest.Size+28] = 0
 	if d.Keyed {
-		b[digest.Size+20] = 1
+		b[digest.Size+28] = 1
 	}
 }
 
 // GetKnown reads the record of a known document.
 func GetKnown(b []byte) KnownDocument {
 	return KnownDocument{
-		Digest: digest.Get(b), Scope: binary.LittleEndian.Uint64(b[digest.Size:]), Ref: GetRef(b[digest.Size+8:]),
-		Size: binary.LittleEndian.Uint32(b[digest.Size+16:]), Keyed: b[digest.Size+20] != 0,
+		Digest: digest.Get(b), Scope: binary.LittleEndian.Uint64(b[digest.Size:]), Side: binary.LittleEndian.Uint64(b[digest.Size+8:]),
+		Ref: GetRef(b[digest.Size+16:]), Size: binary.LittleEndian.Uint32(b[digest.Size+24:]), Keyed: b[digest.Size+28] != 0,
 	}
 }

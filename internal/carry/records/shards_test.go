@@ -189,7 +189,7 @@ func TestMembers(t *testing.T) {
 			PutRef(packed, m.Ref)
 			Position{Shard: shard, Number: Number(number)}.Put(packed[RefSize:])
 			Position{Shard: shard, Number: m.First}.Put(packed[RefSize+PositionSize:])
-			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source)); err != nil {
+			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source), block.Digest(i)); err != nil {
 				return err
 			}
 		}

@@ -5,17 +5,19 @@
 // that a stage that wants keys or ids does not pass over the sets:
 //
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
-//	         c has a bit for each of scopes, sides and sources that there are
+//	         c has a bit for each of stored, standing, scopes, sides, sources and settled that there are
 //	refs     8 n    docref, ascending
 //	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
 //	sizes    4 n    distinct shingles of the document
-//	stored   4 n    how many hashes the sets hold of it: all, the smallest, or the room of as many
-//	standing 8 n    how preferred the document is
+//	stored   4 n    how many hashes the sets hold of it: the smallest, or the room of as many; missing if they hold all
+//	standing 8 n    how preferred the document is, exclusive or [preference.Leading]
 //	scopes   8 n    hash of what the document shares with those that it is compared with
 //	sides    8 n    hash of that in which it differs from them
 //	sources  8 n    hash of what makes it part of a source
+//	settled  8 n    1 if it gets no keys
+//	                of standing to settled, a column of zeros is missing
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
 //
@@ -32,6 +34,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
@@ -39,21 +43,24 @@ import (
 
 const (
 	// Layout is the number of this layout. It changes with the layout.
-	Layout = 5
+	Layout = 6
 
 	// HeaderSize is the size of the header of a block in bytes, DocumentSize the size of a document in it without keys, SimHash,
 	// id, set and the columns that a block may lack.
 	HeaderSize   = 24
-	DocumentSize = 44
+	DocumentSize = 32
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
 )
 
 // The columns that a block may lack.
 const (
-	withScopes = 1 << iota
+	withStored = 1 << iota
+	withStanding
+	withScopes
 	withSides
 	withSources
+	withSettled
 )
 
 // Document is one document as a block takes it in.
@@ -77,6 +84,8 @@ type Document struct {
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
+	// IsSettled says that all pairs of the document are known, so that it gets no keys.
+	IsSettled bool
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
 	// SimHash is the SimHash fingerprint, of as many words as the builder was
@@ -101,6 +110,7 @@ type Builder struct {
 	scopes  []byte
 	sides   []byte
 	sources []byte
+	settled []byte
 	idEnds  []byte
 	ids     []byte
 	sets    []byte
@@ -132,11 +142,20 @@ func (b *Builder) Add(d Document) {
 	} else {
 		b.sets = AppendPacked(b.sets, d.Set)
 	}
-	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
-	b.ranked = binary.LittleEndian.AppendUint64(b.ranked, uint64(d.Standing))
+	stored := (len(b.sets) - before) / HashSize
+	if stored != d.Size {
+		b.columns |= withStored
+	}
+	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32(stored))
+	b.ranked = b.appendColumn(b.ranked, uint64(d.Standing^preference.Leading), withStanding)
 	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
 	b.sides = b.appendColumn(b.sides, d.Side, withSides)
 	b.sources = b.appendColumn(b.sources, d.Source, withSources)
+	settled := uint64(0)
+	if d.IsSettled {
+		settled = 1
+	}
+	b.settled = b.appendColumn(b.settled, settled, withSettled)
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
 }
@@ -167,8 +186,8 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, b.columns)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
 	return [][]byte{
-		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked,
-		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.idEnds, b.ids,
+		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.column(b.stored, withStored), b.column(b.ranked, withStanding),
+		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.settled, withSettled), b.idEnds, b.ids,
 	}
 }
 
@@ -186,7 +205,7 @@ func (b *Builder) Reset() {
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], settled: b.settled[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 	}
 }
 
@@ -194,7 +213,7 @@ func (b *Builder) Reset() {
 type Block struct {
 	n, keys, simhash                                    int
 	refs, digests, keyed, simmed, sizes, stored, ranked []byte
-	scopes, sides, sources                              []byte
+	scopes, sides, sources, settled                     []byte
 	ends, id                                            []byte
 	moved                                               docref.Ref // what is added to each ref
 }
@@ -213,7 +232,11 @@ func Parse(documents []byte) (Block, error) {
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
 	columns := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	if columns >= 2*withSources || len(documents) != HeaderSize+n*(DocumentSize+8*keys+8*simhash+8*bits.OnesCount32(columns))+ids {
+	size := DocumentSize + 8*keys + 8*simhash + 8*bits.OnesCount32(columns&^withStored)
+	if columns&withStored != 0 {
+		size += 4
+	}
+	if columns >= 2*withSettled || len(documents) != HeaderSize+n*size+ids {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
@@ -224,11 +247,14 @@ func Parse(documents []byte) (Block, error) {
 		return column
 	}
 	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
-	b.sizes, b.stored, b.ranked = take(4*n), take(4*n), take(8*n)
+	b.sizes = take(4 * n)
+	if b.stored = b.sizes; columns&withStored != 0 {
+		b.stored = take(4 * n)
+	}
 	for _, column := range []struct {
 		hashes *[]byte
 		with   uint32
-	}{{&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}} {
+	}{{&b.ranked, withStanding}, {&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}, {&b.settled, withSettled}} {
 		if columns&column.with != 0 {
 			*column.hashes = take(8 * n)
 		}
@@ -280,7 +306,7 @@ func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stor
 
 // Standing says how preferred document i is.
 func (b *Block) Standing(i int) preference.Standing {
-	return preference.Standing(binary.LittleEndian.Uint64(b.ranked[8*i:])).At(b.Ref(i))
+	return (preference.Standing(hashAt(b.ranked, i)) ^ preference.Leading).At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
@@ -293,7 +319,20 @@ func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
 func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
 
-// hashAt returns the hash of a document in a column that may be missing.
+// IsSettled reports whether all pairs of document i are known.
+func (b *Block) IsSettled(i int) bool { return hashAt(b.settled, i) != 0 }
+
+// SimHashDigest returns a digest of the SimHash fingerprint of document i; of a document without shingles, which has none, that of
+// its bytes.
+func (b *Block) SimHashDigest(i int) digest.Digest {
+	if b.Size(i) == 0 {
+		return b.Digest(i)
+	}
+	hash := xxh3.Hash128(b.simmed[8*i*b.simhash : 8*(i+1)*b.simhash])
+	return digest.Digest{hash.Hi, hash.Lo}
+}
+
+// hashAt returns what a column has of a document, 0 if the column is missing.
 func hashAt(column []byte, i int) uint64 {
 	if len(column) == 0 {
 		return 0

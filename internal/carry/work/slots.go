@@ -30,6 +30,8 @@ type Figures struct {
 	Resident       int64 // bytes that the process held when the task ended
 	// Pieces and Read count what the task read of run files, Written the bytes of its own.
 	Pieces, Read, Written int64
+	// Spent is what the process has asked of buckets since the last task of it ended.
+	Spent storage.Spent
 }
 
 // tasks bounds the number of tasks of all stages that run at a time in this process: a worker of a cluster may get
@@ -102,6 +104,9 @@ func Drain(job Path) {
 func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
 	tasks.begin(r.Folder)
 	defer tasks.end(r.Folder)
+	if r.Patience > 0 {
+		storage.SetWaiting(storage.Waiting{Patience: r.Patience})
+	}
 	if r.Memory > 0 {
 		limitOnce.Do(func() { LimitMemory(r.Memory) }) // for good: a worker serves one job
 	}
@@ -129,6 +134,7 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	if err != nil {
 		return m.Figures, MarkFault(fmt.Errorf("%s %d: %w", stage, number, err))
 	}
+	m.Figures.Spent = storage.TakeSpent()
 	return m.Figures, nil
 }
 
@@ -282,6 +288,9 @@ type Runs struct {
 	Folder Path
 	// Held is the number of bytes of its run file that a task buffers, so that sections grow to a size worth a read.
 	Held int
+	// Ahead is how many bytes of input files a task reads before it wants them, and how many of results it finishes while it writes
+	// others.
+	Ahead int64
 	// LargeBytes is how many bytes of documents an ordinary task holds at most. Tasks that hold more take turns; 0: they do
 	// not. It changes no result.
 	LargeBytes int64
@@ -295,6 +304,8 @@ type Runs struct {
 	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
 	// set itself.
 	Memory int64
+	// Patience is how long an operation on a bucket goes on that makes no progress; 0: the usual time.
+	Patience time.Duration
 }
 
 // Begin begins a run file. It reuses the memory of the writer.

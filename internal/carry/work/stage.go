@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"mirrorbeam/internal/ground/storage"
 )
 
 // Stage is the name of a stage. A stage has one name everywhere: file, scope, metrics.
@@ -43,6 +45,15 @@ const (
 
 // Stages are the stages of a job on files, in the order of the data.
 var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Narrow, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+
+// Names of the metrics of a stage that say what its tasks asked of buckets.
+const (
+	ReceivedBytes = "received_bytes"
+	SentBytes     = "sent_bytes"
+)
+
+// RequestsMetric returns the name of the metric that counts requests of a kind.
+func RequestsMetric(kind storage.Kind) string { return "requests_" + kind.String() }
 
 // large is the right to hold more memory than an ordinary task does, because documents are large. One task of the process has
 // it at a time, in whatever stage.

@@ -15,12 +15,11 @@ import (
 	"mirrorbeam/internal/measure/documents"
 )
 
-// WriteID writes the hash of the id of a document to one of the shards of ids, if the document has an id.
-func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
-	if len(id) == 0 {
-		return nil
-	}
-	hash := xxh3.Hash(id)
+// HashID returns the hash of an id that is not empty.
+func HashID(id []byte) uint64 { return xxh3.Hash(id) }
+
+// WriteID writes the hash of the id of a document to one of the shards of ids.
+func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
 	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
 	if err == nil {
 		binary.LittleEndian.PutUint64(b, hash)
@@ -49,6 +48,7 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 			n++
 		}
 		if n > 1 {
+			w.Outcome.SharedIDs++
 			found.add(ids[:n], layout.FirstInput)
 			for _, r := range ids[:n] {
 				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)

@@ -3,6 +3,8 @@ package groups
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -13,20 +15,30 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/state"
 )
 
 // Known writes the edges between documents of unchanged files that have no keys in this run: the last run has found them equal, or
 // similar. Documents that have keys meet under them, so between two of these it writes no edge.
 type Known struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
 	// Verdicts is the path of a table of the similar pairs of the last run.
 	Verdicts work.Path
 	// Shards is the number of shards over which keys are spread.
 	Shards int
+	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
+	SimHashBits int
+
+	layout documents.Layout // read in Setup
 }
 
 // KnownDelivery makes the task of [Known]. There is one at most.
 func KnownDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.Known}} }
+
+// Setup reads the list of inputs.
+func (k *Known) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
 // Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
 func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
@@ -40,7 +52,7 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	}
 	w.Hold(verdicts)
 	edges := NewEdges(w, 2*k.Shards)
-	classes, err := writeStars(&edges, readKnown(packed))
+	classes, err := k.classes(&edges, readKnown(packed))
 	if err != nil {
 		return err
 	}
@@ -55,50 +67,101 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	return edges.Finish()
 }
 
+// knownOrder is the place of a packed document, and the leading bits of its digest.
+type knownOrder struct{ lead, at uint32 }
+
 // readKnown returns documents in the order of digests, scopes and refs.
 func readKnown(packed []byte) []records.KnownDocument {
-	all := make([]records.KnownDocument, len(packed)/records.KnownSize)
-	for i := range all {
-		all[i] = records.GetKnown(packed[i*records.KnownSize:])
+	order := make([]knownOrder, len(packed)/records.KnownSize)
+	for i := range order {
+		order[i] = knownOrder{uint32(records.GetKnown(packed[i*records.KnownSize:]).Digest[0] >> 32), uint32(i)}
 	}
-	all = graphs.RadixSort(all, make([]records.KnownDocument, len(all)), func(d *records.KnownDocument) uint64 { return d.Digest[0] })
+	order = graphs.RadixSort(order, make([]knownOrder, len(order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
+	all := make([]records.KnownDocument, len(order))
+	for i, o := range order {
+		all[i] = records.GetKnown(packed[int(o.at)*records.KnownSize:])
+	}
 	slices.SortFunc(all, func(a, b records.KnownDocument) int { // little is left to sort
 		return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
 	})
 	return all
 }
 
-// knownClasses are the first documents of classes, in the order of digests and scopes. Equal documents of one scope are a class.
-type knownClasses []records.KnownDocument
-
-// writeStars writes the edges from the first document of each class to the others, and returns the first ones, which take the place
-// of all.
-func writeStars(edges *Edges, all []records.KnownDocument) (knownClasses, error) {
-	firsts := all[:0]
-	for i := range all {
-		d := all[i]
-		if len(firsts) == 0 || d.Digest != firsts[len(firsts)-1].Digest || d.Scope != firsts[len(firsts)-1].Scope {
-			firsts = append(firsts, d)
-			continue
+// classes writes the edges between equal documents, and returns the classes.
+func (k *Known) classes(edges *Edges, all []records.KnownDocument) (*knownClasses, error) {
+	var failed error
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
+		Candidate: func(_, _ *candidates.Record) {},
+		Identical: func(first, other *candidates.Record) {
+			score := records.NewScore(int(first.Size), int(first.Size), false)
+			if k.SimHashBits > 0 {
+				score = records.HammingScore(0, k.SimHashBits)
+			}
+			failed = cmp.Or(failed, edges.Add(first, other, score))
+		},
+	}
+	var equal []candidates.Record
+	classes := make([]knownClass, 0, len(all))
+	for len(all) > 0 {
+		first := &all[0]
+		class := knownClass{KnownDocument: *first, second: first.Ref}
+		equal = equal[:0]
+		for len(all) > 0 && all[0].Digest == first.Digest && all[0].Scope == first.Scope {
+			d := &all[0]
+			if class.second == first.Ref && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
+				class.second = d.Ref
+			}
+			equal = append(equal, candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true})
+			all = all[1:]
 		}
-		if d.Keyed { // then the whole class is
-			continue
-		}
-		size := int(d.Size)
-		if err := edges.Add(nodeOf(&firsts[len(firsts)-1]), nodeOf(&d), records.NewScore(size, size, false)); err != nil {
-			return nil, err
+		if classes = append(classes, class); !first.Keyed { // else they meet
+			g.Groups(equal)
 		}
 	}
-	return firsts, nil
+	return newKnownClasses(classes, k.layout.FirstInput), failed
+}
+
+// knownClass is a class of equal documents of one scope: its first document and, as in [candidates.Class], the second one.
+type knownClass struct {
+	records.KnownDocument
+	second docref.Ref
+}
+
+// knownClasses finds classes by their digests.
+type knownClasses struct {
+	// all are the classes in the order of digests and scopes.
+	all []knownClass
+	// starts says, for the leading bits of a digest, which is the first class whose digest does not have lesser ones.
+	starts     []uint32
+	shift      int
+	firstInput docref.Ref
+}
+
+// newKnownClasses returns the given classes, which are in order. A digest is a hash, so hardly more than one class has its leading bits.
+func newKnownClasses(all []knownClass, firstInput docref.Ref) *knownClasses {
+	width := bits.Len(uint(len(all)))
+	c := &knownClasses{all: all, starts: make([]uint32, 1<<width+1), shift: 64 - width, firstInput: firstInput}
+	at := 0
+	for lead := range c.starts {
+		for at < len(all) && all[at].Digest[0]>>c.shift < uint64(lead) {
+			at++
+		}
+		c.starts[lead] = uint32(at)
+	}
+	return c
 }
 
 // from returns the classes whose digests are not before the given one.
-func (c knownClasses) from(d digest.Digest) knownClasses {
-	return c[sort.Search(len(c), func(i int) bool { return digest.Compare(c[i].Digest, d) >= 0 }):]
+func (c *knownClasses) from(d digest.Digest) []knownClass {
+	lead := d[0] >> c.shift
+	start := int(c.starts[lead])
+	few := c.all[start:c.starts[lead+1]]
+	return c.all[start+sort.Search(len(few), func(i int) bool { return digest.Compare(few[i].Digest, d) >= 0 }):]
 }
 
-// join writes the edges that a verdict is about: one for each scope that has documents of both digests.
-func (c knownClasses) join(edges *Edges, v state.Verdict) error {
+// join writes the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared.
+func (c *knownClasses) join(edges *Edges, v state.Verdict) error {
 	if v.A == v.B {
 		return nil
 	}
@@ -107,8 +170,11 @@ func (c knownClasses) join(edges *Edges, v state.Verdict) error {
 		x, y := &a[0], &b[0]
 		order := cmp.Compare(x.Scope, y.Scope)
 		if order == 0 && !(x.Keyed && y.Keyed) {
-			if err := edges.Add(nodeOf(x), nodeOf(y), v.Score); err != nil {
-				return err
+			first, second, ok := candidates.Ends(x.class(), y.class(), c.firstInput)
+			if ok {
+				if err := edges.Add(&candidates.Record{Ref: first, Size: x.Size}, &candidates.Record{Ref: second, Size: y.Size}, v.Score); err != nil {
+					return err
+				}
 			}
 		}
 		if order <= 0 {
@@ -121,9 +187,8 @@ func (c knownClasses) join(edges *Edges, v state.Verdict) error {
 	return nil
 }
 
-// nodeOf returns the record of a document as [Edges] takes it.
-func nodeOf(d *records.KnownDocument) *candidates.Record {
-	return &candidates.Record{Ref: d.Ref, Size: d.Size}
+func (k *knownClass) class() candidates.Class {
+	return candidates.Class{First: k.Ref, Second: k.second, Side: k.Side}
 }
 
 // Settled knows which pairs the last run of a scheduled job has compared, so that nobody needs to compare them again. The

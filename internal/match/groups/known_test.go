@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
@@ -16,7 +17,8 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
-// TestKnown: what the last run has found of documents without keys becomes edges, each once, between the first documents of classes.
+// TestKnown: what the last run has found of documents without keys becomes edges, each once, between the documents that stand for
+// classes. Where documents have sides, or there is a reference, that need not be the first ones.
 func TestKnown(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 5))
@@ -32,6 +34,15 @@ func TestKnown(t *testing.T) {
 			scope  uint64
 		}
 		members := map[class][]docref.Ref{}
+		sides, firstInput := make([]uint64, 20), docref.Ref(0)
+		if seed%2 == 0 {
+			firstInput = docref.Ref(random.IntN(12))
+		}
+		for i := range sides {
+			if seed%3 == 0 {
+				sides[i] = 1 + random.Uint64N(2)
+			}
+		}
 		written := worktest.Write(t, runs, func(run *runfile.Writer) error {
 			for ref := range docref.Ref(20) {
 				c := class{digests[random.IntN(len(digests))], random.Uint64N(3)}
@@ -40,7 +51,7 @@ func TestKnown(t *testing.T) {
 			var all []records.KnownDocument
 			for c, refs := range members {
 				for _, ref := range refs {
-					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Ref: ref, Size: 10, Keyed: keyed[c.digest]})
+					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Side: sides[ref], Ref: ref, Size: 10, Keyed: keyed[c.digest]})
 				}
 			}
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -61,21 +72,39 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		classOf := func(refs []docref.Ref) candidates.Class {
+			c := candidates.Class{First: refs[0], Second: refs[0], Side: sides[refs[0]]}
+			for _, ref := range refs[1:] {
+				if c.Second == c.First && (sides[ref] != c.Side || c.First < firstInput && ref >= firstInput) {
+					c.Second = ref
+				}
+			}
+			return c
+		}
 		want := map[pair]int{}
 		for c, refs := range members {
+			other := slices.IndexFunc(refs, func(ref docref.Ref) bool { return sides[ref] != sides[refs[0]] })
 			for _, ref := range refs[1:] {
-				if !keyed[c.digest] {
+				if keyed[c.digest] {
+					continue
+				}
+				if other > 0 && sides[ref] == sides[refs[0]] {
+					want[pairOf(refs[other], ref)] = 1
+				} else {
 					want[pairOf(refs[0], ref)] = 1
 				}
 			}
 			for _, v := range verdicts {
-				other := members[class{v.B, c.scope}]
-				if c.digest == v.A && v.A != v.B && len(other) > 0 && !(keyed[v.A] && keyed[v.B]) {
-					want[pairOf(refs[0], other[0])] = 1
+				second := members[class{v.B, c.scope}]
+				if c.digest == v.A && v.A != v.B && len(second) > 0 && !(keyed[v.A] && keyed[v.B]) {
+					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok {
+						want[pairOf(x, y)] = 1
+					}
 				}
 			}
 		}
 		k := Known{Verdicts: work.Path(path), Shards: 3}
+		k.layout.FirstInput = firstInput
 		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, KnownDelivery(), written), k.Task)
 		if got := joined(t, outcomes, records.EdgeNodes, records.Edges, records.EdgeSize); !maps.Equal(got, want) {
 			t.Errorf("seed %d: edges %v, want %v", seed, got, want)

@@ -202,7 +202,7 @@ func TestFailures(t *testing.T) {
 	_, later := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), crowds.Plan)
 	digests := write(t, runs, func(run *runfile.Writer) error {
 		for i := range docref.Ref(20) {
-			if err := WriteID(run, 1, i, []byte("the same")); err != nil {
+			if err := WriteID(run, 1, i, HashID([]byte("the same"))); err != nil {
 				return err
 			}
 			b, err := run.Record(records.Digests, 0, records.KeySize)

@@ -173,8 +173,8 @@ type splitKeys struct {
 
 // document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
-	if s.narrowed && block.Stored(i) == 0 && block.Size(i) > 0 {
-		return groups.WriteID(run, s.shards, block.Ref(i), block.ID(i))
+	if block.IsSettled(i) {
+		return nil
 	}
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
@@ -197,7 +197,11 @@ func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i in
 			return err
 		}
 	}
-	return groups.WriteID(run, s.shards, d.Ref, block.ID(i))
+	id := block.ID(i)
+	if s.narrowed || len(id) == 0 { // ids of a narrowed corpus are written by the stage that narrows it
+		return nil
+	}
+	return groups.WriteID(run, s.shards, d.Ref, groups.HashID(id))
 }
 
 // Ordering makes the tasks of a [Keying] that make keys of rare shingles first.

@@ -41,8 +41,9 @@ type Parameters struct {
 	// Verdicts is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
 	// candidates of its documents; empty otherwise.
 	Verdicts work.Path
-	// Narrowed says that blocks hold nothing of some documents: these have no new pairs.
-	Narrowed bool
+	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
+	// the last run share an id.
+	Narrowed, DistinctIDs bool
 
 	settled *groups.Settled
 }
@@ -65,8 +66,8 @@ const SmallCorpus = groups.SmallCorpus
 // fingerprintSize returns the size of a SimHash fingerprint in a record, in bytes.
 func (p *Parameters) fingerprintSize() int { return 8 * sketch.SimHashWords(p.SimHashBits) }
 
-// tables returns the permuted tables of SimHash fingerprints.
-func (p *Parameters) tables() (*lshbands.Permuted, error) {
+// Tables returns the permuted tables of SimHash fingerprints.
+func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }
 

@@ -33,7 +33,7 @@ func init() {
 		Scorings: []Scoring{Jaccard, Hamming},
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
-			tables, err := p.tables()
+			tables, err := p.Tables()
 			return func() Keys { return TableKeys(tables) }, err
 		},
 		Records: records.Fingerprints,
@@ -156,6 +156,7 @@ type simhashGroups struct {
 	pairs        groups.Pairs // pairs if it is not
 	run          *runfile.Writer
 	skipped      findings.Skipped
+	alike        findings.Most // the largest number of pairs within the distance under one key
 	failed       error
 }
 
@@ -165,7 +166,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	if err != nil {
 		return err
 	}
-	tables, err := p.tables()
+	tables, err := p.Tables()
 	if err != nil {
 		return err
 	}
@@ -197,6 +198,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 		return g.failed
 	}
 	findings.Merge(&w.Outcome.Skipped, g.skipped)
+	w.Outcome.Alike = max(w.Outcome.Alike, g.alike)
 	if err := g.pairs.Finish(); err != nil {
 		return err
 	}
@@ -316,11 +318,17 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 	allCompared := !g.HasSides && g.layout.FirstInput == 0
 	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
+	alike := findings.Most(0)
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, _ int) {
-		if (allCompared || !candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput)) && g.chosen.add(i, j) {
+		if !allCompared && candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput) {
+			return
+		}
+		alike++
+		if g.chosen.add(i, j) {
 			list(i, j)
 		}
 	})
+	g.alike = max(g.alike, alike)
 	g.chosen.rest(g.Scoring != Hamming, list) // whom a leader is like by its set is not known yet
 	if g.chosen.skipped == 0 {
 		return

@@ -10,12 +10,17 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/lshbands"
 )
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
 	// shingles has the shingles of all new documents. digests has the digest of each document that was in a pair, or equal to another.
-	shingles, digests table
+	// ids has the hash of each id that several documents may share.
+	shingles, digests, ids table
+	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
+	fingerprints []uint64
+	near         *lshbands.Neighbours
 }
 
 // filters are the filters of the jobs at work in this process.
@@ -30,35 +35,53 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
 }
 
-// MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a threshold: its
-// similarity is at most the share of the n shingles that it has. A similarity is a quotient that is rounded, so the result is
-// rounded up where both might differ.
-func MayLack(n int, threshold float64) int {
-	const rounding = 1e-9
-	return int(math.Floor(float64(n) * (1 - threshold + rounding)))
+// knowsHeads reports whether heads have all bits of a hash that the filter looks at.
+func (f *Filter) knowsHeads() bool {
+	return f.shingles.shift >= 8*sketchblock.HashSize-sketchblock.HeadBits
+}
+
+// rulesOut reports whether a document cannot be in a pair with a new one, given the head of its set.
+func (f *Filter) rulesOut(head sketchblock.Head, mayLack int) bool {
+	words, shift := f.shingles.words, f.shingles.shift&63
+	for hash := range head.Hashes() {
+		at := hash >> shift
+		if mayLack -= int(^(words[at>>6] >> (at & 63)) & 1); mayLack < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
-	if err := storage.WriteFile(path, f.digests.append(f.shingles.append(nil))); err != nil {
+	packed := f.ids.append(f.digests.append(f.shingles.append(nil)))
+	for _, word := range f.fingerprints {
+		packed = binary.LittleEndian.AppendUint64(packed, word)
+	}
+	if err := storage.WriteFile(path, packed); err != nil {
 		return fmt.Errorf("write the filter of new shingles: %w", err)
 	}
 	return nil
 }
 
-// readFilter returns the filter in a file.
-func readFilter(path string) (*Filter, error) {
+// readFilter returns the filter in a file. Tables are the tables of its fingerprints, nil if it has none.
+func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 	return filters.Get(path, func(path string) (*Filter, error) {
 		packed, err := storage.ReadFile(path)
 		f := new(Filter)
-		if err == nil {
-			packed, err = f.shingles.take(packed)
-		}
-		if err == nil {
-			_, err = f.digests.take(packed)
+		for _, t := range []*table{&f.shingles, &f.digests, &f.ids} {
+			if err == nil {
+				packed, err = t.take(packed)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the filter of new shingles: %w", err)
+		}
+		if tables != nil {
+			for ; len(packed) >= 8; packed = packed[8:] {
+				f.fingerprints = append(f.fingerprints, binary.LittleEndian.Uint64(packed))
+			}
+			f.near = lshbands.NewNeighbours(tables, f.fingerprints)
 		}
 		return f, nil
 	})
@@ -83,6 +106,13 @@ const (
 func newTable(n int64, width int) table {
 	size := min(max(bits.Len64(uint64(bitsPerHash*n)), 6), mostBits)
 	return table{shift: width - size, words: make([]uint64, 1<<(size-6))}
+}
+
+// fill adds all hashes there are.
+func (t *table) fill() {
+	for i := range t.words {
+		t.words[i] = math.MaxUint64
+	}
 }
 
 // add adds a hash.

@@ -21,15 +21,24 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/lshbands"
 )
 
 // Planning makes a [Filter] of what is new, and the tasks that use it.
 type Planning struct {
-	// Verdicts is the path of a table of the similar pairs of the last run.
-	Verdicts work.Path
+	Method methods.Name
+	methods.Parameters
+}
+
+// isDistance reports whether the distances of fingerprints are compared, and not sets.
+func isDistance(name methods.Name, p *methods.Parameters) bool {
+	m, _ := methods.Of(name)
+	return m.Scorer(p).IsDistance
 }
 
 // Plan makes a task for each split. The step's own outcome has the counts of the whole corpus.
@@ -41,7 +50,7 @@ func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
 	}
 	written := ""
 	var failed error
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Pages}}
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Pages}}
 	err = d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, filter.write(filterPath(t.Catalog))
@@ -59,23 +68,24 @@ func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
 // filter makes the filter of the tasks.
 func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	var made []work.Outcome // of splits that were read
-	shingles := int64(0)
+	shingles, fresh := int64(0), int64(0)
 	for _, o := range p.Outcomes {
 		if o.Kept != "" {
 			made = append(made, o)
 			shingles += o.Shingles
+			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{shingles: newTable(shingles, 8*sketchblock.HashSize)}
-	err := work.EachRecordOf(made, work.Fingerprint, records.Sets, p.Memory, func(packed []byte) error {
-		p.Hashes = sketchblock.AppendSet(p.Hashes[:0], packed)
-		for _, hash := range p.Hashes {
-			f.shingles.add(hash)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the shingles of new documents: %w", err)
+	f := &Filter{shingles: newTable(shingles, 8*sketchblock.HashSize), ids: newTable(fresh, 64)}
+	add := n.addSets
+	if isDistance(n.Method, &n.Parameters) {
+		add = n.addFingerprints
+	}
+	if err := add(f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
+	}
+	if err := n.addIDs(f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the ids of new documents: %w", err)
 	}
 	verdicts, err := groups.OpenVerdicts(string(n.Verdicts))
 	if err != nil {
@@ -90,25 +100,73 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	return f, nil
 }
 
+// addSets adds the shingles of new documents to a filter.
+func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) error {
+	return work.EachRecordOf(made, work.Fingerprint, records.Sets, m, func(packed []byte) error {
+		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], packed)
+		for _, hash := range m.Hashes {
+			f.shingles.add(hash)
+		}
+		return nil
+	})
+}
+
+// addFingerprints adds their fingerprints.
+func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
+	return eachBlock(made, m, func(block *sketchblock.Block) {
+		for i := range block.Len() {
+			f.fingerprints = block.SimHash(f.fingerprints, i)
+		}
+	})
+}
+
+// eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
+func eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
+	return work.EachRecordOf(made, work.Fingerprint, records.Documents, m, func(packed []byte) error {
+		block, err := sketchblock.Parse(packed)
+		if err == nil {
+			visit(&block)
+		}
+		return err
+	})
+}
+
+// addIDs adds the ids of new documents to a filter. Where documents of the last run share ids, it has any id.
+func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error {
+	if !n.DistinctIDs {
+		f.ids.fill()
+		return nil
+	}
+	return eachBlock(made, m, func(block *sketchblock.Block) {
+		for i := range block.Len() {
+			f.ids.add(groups.HashID(block.ID(i)))
+		}
+	})
+}
+
 // Narrowing writes the sketch blocks of a split again, without the documents that can be in no pair.
 type Narrowing struct {
-	// Inputs is the path of the list of inputs.
-	Inputs work.Path
-	// Threshold is the least similarity of a pair, above 0 and at most 1.
-	Threshold float64
-	// Shards is the number of shards over which ids are spread.
-	Shards int
+	Method methods.Name
+	methods.Parameters
 
-	layout documents.Layout // read in Setup
+	layout documents.Layout   // read in Setup, like the next one
+	tables *lshbands.Permuted // of fingerprints; nil if sets are looked at
 }
 
 // Setup reads the list of inputs.
-func (n *Narrowing) Setup() error { return n.layout.Read(string(n.Inputs)) }
+func (n *Narrowing) Setup() (err error) {
+	if isDistance(n.Method, &n.Parameters) {
+		if n.tables, err = n.Tables(); err != nil {
+			return err
+		}
+	}
+	return n.layout.Read(string(n.Inputs))
+}
 
 // Task narrows a split. The blocks of a split that was read stay as they are. Documents that share an id are told apart
-// whether they are in pairs or not: of those that are left out, the task writes the hashes of the ids.
+// whether they are in pairs or not. So the task writes the hashes of ids that several documents may share.
 func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	filter, err := readFilter(filterPath(t.Catalog))
+	filter, err := readFilter(filterPath(t.Catalog), n.tables)
 	if err != nil {
 		return err
 	}
@@ -120,7 +178,8 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
-	err = w.EachSet(ctx, o.add)
+	o.takeHeads()
+	err = w.EachBlock(ctx, o.narrow)
 	return errors.Join(err, o.write())
 }
 
@@ -130,9 +189,10 @@ type narrowed struct {
 	desk    *work.Desk
 	split   int
 	filter  *Filter
+	heads   []runfile.Piece // of the blocks that are still to come; none if their units have none
 	builder *sketchblock.Builder
 	simhash []uint64
-	keys    []uint64
+	bands   []uint64
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
@@ -146,7 +206,7 @@ func (n *narrowed) pass(ctx context.Context) error {
 	return n.desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
 		n.desk.Outcome.Shingles += sets.Length / sketchblock.HashSize
 		for i := range block.Len() {
-			if err := n.know(block, i, true); err != nil {
+			if err := errors.Join(n.tellID(block, i), n.know(block, i, true)); err != nil {
 				return err
 			}
 		}
@@ -166,42 +226,138 @@ func (n *narrowed) link(kinds ...runfile.Kind) error {
 	return nil
 }
 
+// tellID writes the hash of the id of a document if another one may have it.
+func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
+	id := block.ID(i)
+	if len(id) == 0 {
+		return nil
+	}
+	hash := groups.HashID(id)
+	if !n.filter.ids.has(hash) {
+		return nil
+	}
+	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
+}
+
 // know writes the record of a document that the last run may have found in a pair.
 func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
-	d := block.Digest(i)
+	d := n.equal(block, i)
 	if !n.filter.digests.has(d[0]) {
 		return nil
 	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
-		Digest: d, Scope: block.Scope(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
+		Digest: d, Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
 }
 
-// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind.
-func (n *narrowed) add(block *sketchblock.Block, i int, set []byte) error {
-	n.desk.Figures.Records++
-	isKeyed := n.filter.mayPair(set, MayLack(block.Size(i), n.Threshold))
-	switch {
-	case isKeyed:
-		n.desk.Outcome.Shingles += int64(block.Stored(i))
-	case !n.filter.digests.has(block.Digest(i)[0]):
-		return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), block.ID(i))
-	default:
-		set = set[:0]
+// takeHeads finds the pieces with heads. An earlier version of this program made none, and where very much is new, they do not help.
+func (n *narrowed) takeHeads() {
+	if !n.filter.knowsHeads() {
+		return
 	}
-	if err := n.know(block, i, isKeyed); err != nil {
+	blocks := 0
+	for _, piece := range n.desk.Pieces {
+		switch piece.Kind {
+		case records.Heads:
+			n.heads = append(n.heads, piece)
+		case records.Documents:
+			blocks++
+		}
+	}
+	if len(n.heads) != blocks {
+		n.heads = nil
+	}
+}
+
+// equal returns the digest that documents which are equal under the measure share.
+func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
+	if n.tables != nil {
+		return block.SimHashDigest(i)
+	}
+	return block.Digest(i)
+}
+
+// narrow goes through a block.
+func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
+	if n.tables != nil {
+		for i := range block.Len() {
+			n.simhash = block.SimHash(n.simhash[:0], i)
+			if err := n.add(block, i, nil, n.filter.near.Has(n.simhash)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(n.heads) == 0 {
+		sets, err := n.desk.ReadPiece(1, piece)
+		if err != nil {
+			return err
+		}
+		for i, set := range block.Sets(sets) {
+			if err := n.add(block, i, set, n.filter.mayPair(set, n.mayLack(block, i))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	packed, err := n.desk.ReadPiece(2, n.heads[0])
+	if err != nil {
 		return err
 	}
-	n.simhash, n.keys = block.SimHash(n.simhash[:0], i), n.keys[:0]
+	n.heads = n.heads[1:]
+	heads, err := block.Heads(packed)
+	if err != nil {
+		return err
+	}
+	sets := setReader{desk: n.desk, block: block, piece: piece, heads: heads}
+	for i := range heads {
+		var set []byte
+		mayPair := false
+		if !n.filter.rulesOut(heads[i], n.mayLack(block, i)) {
+			if set, err = sets.read(i); err != nil {
+				return err
+			}
+			mayPair = n.filter.mayPair(set, n.mayLack(block, i))
+		}
+		if err := n.add(block, i, set, mayPair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayLack returns how many shingles of a document may be in no new one.
+func (n *narrowed) mayLack(block *sketchblock.Block, i int) int {
+	return sketchblock.MayLack(block.Size(i), n.Threshold)
+}
+
+// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind.
+func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
+	n.desk.Figures.Records++
+	if err := n.tellID(block, i); err != nil {
+		return err
+	}
+	switch {
+	case mayPair:
+		n.desk.Outcome.Shingles += int64(block.Stored(i))
+	case !n.filter.digests.has(n.equal(block, i)[0]):
+		return nil
+	default:
+		set = nil
+	}
+	if err := n.know(block, i, mayPair); err != nil {
+		return err
+	}
+	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
-		n.keys = append(n.keys, block.Key(i, k))
+		n.bands = append(n.bands, block.Key(i, k))
 	}
 	if n.builder == nil {
-		n.builder = sketchblock.NewBuilder(len(n.keys), len(n.simhash))
+		n.builder = sketchblock.NewBuilder(len(n.bands), len(n.simhash))
 	}
 	n.builder.Add(sketchblock.Document{
 		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Standing: block.Standing(i), Scope: block.Scope(i),
-		Side: block.Side(i), Source: block.Source(i), Keys: n.keys, SimHash: n.simhash, ID: block.ID(i),
+		Side: block.Side(i), Source: block.Source(i), IsSettled: !mayPair, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
 	})
 	if n.builder.Len() == blockDocuments {
 		return n.write()

@@ -1,14 +1,17 @@
 package narrowing
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -17,29 +20,11 @@ import (
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 )
-
-// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks just the number is
-// similar to the document of all others.
-func TestMayLack(t *testing.T) {
-	for _, threshold := range []float64{.05, .1, .3, 1. / 3, .5, .6, .7, .75, .8, .85, .9, .95, .99, 1} {
-		for n := 1; n <= 300; n++ {
-			lacks := MayLack(n, threshold)
-			if shared := n - lacks; shared < asmkernels.Required(threshold, n, shared) {
-				t.Errorf("threshold %g: of %d shingles %d are in a document of no others, which is not similar", threshold, n, shared)
-			}
-			shared := n - lacks - 1
-			for size := max(shared, 1); size <= 2*n && shared >= 0; size++ {
-				if asmkernels.Required(threshold, n, size) <= shared {
-					t.Fatalf("threshold %g: of %d shingles only %d are in a document of %d, which is similar", threshold, n, shared, size)
-				}
-			}
-		}
-	}
-}
 
 // TestTable: a table has all its hashes and few others, and counts what a set lacks.
 func TestTable(t *testing.T) {
@@ -93,7 +78,7 @@ func hashes(random *rand.Rand, n int) []uint64 {
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{newTable(100, 48), newTable(100, 64)}).write(whole); err != nil {
+	if err := (&Filter{shingles: newTable(100, 48), digests: newTable(100, 64), ids: newTable(10, 64)}).write(whole); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)
@@ -105,18 +90,24 @@ func TestDamagedFilter(t *testing.T) {
 		if err := os.WriteFile(cut, packed[:size], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readFilter(cut); err == nil {
+		if _, err := readFilter(cut, nil); err == nil {
 			t.Errorf("%d of %d bytes are a filter", size, len(packed))
 		}
 	}
-	if _, err := readFilter(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := readFilter(filepath.Join(t.TempDir(), "none"), nil); err == nil {
 		t.Error("a missing file is a filter")
 	}
 }
 
 // TestNarrowing: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the ids are
-// left. The blocks of a new file are passed on.
+// left. The blocks of a new file are passed on. It is the same whether a state has heads of sets or not.
 func TestNarrowing(t *testing.T) {
+	for _, hasHeads := range []bool{false, true} {
+		t.Run(fmt.Sprintf("heads %t", hasHeads), func(t *testing.T) { testNarrowing(t, hasHeads) })
+	}
+}
+
+func testNarrowing(t *testing.T, hasHeads bool) {
 	random := rand.New(rand.NewPCG(3, 4))
 	runs := worktest.Runs(t)
 	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) << 58} } // the table tells them apart
@@ -125,7 +116,7 @@ func TestNarrowing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'a' + byte(i)}}
+		return sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
 	}
 	fresh := document(1, 0, hashes(random, 100))
 	like := slices.Clone(fresh.Set)
@@ -151,17 +142,27 @@ func TestNarrowing(t *testing.T) {
 	}
 	write := func(split int, all ...sketchblock.Document) work.Outcome {
 		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 100, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))})}
-		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, split, all...) })
+		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error {
+			if !hasHeads {
+				return worktest.Block(run, split, all...)
+			}
+			builder := sketchblock.NewBuilder(1, 0)
+			for _, d := range all {
+				builder.Add(d)
+			}
+			return errors.Join(worktest.Block(run, split, all...), run.Section(records.Heads, split, builder.Heads(.8)))
+		})
 		return o
 	}
 	old, made := write(0, olds...), write(1, fresh)
 	made.Kept = "kept"
-	planning := Planning{Verdicts: work.Path(verdicts)}
+	parameters := methods.Parameters{Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	planning := Planning{Method: methods.Exact, Parameters: parameters}
 	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
 	if own.Counts.Documents != 6 || len(tasks) != 2 {
 		t.Fatalf("%d documents are counted, and there are %d tasks", own.Counts.Documents, len(tasks))
 	}
-	narrowing := Narrowing{Inputs: work.Path(inputs), Threshold: .8, Shards: 1}
+	narrowing := Narrowing{Method: methods.Exact, Parameters: parameters}
 	if err := narrowing.Setup(); err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +192,89 @@ func TestNarrowing(t *testing.T) {
 	if len(stored) != len(want) || outcomes[0].Shingles != 100 || outcomes[1].Shingles != 100 {
 		t.Errorf("%d documents are left, of %d and %d shingles", len(stored), outcomes[0].Shingles, outcomes[1].Shingles)
 	}
-	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != 2*records.IDSize {
-		t.Errorf("%d bytes of ids, want the ids of two documents", len(ids))
+	// Document 0 and the new one share an id.
+	for split, o := range outcomes {
+		if ids := worktest.Read(t, records.IDs, o.Run)[0]; len(ids) != records.IDSize || records.GetRef(ids[8:]).File() != split {
+			t.Errorf("split %d: %d bytes of ids, want the id of its first document", split, len(ids))
+		}
+	}
+	planning.DistinctIDs = false
+	_, tasks = worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
+	outcomes = worktest.Do(t, runs, tasks, narrowing.Task)
+	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != len(olds)*records.IDSize {
+		t.Errorf("%d bytes of ids where documents of the last run share some, want all ids", len(ids))
 	}
 	known := worktest.Read(t, records.Known, outcomes[0].Run)[0]
 	if len(known) != records.KnownSize || records.GetKnown(known).Ref != olds[2].Ref || records.GetKnown(known).Keyed {
 		t.Errorf("%d bytes of known documents, want one", len(known))
+	}
+}
+
+// TestNarrowingByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were in a
+// pair stay without keys. No set is read, since blocks have none.
+func TestNarrowingByDistance(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	runs := worktest.Runs(t)
+	document := func(file, i int, fingerprint uint64) sketchblock.Document {
+		ref, err := docref.New(file, int64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64(), 1}, Size: 9, SimHash: []uint64{fingerprint}}
+	}
+	fresh, paired := random.Uint64(), random.Uint64()
+	olds := []sketchblock.Document{
+		document(0, 0, fresh^7), document(0, 1, fresh), document(0, 2, paired), document(0, 3, random.Uint64()), document(0, 4, ^fresh),
+	}
+	write := func(split int, kept work.Path, all ...sketchblock.Document) work.Outcome {
+		return work.Outcome{
+			Stage: work.Fingerprint, Number: split, Kept: kept, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))}),
+			Run: worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, split, all...) }),
+		}
+	}
+	digestOf := func(d sketchblock.Document) digest.Digest {
+		builder := sketchblock.NewBuilder(0, 1)
+		builder.Add(d)
+		block, err := sketchblock.Parse(bytes.Join(builder.Documents(), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return block.SimHashDigest(0)
+	}
+	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
+	err := errors.Join(state.WriteVerdicts(verdicts, []state.Verdict{verdict}, nil), documents.WriteInputs(inputs, documents.Inputs{
+		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := methods.Parameters{
+		Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
+	}
+	planning, narrowing := Planning{Method: methods.SimHash, Parameters: parameters}, Narrowing{Method: methods.SimHash, Parameters: parameters}
+	if err := narrowing.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	_, tasks := worktest.Plan(t, runs, []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}, planning.Plan)
+	outcomes := worktest.Do(t, runs, tasks, narrowing.Task)
+	settled := map[docref.Ref]bool{}
+	for split, o := range outcomes {
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.Desk) error {
+			return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+				for i := range block.Len() {
+					settled[block.Ref(i)] = block.IsSettled(i)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, _ := docref.New(1, 0)
+	if want := map[docref.Ref]bool{0: false, 1: false, 2: true, first: false}; !maps.Equal(settled, want) {
+		t.Errorf("documents left, and whether they are settled: %v, want %v", settled, want)
 	}
 }

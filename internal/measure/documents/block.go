@@ -19,6 +19,7 @@ type block struct {
 	part    part
 	file    int // number of the file of its first document
 	builder *sketchblock.Builder
+	heads   []byte // of the sets, if they are for a state
 	rejects []byte
 	aside   Aside
 	findings.Findings
@@ -48,6 +49,7 @@ func (b *block) begin() {
 // reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
+	b.heads = nil
 	b.aside.reset()
 	b.rejects = b.rejects[:0]
 	b.begin()
@@ -87,6 +89,11 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	if b.builder.Len() > 0 {
 		if err := run.Section(ofDocuments, split, b.builder.Documents()...); err != nil {
 			return err
+		}
+		if len(b.heads) > 0 { // before the sets: who reads these has read the heads
+			if err := run.Section(records.Heads, split, b.heads); err != nil {
+				return err
+			}
 		}
 		if err := run.Section(ofSets, split, b.builder.Sets()); err != nil {
 			return err

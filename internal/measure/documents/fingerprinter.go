@@ -196,6 +196,9 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Source, _ = f.marker.sourceOf(r)
 	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
 	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)
+	if len(d.ID) == 0 {
+		b.Unnamed++
+	}
 }
 
 // countTexts counts the texts of a document. A document without texts has features.

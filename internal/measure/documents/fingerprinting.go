@@ -45,6 +45,8 @@ type Fingerprinting struct {
 	Shards int
 	// Units is the folder in which a state keeps units, see [Unit]; empty: there is no state.
 	Units work.Path
+	// HeadThreshold, if it is not 0, is the threshold for which units have heads; see [sketchblock.Builder.Heads].
+	HeadThreshold float64
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
@@ -86,7 +88,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		return f.keep(ctx, t.Number, w)
 	}
 	o := w.Outcome
-	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
+	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number], w.Runs.Ahead)
 	defer reader.close()
 	reader.total = f.expansion
 	values, sites := valueCounts{}, newSiteCounts()

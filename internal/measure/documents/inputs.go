@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"sort"
+	"strconv"
 
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/findings"
@@ -195,7 +196,7 @@ func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 // RefText writes the ref as users see it: path:position.
 func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
 	name, position := in.Files[ref.File()].Place(ref.Position())
-	return fmt.Appendf(b, "%s:%d", name, position)
+	return strconv.AppendInt(append(append(b, name...), ':'), position, 10)
 }
 
 // Name returns the name by which users know a document: path:position.

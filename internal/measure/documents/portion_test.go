@@ -82,7 +82,7 @@ func TestCutFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reader := newSplitReader(reading, listing.Files, corpus.Split{{End: listing.Files[0].Size}})
+			reader := newSplitReader(reading, listing.Files, corpus.Split{{End: listing.Files[0].Size}}, 0)
 			var l part
 			var faults []string
 			for reader.fill(t.Context(), &l) == nil {

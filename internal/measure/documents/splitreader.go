@@ -28,6 +28,7 @@ type splitReader struct {
 	rest    corpus.Split
 	holds   bool // the right to hold a long line, which is in buffer
 	windows Windows
+	ahead   *corpus.Ahead
 	waiting *corpus.Batch // a long line, for the next portion
 	reader  *formats.Reader
 	alone   bool // a part is of one stretch only
@@ -43,11 +44,12 @@ type splitReader struct {
 	expanding    []int64    // for each earlier stretch, 1 if its file has become very long
 }
 
-// newSplitReader returns a reader of the stretches of a split. It must be closed.
-func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
-	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded}
+// newSplitReader returns a reader of the stretches of a split. It reads at most a number of bytes of small files ahead. It must
+// be closed.
+func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead int64) *splitReader {
+	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded, ahead: corpus.NewAhead(files, split, ahead)}
 	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
-	limits.Expand = reader.expand
+	limits.Expand, limits.Ahead = reader.expand, reader.ahead
 	reader.reader = formats.NewReader(limits, r.Wanted())
 	return reader
 }
@@ -151,13 +153,14 @@ func (r *splitReader) close() {
 		ReleaseLongLine()
 	}
 	r.reader.Close() // closing a file that was only read cannot lose data
+	r.ahead.Close()
 }
 
 // EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
-// input error if one of them is not there any more.
-func (l *Layout) EachAgain(ctx context.Context, r Reading, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+// input error if one of them is not there any more. It reads at most a number of bytes of small files ahead.
+func (l *Layout) EachAgain(ctx context.Context, r Reading, ahead int64, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
 	in := l.Inputs
-	reader, decoder := newSplitReader(r, in.Files, in.Splits[split]), newRecordDecoder(in.Files, r.Wanted())
+	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], ahead), newRecordDecoder(in.Files, r.Wanted())
 	defer reader.close()
 	var p part
 	defer p.release()
@@ -271,7 +274,7 @@ func (r *splitReader) expand(bytes int64) error {
 
 // expanding returns 1 if a file has become much longer than files do, else 0.
 func expanding(file *corpus.File, decoded int64) int64 {
-	if decoded >= leastExpanded && decoded/mostExpansion > file.Size {
+	if decoded >= leastExpanded && decoded/mostExpansion > file.StoredSize() {
 		return 1
 	}
 	return 0

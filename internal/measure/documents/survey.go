@@ -44,6 +44,9 @@ type Surveyed struct {
 	SimHash []uint64
 }
 
+// surveyAhead is how many bytes of small files a survey reads before it wants them, for each core.
+const surveyAhead = 16 << 20
+
 // Visitor gets a part of the documents of a survey, in any order.
 type Visitor struct {
 	// Wants gets each document that was read and says whether to fingerprint it.
@@ -84,7 +87,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 				if number >= len(inputs.Splits) {
 					return nil
 				}
-				reader := newSplitReader(s.Reading, inputs.Files, inputs.Splits[number])
+				reader := newSplitReader(s.Reading, inputs.Files, inputs.Splits[number], surveyAhead)
 				err := putAll(ctx, reader, put)
 				if reader.close(); err != nil {
 					return err
@@ -208,7 +211,7 @@ func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64
 
 // firstBlock returns the block of the first portion of a split, or io.EOF if the split is empty.
 func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, inputs *Inputs, split int) (*block, error) {
-	reader := newSplitReader(f.Reading, inputs.Files, inputs.Splits[split])
+	reader := newSplitReader(f.Reading, inputs.Files, inputs.Splits[split], 0)
 	defer reader.close()
 	b := f.block()
 	defer b.part.release()

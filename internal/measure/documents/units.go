@@ -28,6 +28,8 @@ type Unit struct {
 	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
 	Run   string
 	Shard int
+	// Size is the length of the run file in bytes, 0 if it is not known.
+	Size int64
 }
 
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
@@ -104,7 +106,7 @@ func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) err
 		}
 		w.Outcome.Kept = work.Path(run)
 		for i := range f.inputs.Splits[number] {
-			units = append(units, Unit{run, i})
+			units = append(units, Unit{Run: run, Shard: i})
 		}
 	}
 	return f.recall(ctx, number, units, w)
@@ -113,7 +115,7 @@ func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) err
 // makeUnits fingerprints a split into a run file of units, one for each stretch, and returns its path.
 func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk) (string, error) {
 	split := f.inputs.Splits[number]
-	reader := newSplitReader(f.Reading, f.inputs.Files, split)
+	reader := newSplitReader(f.Reading, f.inputs.Files, split, w.Runs.Ahead)
 	defer reader.close()
 	reader.alone, reader.total = true, f.expansion
 	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
@@ -130,6 +132,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 			shard++
 		}
 		all[shard].add(b)
+		w.Outcome.Unnamed += b.Unnamed
 		if values.addAll(b.values); len(values) >= mostValues {
 			if err := values.write(run, thisUnit); err != nil {
 				return err
@@ -139,6 +142,9 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 			if err := sites.write(run, thisUnit); err != nil {
 				return err
 			}
+		}
+		if f.HeadThreshold > 0 && b.builder.Len() > 0 {
+			b.heads = b.builder.Heads(f.HeadThreshold)
 		}
 		return b.write(run, shard, shard)
 	})
@@ -210,7 +216,7 @@ type recalling struct {
 
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if r.runs[u.Run] == nil {
-		pieces, err := runfile.Pieces(u.Run)
+		pieces, err := runfile.PiecesOf(u.Run, u.Size)
 		if err != nil {
 			return err
 		}
@@ -230,6 +236,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			err = r.Run.Link(piece.Kind, r.number, piece, piece.Mark)
 		case records.Sets, records.WholeSets:
 			sets = append(sets, piece)
+			err = r.Run.Link(piece.Kind, r.number, piece, 0)
+		case records.Heads:
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Rejects:
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {

@@ -82,7 +82,7 @@ func (f *Finding) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	o := &finder{Finding: f, common: list.Shingles, sequencer: sequencer, held: held}
-	err = f.layout.EachAgain(ctx, f.Sketching.Reading, t.Number, held.refs(), func(ref docref.Ref, r *documents.Record) error {
+	err = f.layout.EachAgain(ctx, f.Sketching.Reading, w.Runs.Ahead, t.Number, held.refs(), func(ref docref.Ref, r *documents.Record) error {
 		w.Figures.Records++
 		w.Figures.Bytes += r.Bytes
 		o.document(ref, r)

@@ -18,8 +18,8 @@ type Sending struct {
 	Inputs work.Path
 	// ByValue says that a value is the source of a document. [clusters.ChooseSources] has chosen the sources.
 	ByValue bool
-	// ForNext sends digests, too, for the next run of a scheduled job.
-	ForNext bool
+	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these are compared.
+	ForNext, ByDistance bool
 
 	layout documents.Layout // read in Setup
 }
@@ -133,7 +133,11 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 			if s.ForNext {
 				flags |= records.DigestFlag
 			}
-			if err := records.WriteMember(&w.Run, members, block, i, flags); err != nil {
+			equal := block.Digest(i)
+			if s.ByDistance {
+				equal = block.SimHashDigest(i)
+			}
+			if err := records.WriteMember(&w.Run, members, block, i, flags, equal); err != nil {
 				return err
 			}
 			if page, is := pages.Of(ref); is {

@@ -62,7 +62,7 @@ func only(file *corpus.File) *corpus.File {
 // the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
-		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Reference == file.Reference
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference
 }
 
 // cutting cuts files into splits.
@@ -95,11 +95,11 @@ func (c *cutting) recall(number int, entry *File) {
 	}
 	for _, stretch := range entry.Stretches {
 		size := c.files[number].TextSize() / int64(len(entry.Stretches))
-		if c.size+size > c.target {
+		if c.size+size > 4*c.target {
 			c.flush(number)
 		}
 		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
-		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard})
+		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run]})
 		c.size += size
 	}
 }
@@ -154,9 +154,20 @@ func (s *State) Corpus() []corpus.File {
 	for i := range s.Last.Files {
 		files[i] = *only(&s.Last.Files[i].File)
 		files[i].Identity = corpus.Identity{} // of a machine that may have been another one
-		files[i].Unlisted = true
+		files[i].Unlisted, files[i].Recalled = true, false
 	}
 	return files
+}
+
+// Known returns the files of the last generation whose generation tells whether they have changed, by their paths.
+func (s *State) Known() map[string]corpus.File {
+	known := make(map[string]corpus.File, len(s.Last.Files))
+	for i := range s.Last.Files {
+		if file := only(&s.Last.Files[i].File); s.Last.Files[i].Settled {
+			known[file.Path] = *file
+		}
+	}
+	return known
 }
 
 // isSettled reports whether a change of the file after it was listed gives it another generation. The time of a file of the

@@ -28,8 +28,12 @@ func (s *State) compact(ctx context.Context, joined int64) (before, after int64,
 	if err == nil && len(runs) > 0 {
 		err = s.rewrite(ctx, runs, joined)
 	}
+	var all listed
 	if err == nil {
-		err = s.sweep(1)
+		all, err = list(s.Folder)
+	}
+	if err == nil {
+		err = s.sweep(all, 1)
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("compact the state: %w", err)

@@ -34,8 +34,12 @@ type Content struct {
 	// Files are the files of the corpus, in document order.
 	Files []File
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
-	// keys, and Crowded the number of pairs of crowds that it met.
+	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, Crowded int64
+	// SimilarPairs is the number of pairs in Verdicts.
+	SimilarPairs int64
+	// SharedIDs is the number of ids that several documents have, those of the reference included.
+	SharedIDs int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
 	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
@@ -80,7 +84,7 @@ func (c *Content) encode() ([]byte, error) {
 func decode(b []byte) (*Content, error) {
 	body, err := Unseal(b, magic)
 	if errors.Is(err, ErrVersion) {
-		err = fmt.Errorf("%w: name another folder", err)
+		err = fmt.Errorf("%w: run the version that made it, or name another folder", err)
 	}
 	if err != nil {
 		return nil, err
@@ -106,21 +110,34 @@ func Remedy(folder string, err error) error {
 	switch {
 	case isBroken:
 		return fmt.Errorf("the state %s: %w", folder, err)
+	case isDamaged && errors.Is(err, ErrVersion):
+		return fmt.Errorf("a file of the state %s is of another version of this program: run its job with --rebuild (%w)", folder, err)
 	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
 		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
 	}
 	return nil
 }
 
-// readGeneration reads the generation of that number. What is wrong with its content is a brokenError.
-func readGeneration(folder string, number int) (*Content, error) {
-	name := generationName(folder, number)
-	b, err := storage.ReadFile(name)
+// generation is the file of a generation, as its folder lists it.
+type generation struct {
+	number int
+	info   storage.Info
+}
+
+// read reads the content. What is wrong with it is a brokenError.
+func (g generation) read(folder string) (*Content, error) {
+	name := generationName(folder, g.number)
+	file, err := storage.Reopen(storage.Info{Name: name, Size: g.info.Size, Generation: g.info.Generation})
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close() // it was only read
+	b := make([]byte, g.info.Size)
+	if _, err := file.ReadAt(b, 0); err != nil {
+		return nil, err
+	}
 	c, err := decode(b)
-	if err == nil && c.Number != number {
+	if err == nil && c.Number != g.number {
 		err = fmt.Errorf("it says that it is number %d", c.Number)
 	}
 	if err != nil {
@@ -129,17 +146,16 @@ func readGeneration(folder string, number int) (*Content, error) {
 	return c, nil
 }
 
-// readNewest reads the newest of some generations. If it is damaged, the error says what to do.
-func readNewest(folder string, generations []int) (*Content, error) {
-	slices.Sort(generations)
-	last := len(generations) - 1
-	c, err := readGeneration(folder, generations[last])
+// newest reads the newest generation. If it is damaged, the error says what to do.
+func (all *listed) newest(folder string) (*Content, error) {
+	last := len(all.generations) - 1
+	c, err := all.generations[last].read(folder)
 	if _, isBroken := errors.AsType[brokenError](err); !isBroken || errors.Is(err, ErrVersion) {
 		return c, err
 	}
-	for _, older := range slices.Backward(generations[:last]) {
-		if _, olderErr := readGeneration(folder, older); olderErr == nil {
-			return nil, fmt.Errorf("%w: remove this file, and the state is as generation %d left it", err, older)
+	for _, older := range slices.Backward(all.generations[:last]) {
+		if _, olderErr := older.read(folder); olderErr == nil {
+			return nil, fmt.Errorf("%w: remove this file, and the state is as generation %d left it", err, older.number)
 		}
 	}
 	return nil, fmt.Errorf("%w: no generation is whole, so remove the state, or name another folder", err)

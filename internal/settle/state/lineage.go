@@ -91,23 +91,26 @@ func newFollowing(last, now []Group) *following {
 	return f
 }
 
-// keepUnchanged relates the groups that have the same documents in both runs, which are most groups of most nights. No other group
-// has any of their documents.
+// ahead is how many groups of the last run are looked at for one that has the same documents.
+const ahead = 16
+
+// keepUnchanged relates groups that have the same documents in both runs, which are most groups of most nights. Groups mostly keep
+// their order, so it looks for each at the next places only. No other group has any of their documents.
 func (f *following) keepUnchanged() {
-	first := make(map[Member]int, len(f.last))
-	for i := range f.last {
-		if len(f.last[i].Members) > 0 {
-			first[f.last[i].Members[0]] = i
-		}
+	shares := make([]share, 0, 2*len(f.now)) // of all: one allocation
+	one := func(of, documents int) []share {
+		n := len(shares)
+		shares = append(shares, share{of, documents})
+		return shares[n : n+1 : n+1]
 	}
+	next := 0
 	for i := range f.now {
 		members := f.now[i].Members
-		if len(members) == 0 {
-			continue
-		}
-		if from, is := first[members[0]]; is && slices.Equal(f.last[from].Members, members) {
-			f.origins[i] = append(f.origins[i], share{from, len(members)})
-			f.parts[from] = append(f.parts[from], share{i, len(members)})
+		for from := next; from < min(next+ahead, len(f.last)) && len(members) > 0; from++ {
+			if slices.Equal(f.last[from].Members, members) {
+				f.origins[i], f.parts[from], next = one(from, len(members)), one(i, len(members)), from+1
+				break
+			}
 		}
 	}
 }

@@ -24,6 +24,7 @@
 package state
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +59,8 @@ type State struct {
 	Last Content
 
 	lease storage.Lease
+	// sizes are the lengths of the files that the folder had when it was opened, by their names relative to it.
+	sizes map[string]int64
 	// isMade says that Open has made the folder.
 	isMade bool
 }
@@ -92,10 +96,7 @@ func Open(folder, holder string) (_ *State, err error) {
 	if st.lease, err = s.Lease(storage.Join(folder, lockName), holder); err != nil {
 		return nil, err
 	}
-	if err = st.load(); err == nil {
-		err = st.sweep(keptGenerations)
-	}
-	if err != nil {
+	if err = st.load(); err != nil {
 		return nil, errors.Join(err, st.lease.Release())
 	}
 	return st, nil
@@ -134,17 +135,21 @@ func relative(folder, path string) string {
 	return filepath.ToSlash(strings.TrimPrefix(path, strings.TrimRight(folder, "/")+"/"))
 }
 
-// load reads the newest generation.
+// load reads the newest generation, if there is one, and removes what runs that died have left.
 func (s *State) load() error {
-	last, err := Read(s.Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	all, err := list(s.Folder)
 	if err != nil {
 		return err
 	}
-	s.Last = *last
-	return nil
+	if len(all.generations) > 0 {
+		last, err := all.newest(s.Folder)
+		if err != nil {
+			return err
+		}
+		s.Last = *last
+	}
+	s.sizes = all.sizes
+	return s.sweep(all, keptGenerations)
 }
 
 // ErrNone says that a folder holds no state. It is an [fs.ErrNotExist], as is a missing part of a state.
@@ -167,7 +172,7 @@ func Read(folder string) (*Content, error) {
 	case err != nil:
 		return nil, err
 	}
-	return readNewest(folder, all.generations)
+	return all.newest(folder)
 }
 
 // Commit makes the content the next generation, in one step. Its files must be whole. If it returns an error, the last
@@ -194,10 +199,13 @@ func (s *State) Commit(next Content) error {
 
 // listed is what a folder holds.
 type listed struct {
-	generations []int
+	// generations ascend.
+	generations []generation
 	// others are units and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
 	// relative to the folder.
 	others, foreign []string
+	// sizes are the lengths of the others.
+	sizes map[string]int64
 }
 
 // list lists the files of a folder. It is an error if something of a state is no file.
@@ -205,6 +213,7 @@ func list(folder string) (all listed, err error) {
 	if err := checkKinds(folder); err != nil {
 		return all, err
 	}
+	all.sizes = map[string]int64{}
 	for info, err := range infos(folder) {
 		if err != nil {
 			return all, err
@@ -213,13 +222,15 @@ func list(folder string) (all listed, err error) {
 		number, isGeneration := generationNumber(name)
 		switch {
 		case isGeneration:
-			all.generations = append(all.generations, number)
+			all.generations = append(all.generations, generation{number, info})
 		case otherNames.MatchString(name):
 			all.others = append(all.others, name)
+			all.sizes[name] = info.Size
 		case name != lockName:
 			all.foreign = append(all.foreign, name)
 		}
 	}
+	slices.SortFunc(all.generations, func(a, b generation) int { return cmp.Compare(a.number, b.number) })
 	return all, nil
 }
 

@@ -57,8 +57,8 @@ func files(t *testing.T, folder string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, number := range all.generations {
-		all.others = append(all.others, relative(folder, generationName(folder, number)))
+	for _, g := range all.generations {
+		all.others = append(all.others, g.info.Name)
 	}
 	slices.Sort(all.others)
 	return all.others
@@ -350,6 +350,10 @@ func TestSettled(t *testing.T) {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}
 		if got := isSettled(&file, now); got != c.settled {
 			t.Errorf("%s, %v old: settled %v", c.path, c.age, got)
+		}
+		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Settled: c.settled}}}}
+		if _, known := s.Known()[c.path]; known != c.settled {
+			t.Errorf("%s, %v old: known %v", c.path, c.age, known)
 		}
 	}
 }

@@ -11,29 +11,24 @@ import (
 // keptGenerations is the number of the newest generations whose files stay.
 const keptGenerations = 2
 
-// sweep removes all files that the newest generations, as many as kept says, do not need. An older one that is damaged goes,
+// sweep removes all listed files that the newest generations, as many as kept says, do not need. An older one that is damaged goes,
 // too.
 //
 // A run in a bucket that has lost its lease, and does not know it yet, may still be about to write a generation that
 // names what is swept. So sweep first takes that number, with a generation of the same content.
-func (s *State) sweep(kept int) error {
-	all, err := list(s.Folder)
-	if err != nil {
-		return err
-	}
+func (s *State) sweep(all listed, kept int) error {
 	if err := s.removeUnfinished(); err != nil {
 		return err
 	}
-	slices.Sort(all.generations)
 	old := all.generations[:max(len(all.generations)-kept, 0)]
 	needed := s.Last.names()
-	for _, number := range all.generations[len(old):] {
-		if number == s.Last.Number {
+	for _, g := range all.generations[len(old):] {
+		if g.number == s.Last.Number {
 			continue
 		}
-		content, err := readGeneration(s.Folder, number)
+		content, err := g.read(s.Folder)
 		if _, isBroken := errors.AsType[brokenError](err); isBroken {
-			old = append(old, number) // nobody can read it, and no run needs it
+			old = append(old, g) // nobody can read it, and no run needs it
 			continue
 		}
 		if err != nil {
@@ -49,8 +44,8 @@ func (s *State) sweep(kept int) error {
 			return err
 		}
 	}
-	for _, number := range old {
-		if err := storage.Remove(generationName(s.Folder, number)); err != nil {
+	for _, g := range old {
+		if err := storage.Remove(generationName(s.Folder, g.number)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +71,11 @@ func (s *State) Prune() (before, after int64, err error) {
 	if before, err = s.bytes(); err != nil {
 		return 0, 0, err
 	}
-	if err = s.sweep(1); err != nil {
+	all, err := list(s.Folder)
+	if err == nil {
+		err = s.sweep(all, 1)
+	}
+	if err != nil {
 		return 0, 0, fmt.Errorf("prune the state: %w", err)
 	}
 	after, err = s.bytes()

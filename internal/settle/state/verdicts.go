@@ -57,7 +57,8 @@ const verdictsMagic = "mirrorbeam verdicts 2\n"
 // WriteVerdicts writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
 // them. It asks stopped now and then, if it is not nil, and ends with its error.
 func WriteVerdicts(path string, all []Verdict, stopped func() error) error {
-	if err := graphs.SortFunc(all, Verdict.compare, stopped); err != nil {
+	all = graphs.RadixSort(all, make([]Verdict, len(all)), func(v *Verdict) uint64 { return v.A[0] >> 32 })
+	if err := graphs.SortFunc(all, Verdict.compare, stopped); err != nil { // little is left to sort
 		return err
 	}
 	all = slices.CompactFunc(all, func(a, b Verdict) bool { return a.compare(b) == 0 })

@@ -65,9 +65,8 @@ func VerifyOlder(folder string) error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(all.generations)
-	for _, number := range all.generations[:max(len(all.generations)-1, 0)] {
-		_, err := readGeneration(folder, number)
+	for _, g := range all.generations[:max(len(all.generations)-1, 0)] {
+		_, err := g.read(folder)
 		if _, isBroken := errors.AsType[brokenError](err); isBroken {
 			return fmt.Errorf("%w: it is not the newest generation, which is whole, so no run needs it: 'runjob state prune' removes it", err)
 		}

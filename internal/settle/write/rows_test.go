@@ -35,7 +35,7 @@ func shardOfThree(t *testing.T) string {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
 			records.Position{Number: records.Number(i)}.Put(member[records.RefSize:])
-			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false, 0)); err != nil {
+			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false, 0), block.Digest(i)); err != nil {
 				return err
 			}
 		}

@@ -52,14 +52,21 @@ func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	c.staying.annotates = u.Annotate
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
-	for number := max(from, inputs.References()); number < to; number++ {
+	from = max(from, inputs.References())
+	var all corpus.Split
+	for number := from; number < to; number++ {
+		all = append(all, inputs.Files[number].Whole(number))
+	}
+	c.ahead = corpus.NewAhead(inputs.Files, all, w.Runs.Ahead)
+	c.writer.out.Later = output.NewLater(string(u.Partial), w.Runs.Ahead)
+	for number := from; number < to; number++ {
 		file, err := c.file(number)
 		if err != nil {
 			return err
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	return nil
+	return c.writer.out.Later.Wait()
 }
 
 // copier copies the kept records of one input file after the other. It reuses its buffers for the next file, as there
@@ -72,6 +79,7 @@ type copier struct {
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
 	windows documents.Windows
+	ahead   *corpus.Ahead
 	writer  recordWriter
 
 	annotator corpus.Annotator // nil where records stay as they are
@@ -98,7 +106,7 @@ func (c *copier) file(number int) (output.File, error) {
 		return c.rows(number, input)
 	}
 	if c.Annotate {
-		c.annotator = definition.Annotator()
+		c.annotator = definition.Annotator(c.Reading.Wanted())
 	}
 	for {
 		stretch, sum, err := c.staying.next(number)
@@ -223,7 +231,9 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 
 // limits returns the limits within which files are read.
 func (c *copier) limits() corpus.Limits {
-	return c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
+	limits := c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
+	limits.Ahead = c.ahead
+	return limits
 }
 
 // hold waits for the right to hold a long line.
@@ -293,6 +303,8 @@ func (c *copier) close() {
 	if c.reader != nil {
 		c.reader.Close() // closing a file that was only read cannot lose data
 	}
+	c.ahead.Close()
+	_ = c.writer.out.Later.Wait() // the task has waited, unless it has failed
 }
 
 // annotation returns what is known of the document at a position of the file of that number, in the current split.

@@ -1,0 +1,101 @@
+package sketchblock
+
+import (
+	"encoding/binary"
+	"errors"
+	"iter"
+	"math"
+
+	"mirrorbeam/internal/ground/checksum"
+)
+
+// MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a threshold: its
+// similarity is at most the share of the n shingles that it has. A similarity is a quotient that is rounded, so the result is
+// rounded up where both might differ.
+func MayLack(n int, threshold float64) int {
+	const rounding = 1e-9
+	return int(math.Floor(float64(n) * (1 - threshold + rounding)))
+}
+
+const (
+	// HeadBits is how many leading bits of a hash a head has.
+	HeadBits     = 24
+	headHashSize = HeadBits / 8
+	// headSpare is how many hashes a head has beyond the ones that a document may lack, besides a fifth of these: some will be in other
+	// documents by chance.
+	headSpare = 4
+)
+
+// headLength returns the number of hashes in the head of a set of n hashes.
+func headLength(n int, threshold float64) int {
+	lacks := MayLack(n, threshold)
+	return min(n, lacks+lacks/5+headSpare)
+}
+
+// Heads returns the heads of the sets of the documents that a builder has collected, which are sets of all hashes. Most documents that
+// are similar to no other one show it by the first of their hashes: another document lacks more of these than it may. So a later job
+// need not read the sets.
+//
+// Heads are the threshold, 8 bytes, and for each document the check sum of its set, 4 bytes, and the leading 24 bits of the
+// first hashes, 3 bytes each.
+func (b *Builder) Heads(threshold float64) []byte {
+	packed := binary.LittleEndian.AppendUint64(nil, math.Float64bits(threshold))
+	sets := b.sets
+	for i := range b.n {
+		stored := int(binary.LittleEndian.Uint32(b.stored[4*i:]))
+		set := sets[:HashSize*stored]
+		packed = binary.LittleEndian.AppendUint32(packed, checksum.Of(set))
+		for ; len(set) > HashSize*(stored-headLength(stored, threshold)); set = set[HashSize:] {
+			packed = append(packed, set[HashSize-headHashSize:HashSize]...)
+		}
+		sets = sets[HashSize*stored:]
+	}
+	return packed
+}
+
+// Head is the head of a set.
+type Head struct {
+	hashes []byte
+	sum    uint32
+}
+
+// Len returns the number of hashes.
+func (h Head) Len() int { return len(h.hashes) / headHashSize }
+
+// Hashes gives the first hashes of the set, without their trailing bits: these are 0.
+func (h Head) Hashes() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for rest := h.hashes; len(rest) >= headHashSize; rest = rest[headHashSize:] {
+			hash := uint64(rest[0]) | uint64(rest[1])<<8 | uint64(rest[2])<<16
+			if !yield(hash << (8*HashSize - HeadBits)) {
+				return
+			}
+		}
+	}
+}
+
+// IsOf reports whether the head is the one of a set, given the bytes of the set.
+func (h Head) IsOf(set []byte) bool { return checksum.Of(set) == h.sum }
+
+// Heads reads the heads of the sets of a block, in the order of its documents.
+func (b *Block) Heads(packed []byte) ([]Head, error) {
+	damaged := errors.New("heads of a sketch block are damaged")
+	if len(packed) < 8 {
+		return nil, damaged
+	}
+	threshold := math.Float64frombits(binary.LittleEndian.Uint64(packed))
+	packed = packed[8:]
+	heads := make([]Head, b.n)
+	for i := range heads {
+		size := headHashSize * headLength(b.Stored(i), threshold)
+		if size < 0 || len(packed) < 4+size {
+			return nil, damaged
+		}
+		heads[i] = Head{packed[4 : 4+size], binary.LittleEndian.Uint32(packed)}
+		packed = packed[4+size:]
+	}
+	if len(packed) > 0 {
+		return nil, damaged
+	}
+	return heads, nil
+}

@@ -1,0 +1,89 @@
+package sketchblock
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/asmkernels"
+)
+
+// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks just the number is
+// similar to the document of all others.
+func TestMayLack(t *testing.T) {
+	for _, threshold := range []float64{.05, .1, .3, 1. / 3, .5, .6, .7, .75, .8, .85, .9, .95, .99, 1} {
+		for n := 1; n <= 300; n++ {
+			lacks := MayLack(n, threshold)
+			if shared := n - lacks; shared < asmkernels.Required(threshold, n, shared) {
+				t.Errorf("threshold %g: of %d shingles %d are in a document of no others, which is not similar", threshold, n, shared)
+			}
+			shared := n - lacks - 1
+			for size := max(shared, 1); size <= 2*n && shared >= 0; size++ {
+				if asmkernels.Required(threshold, n, size) <= shared {
+					t.Fatalf("threshold %g: of %d shingles only %d are in a document of %d, which is similar", threshold, n, shared, size)
+				}
+			}
+		}
+	}
+}
+
+// TestHeads: a head has the first hashes of its set, more than the document may lack, and knows its set. Heads that are cut are
+// damaged.
+func TestHeads(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, threshold := range []float64{.05, .5, .8, 1} {
+		builder := NewBuilder(0, 0)
+		var all [][]uint64
+		for n := range 120 {
+			set := make([]uint64, n)
+			for i := range set {
+				set[i] = random.Uint64N(1 << 48)
+			}
+			slices.Sort(set)
+			all = append(all, set)
+			builder.Add(Document{Set: set, Size: n})
+		}
+		block, err := Parse(bytes.Join(builder.Documents(), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := builder.Heads(threshold)
+		heads, err := block.Heads(packed)
+		if err != nil || len(heads) != len(all) {
+			t.Fatalf("%d heads, %v", len(heads), err)
+		}
+		for n, head := range heads {
+			if head.Len() > n || head.Len() < min(n, MayLack(n, threshold)+1) {
+				t.Errorf("threshold %g: the head of %d hashes has %d", threshold, n, head.Len())
+			}
+			i := 0
+			for hash := range head.Hashes() {
+				if hash != all[n][i]>>24<<24 {
+					t.Errorf("hash %d of %d is %x, want the leading bits of %x", i, n, hash, all[n][i])
+				}
+				i++
+			}
+			if i != head.Len() {
+				t.Errorf("the head of %d hashes gives %d of %d", n, i, head.Len())
+			}
+			set := AppendPacked(nil, all[n])
+			if !head.IsOf(set) {
+				t.Errorf("the head of %d hashes does not know its set", n)
+			}
+			if n > 0 {
+				if set[n]++; head.IsOf(set) {
+					t.Errorf("the head of %d hashes knows another set", n)
+				}
+			}
+		}
+		for cut := range packed {
+			if _, err := block.Heads(packed[:cut]); err == nil {
+				t.Fatalf("%d of %d bytes are heads", cut, len(packed))
+			}
+		}
+		if _, err := block.Heads(append(packed, 0)); err == nil {
+			t.Error("heads with a byte more are heads")
+		}
+	}
+}
