@@ -1,0 +1,184 @@
+"""Tests of the installed wheel: python -m unittest discover python/tests, from the root of the repository."""
+
+import gc
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import mirrorbeam
+from mirrorbeam import _job, _progress
+
+FABLES = Path("examples/fables")
+ALL = ["clusters", "pairs", "removed", "unique"]
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name) / "out"
+
+    def test_rows(self):
+        results = mirrorbeam.run(FABLES / "texts", self.out, emit=ALL)
+        self.assertEqual(results.summary["counts"]["pairs"], 1)
+        self.assertEqual([row["id"] for row in results.removed().to_pylist()], ["tortoise.txt"])
+        self.assertEqual(results.pairs().column("jaccard").to_pylist(), [0.9428571428571428])
+        self.assertEqual(len(results.clusters()), 2)
+        kept = {row["id"]: row["text"] for row in results.unique().to_pylist()}
+        self.assertEqual(kept["hare.txt"], (FABLES / "texts/hare.txt").read_text("utf-8"))
+        self.assertEqual(len(kept), 4)
+        self.assertEqual(results.table("rejects").num_rows, 0)
+
+    def test_rows_as_lines(self):
+        typed = mirrorbeam.run(FABLES / "texts", emit=ALL)
+        lines = mirrorbeam.run(FABLES / "texts", self.out, emit=ALL, output_format="jsonl.zst")
+        for output in ("clusters", "pairs", "removed"):
+            # Lines leave out what is false or empty.
+            told = [[{k: v for k, v in row.items() if v} for row in r.table(output).to_pylist()] for r in (typed, lines)]
+            self.assertEqual(*told)
+
+    def test_formats_of_the_input(self):
+        rows = mirrorbeam.run(FABLES / "data", emit="unique").unique()
+        self.assertEqual(len(rows), 5)
+        self.assertIn("text", rows.column_names)
+        rows = mirrorbeam.run(FABLES / "fables.csv", text_field="body", emit="unique").unique()
+        self.assertEqual(len(rows), 3)
+        self.assertTrue(all(isinstance(value, str) for row in rows.to_pylist() for value in row.values()))
+        with self.assertRaisesRegex(ValueError, "is no table"):
+            mirrorbeam.run(FABLES / "crawl.warc.gz", emit="unique").unique()
+
+    def test_other_libraries(self):
+        import datasets
+        import pandas
+        import polars
+
+        results = mirrorbeam.run(FABLES / "data", emit=ALL)
+        self.assertIsInstance(results.unique("pandas"), pandas.DataFrame)
+        self.assertIsInstance(results.unique("polars"), polars.DataFrame)
+        self.assertIsInstance(results.unique("datasets"), datasets.Dataset)
+        self.assertEqual(len(results.unique("datasets")), 5)
+        with self.assertRaisesRegex(ValueError, "must be one of"):
+            results.unique("excel")
+
+    def test_temporary_results(self):
+        results = mirrorbeam.run(FABLES / "texts")
+        folder = results.folder
+        self.assertTrue(os.path.exists(folder))
+        with self.assertRaisesRegex(LookupError, "emit"):
+            results.pairs()
+        del results
+        gc.collect()
+        self.assertFalse(os.path.exists(folder))
+
+    def test_later(self):
+        mirrorbeam.run(FABLES / "texts", self.out)
+        self.assertEqual(len(mirrorbeam.Results(self.out).clusters()), 2)
+        with self.assertRaisesRegex(FileNotFoundError, "_SUCCESS"):
+            mirrorbeam.Results(self.out.parent)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(mirrorbeam.UsageError, r"^threshold 1.8: must be above 0 and at most 1$") as caught:
+            mirrorbeam.run(FABLES / "texts", self.out, threshold=1.8)
+        self.assertEqual(caught.exception.code, 2)
+        self.assertIsInstance(caught.exception, ValueError)
+        with self.assertRaisesRegex(mirrorbeam.InputError, "no file matches"):
+            mirrorbeam.run(FABLES / "nothing", self.out)
+        self.out.parent.joinpath("file").write_text("")
+        with self.assertRaises(mirrorbeam.StorageError):
+            mirrorbeam.run(FABLES / "texts", self.out.parent / "file" / "out")
+        with self.assertRaises(TypeError):
+            mirrorbeam.run(FABLES / "texts", self.out, thresold=0.8)
+        with self.assertRaisesRegex(mirrorbeam.UsageError, "runner"):
+            mirrorbeam.run(FABLES / "texts", self.out, beam={"runner": "nothing"})
+
+    def test_condition(self):
+        with self.assertWarnsRegex(UserWarning, "has 2 of 5") as warned, self.assertRaises(mirrorbeam.ConditionMet) as caught:
+            mirrorbeam.run(FABLES / "texts", self.out, guard="cluster:10")
+        self.assertEqual(warned.filename, __file__)
+        self.assertEqual(len(caught.exception.results.clusters()), 2)
+
+    def test_only_arguments_count(self):
+        os.environ["RUNJOB_THRESHOLD"] = "0.1"
+        self.addCleanup(os.environ.pop, "RUNJOB_THRESHOLD")
+        results = mirrorbeam.run(FABLES / "texts", self.out, threshold=0.9)
+        self.assertEqual(results.summary["config"]["threshold"], 0.9)
+
+    def test_texts_of_settings(self):
+        """Settings arrive as they are, whatever YAML makes of them elsewhere."""
+        for text in ("no", "1e3", "null", "a: b", "#x", "'", '"', "\\", "é\u2028\x85", "~", "- x", "{"):
+            corpus = self.out.parent / "corpus.jsonl"
+            corpus.write_text(json.dumps({"id": "a", text: "one two three four five"}) + "\n", "utf-8")
+            results = mirrorbeam.run([corpus], self.out, weight={text: 1}, overwrite=True)
+            self.assertEqual(results.summary["config"]["weight"], {text: 1}, text)
+
+    def test_progress(self):
+        heard = []
+        mirrorbeam.run(FABLES / "texts", self.out, progress=heard.append)
+        self.assertEqual(heard[-1]["msg"], "the job has ended")
+        shown = io.StringIO()
+        with redirect_stderr(shown):
+            mirrorbeam.run(FABLES / "texts", self.out, progress=True, overwrite=True)
+        self.assertIn("1 pairs", shown.getvalue())
+        told = {"msg": "progress", "stage": "key", "tasks_done": 1, "tasks": 2, "seconds_left": 3, "records": 4000, "bytes": 5e6}
+        self.assertEqual(_progress.line(told), "key         ██████████░░░░░░░░░░  50 %  3 s left  4,000 records  5.0 MB")
+
+    def test_notebook(self):
+        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.utils.capture import capture_output
+
+        InteractiveShell.clear_instance()
+        shell = InteractiveShell.instance()
+        self.addCleanup(InteractiveShell.clear_instance)
+        shell.kernel = None  # as the shell of a notebook has one
+        with capture_output() as captured:
+            mirrorbeam.run(FABLES / "texts", self.out)
+        self.assertIn("1 pairs", captured.outputs[-1].data["text/plain"])
+
+    def test_interruption(self):
+        """Ctrl-C ends the job in good order, and nothing is left of it."""
+        pipe = self.out.parent / "corpus.jsonl"
+        pipe.write_text("".join(json.dumps({"id": str(i), "text": f"{i} " * 2000}) + "\n" for i in range(20000)))
+        begun = threading.Event()
+
+        def interrupt():
+            begun.wait(60)
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt, daemon=True).start()
+        original = _job.subprocess.Popen
+        self.addCleanup(setattr, _job.subprocess, "Popen", original)
+
+        def popen(*args, **kwargs):
+            process = original(*args, **kwargs)
+            begun.set()
+            return process
+
+        _job.subprocess.Popen = popen
+        with self.assertRaises(KeyboardInterrupt):
+            mirrorbeam.run(pipe, self.out, keys="minhash")
+        self.assertFalse(self.out.exists() and os.listdir(self.out))
+
+
+class Program(unittest.TestCase):
+    def test_program(self):
+        self.assertTrue(mirrorbeam.find_runjob().startswith(sys.prefix))
+        for command in ([mirrorbeam.find_runjob()], [sys.executable, "-m", "mirrorbeam"]):
+            said = subprocess.run([*command, "version"], capture_output=True, text=True, check=True).stdout
+            self.assertRegex(said, r"^runjob v\d+\.\d+\.\d+\S*\ncommit [0-9a-f]{40} of \S+\nbuild [0-9a-f]{16}\n")
+
+    def test_documentation(self):
+        self.assertIn("threshold: Least Jaccard similarity", mirrorbeam.run.__doc__)
+
+
+if __name__ == "__main__":
+    unittest.main()
