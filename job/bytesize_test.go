@@ -45,3 +45,27 @@ func TestByteSize(t *testing.T) {
 		}
 	}
 }
+
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]string{
+		"90s": "1m30s", "2m": "2m", "1h": "1h", "1h0m0s": "1h", "10m": "10m", "1500ms": "1.5s", "0": "0s", "100h30m": "100h30m", "1h0m5s": "1h0m5s",
+	} {
+		var got, again Span
+		if err := got.UnmarshalText([]byte(text)); err != nil || got.String() != want {
+			t.Errorf("%q is %v (%v), want %s", text, got, err, want)
+		}
+		encoded, err := got.MarshalText()
+		if err == nil {
+			err = again.UnmarshalText(encoded)
+		}
+		if err != nil || again != got {
+			t.Errorf("%q comes back as %v: %v", text, again, err)
+		}
+	}
+	for _, text := range []string{"", "2", "-2m", "two minutes", "1e9h", "NaN"} {
+		var got Span
+		if err := got.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q is taken for %v (%v), want an error", text, got, err)
+		}
+	}
+}

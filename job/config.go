@@ -23,6 +23,11 @@ type Measure struct {
 
 	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format"`
+	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file shows. See
+	// [corpus.ParseDelimiter].
+	Delimiter string `json:"delimiter,omitempty"`
+	// Encoding names the encoding of texts, such as windows-1252; empty: that of each file is found.
+	Encoding string `json:"encoding,omitempty"`
 	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called
 	// path:position. TextField is the field that holds the text.
 	IDField   string `json:"id_field"`
@@ -167,6 +172,8 @@ type Config struct {
 	Memory ByteSize `json:"memory"`
 	// WorkerMemory is the same for a worker of a cluster; 0: Memory.
 	WorkerMemory ByteSize `json:"worker_memory,omitempty"`
+	// StorageTimeout is how long an operation on a bucket goes on that makes no progress, at least a second; 0: 2 minutes.
+	StorageTimeout Span `json:"storage_timeout,omitempty"`
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes"`
 

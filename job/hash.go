@@ -17,7 +17,7 @@ import (
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text",
+		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text", "delimiter", "encoding",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
@@ -30,13 +30,13 @@ var (
 	otherSettings = []string{
 		"input", "reference", "format", "max_rejects", "max_expanded", "audit",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
-		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
+		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout",
 		"state", "add", "rebuild", "republish", "allow_removal", "fail_on", "guard",
 	}
 	// howSettings are the part of otherSettings that says where things are and how the job runs: the same files give the same results,
 	// whatever they are.
 	howSettings = []string{
-		"input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "state", "add", "rebuild", "republish", "allow_removal",
+		"input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal",
 	}
 )
 

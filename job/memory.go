@@ -20,6 +20,9 @@ type MemoryPlan struct {
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
+	// AheadBytes is how many bytes of small input files a task reads before it wants them, and how many of small files of results it
+	// finishes while it writes others.
+	AheadBytes int64
 	// RunBytes is how many bytes of its run file a task buffers.
 	RunBytes int
 	// SampleBytes is how much memory the sample of an audit may take; 0 for no limit. A smaller sample is a rougher estimate, so it
@@ -45,6 +48,9 @@ const (
 	leastPlaceBytes, mostPlaceBytes = 1 << 20, 16 << 20
 	manyPlaces                      = 4096
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
+
+	// More than mostAheadBytes, in files of up to a quarter of it, would arrive no sooner.
+	mostAheadBytes = 16 << 20
 
 	// blocksOfPlace is how many times the size of a place the two blocks hold that meet there, if their component is very large.
 	blocksOfPlace = 4
@@ -94,6 +100,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
 		LargeBytes:  max(large, leastLargeBytes),
+		AheadBytes:  min(task/8, mostAheadBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
 		SampleBytes: sample,
 		WindowBytes: window,

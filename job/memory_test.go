@@ -19,7 +19,7 @@ func TestMemoryPlan(t *testing.T) {
 					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
 				}
 				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
-				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task || p.LargeBytes > max(task, leastLargeBytes) {
+				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task || p.AheadBytes > task/4 || p.AheadBytes > last.AheadBytes || p.AheadBytes < 256<<10 || p.LargeBytes > max(task, leastLargeBytes) {
 					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
 				}
 				last = p

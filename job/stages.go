@@ -46,6 +46,12 @@ func (c *Config) ProcessMemory() int64 {
 	return int64(c.Memory)
 }
 
+// DelimiterByte returns what stands between the fields of CSV; 0: what the first record shows. The configuration is valid.
+func (c *Config) DelimiterByte() byte {
+	delimiter, _ := corpus.ParseDelimiter(c.Delimiter)
+	return delimiter
+}
+
 // Sketching returns how records are read and how they become fingerprints. The reader accepts windows of compressed
 // files up to windowBytes.
 func (c *Config) Sketching(windowBytes int64) documents.Sketching {
@@ -54,6 +60,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 		Reading: documents.Reading{
 			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
 			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
+			Delimiter: c.DelimiterByte(), Charset: c.Encoding,
 		},
 		Options: sketch.Options{
 			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},

@@ -44,7 +44,11 @@ func (c *Config) Validate() error {
 	if _, err := c.auditSample(); err != nil {
 		faults = append(faults, err)
 	}
-	check(c.Threshold > 0 && c.Threshold <= 1, "{threshold} %g: must be above 0 and at most 1", c.Threshold)
+	percent := ""
+	if c.Threshold >= 10 && c.Threshold <= 100 {
+		percent = fmt.Sprintf("; %g %% is %g", c.Threshold, c.Threshold/100)
+	}
+	check(c.Threshold > 0 && c.Threshold <= 1, "{threshold} %g: must be above 0 and at most 1%s", c.Threshold, percent)
 	c.checkKeys(check)
 	c.checkCommon(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "{bands} %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
@@ -63,6 +67,7 @@ func (c *Config) Validate() error {
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
 	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
+	check(c.StorageTimeout == 0 || c.StorageTimeout >= LeastStorageTimeout, "{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		if _, err := c.Scheme(); err != nil {
@@ -104,6 +109,12 @@ func (c *Config) checkInput(check checker) {
 	}
 	if err := CheckFormat(c.Format); err != nil {
 		check(false, "%w", err)
+	}
+	if _, err := corpus.ParseDelimiter(c.Delimiter); err != nil {
+		check(false, "{delimiter} %s: %w", c.Delimiter, err)
+	}
+	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
+		check(known, "{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le", c.Encoding)
 	}
 	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")

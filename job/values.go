@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ByteSize is a number of bytes. As text it may carry a unit: 64MiB, 2GB.
@@ -65,6 +66,36 @@ func (s *ByteSize) UnmarshalText(text []byte) error {
 // UnmarshalJSON reads a number of bytes: in JSON a size has no unit.
 func (s *ByteSize) UnmarshalJSON(encoded []byte) error {
 	return json.Unmarshal(encoded, (*int64)(s))
+}
+
+// LeastStorageTimeout is the shortest time worth waiting for a bucket.
+const LeastStorageTimeout = Span(time.Second)
+
+// Span is a length of time, such as 90s or 2m. Its JSON is the text.
+type Span time.Duration
+
+// String returns the span without parts that are zero, as in 2m.
+func (s Span) String() string {
+	text := time.Duration(s).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// MarshalText writes the span.
+func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a number with a unit.
+func (s *Span) UnmarshalText(text []byte) error {
+	span, err := time.ParseDuration(string(text))
+	if err != nil || span < 0 {
+		return fmt.Errorf("%q is not a length of time such as 90s, 2m or 1h", text)
+	}
+	*s = Span(span)
+	return nil
 }
 
 // Seed is the key of all hashes. Its JSON is the number.

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/pipeline/engine"
 )
@@ -91,6 +92,8 @@ type metered struct {
 	expected int64
 	// span has the times at which tasks began and ended, in milliseconds since 1970.
 	span metrics.DistributionValue
+	// spent is what its tasks asked of buckets.
+	spent storage.Spent
 }
 
 // meter sums up the metrics of the stages, in the order of the data. Those of a job on its way count as well.
@@ -129,6 +132,18 @@ func (m *metered) add(name string, value int64) {
 	}[name]
 	if sum != nil {
 		*sum += value
+	}
+	switch name {
+	case work.ReceivedBytes:
+		m.spent.ReadBytes += value
+	case work.SentBytes:
+		m.spent.WrittenBytes += value
+	}
+	for _, kind := range storage.Kinds() {
+		if name == work.RequestsMetric(kind) {
+			m.spent.Requests[kind] += value
+			m.Requests += value
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam/internal/start/build"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -36,6 +37,8 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
+	// similar is the number of similar pairs that it is told of.
+	similar int64
 }
 
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
@@ -139,8 +142,9 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
 		return f, err
 	}
-	if hasComparedAll(*result) && r.Config.Scorer().TellsWhole() && r.Config.CommonLaw().IsOff() {
+	if hasComparedAll(*result) && r.Config.Scorer().HasClusters && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
+		f.similar = int64(len(now.Verdicts))
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)
 	}
 	return f, err
@@ -199,13 +203,13 @@ func (r *run) commit(result *write.Result, of found) error {
 	if err != nil {
 		return err
 	}
-	grouped, crowded := documentsOf(*result), result.Crowded
-	if r.job != nil && r.job.Parameters.Narrowed {
-		grouped, crowded = s.Last.Grouped, s.Last.Crowded
+	grouped := documentsOf(*result)
+	if r.hasNarrowed() {
+		grouped = s.Last.Grouped
 	}
 	return s.Commit(state.Content{
-		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: documentsOf(*result), Grouped: grouped, Crowded: crowded, Results: r.ConfigHash, Lists: r.listsHash(),
+		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})

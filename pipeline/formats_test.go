@@ -380,16 +380,21 @@ func TestFormats(t *testing.T) {
 	})
 }
 
-// checkRecalled runs a job twice with a state. Both times it writes what is there, and at last it reads no file again.
+// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted anew. Each time it writes
+// what is there, and it reads no file again.
 func checkRecalled(t *testing.T, format string, config job.Config) {
 	t.Helper()
 	names := append(config.Emit, output.Rejects)
 	want := outputsOf(t, config.Output, names...)
 	config.Overwrite = true
-	for night := range 2 {
+	for night := range 3 {
+		config.Republish = night == 2
 		summary, err := Run(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if summary.State.IsKept != (night == 1) {
+			t.Errorf("night %d: kept %v", night, summary.State.IsKept)
 		}
 		if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
 			t.Errorf("files are read again: %+v", summary.State.Files)

@@ -115,7 +115,7 @@ var goldenRuns = []goldenRun{
 	// How files are stored and the job is run.
 	{name: "files/zst", input: "oddities.zst", change: `{"threshold":0.6,"output_format":"jsonl.zst"}`},
 	{name: "files/gz", input: "oddities.gz", change: `{"threshold":0.6,"output_format":"jsonl.gz"}`},
-	{name: "files/no ids", input: "oddities", change: `{"id_field":"absent","threshold":0.6}`},
+	{name: "files/no ids", input: "oddities", change: `{"id_field":"","threshold":0.6}`},
 	{name: "run/lanes", input: "oddities", change: `{"threshold":0.6,"lanes":7}`},
 	{name: "run/memory", input: "mirrors/etcd_docs.jsonl.zst", change: `{"threshold":0.5,"memory":104857600,"keys":"minhash"}`},
 }

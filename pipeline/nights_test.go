@@ -273,6 +273,7 @@ func TestNights(t *testing.T) {
 		// What is compared in a dense group depends on all documents. So the pairs of the last run do not decide there.
 		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
 		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
+		{`{"keys":"simhash","hamming":6,"emit":["clusters","pairs","removed"]}`, []string{"a:900 b~60", "c~50", "d~40", "e~60", "f~40 -e.jsonl", "-c.jsonl"}, "nnnynn"},
 	} {
 		t.Run(fmt.Sprint(c.change, " ", len(c.nights)), func(t *testing.T) {
 			if testing.Short() && i%3 > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/workspace"
@@ -140,6 +141,7 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	}
 	r := h.Run
 	r.results, r.Config.Progress = results, progress
+	storage.SetWaiting(storage.Waiting{Patience: time.Duration(r.Config.StorageTimeout)})
 	if r.inputs, err = documents.OpenInputs(transforms.InputsPath(results.Temp)); err == nil {
 		r.Config.Runner = h.Runner
 		err = setBeam(h.Beam)

@@ -157,7 +157,7 @@ func closed(t *testing.T, r *run) {
 // completed runs a job on an engine to its end.
 func completed(t *testing.T, r *run, e engine.Engine) Summary {
 	t.Helper()
-	found, err := r.runOn(t.Context(), e)
+	found, err := r.executeAll(func() (*metrics.Results, error) { return r.runOn(t.Context(), e) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,11 +420,37 @@ func TestStateOnEngine(t *testing.T) {
 		}
 		r := prepared(t, config)
 		r.job.Runs.Unreliable = uint64(night + 1) // tasks break off, and run twice
+		if r.job.Parameters.Narrowed != (night > 0) {
+			t.Errorf("night %d: documents are left out: %t", night, r.job.Parameters.Narrowed)
+		}
 		summary := completed(t, r, e)
 		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {
 			t.Errorf("night %d: %+v", night, s)
 		}
 		n.checkSaved(t, summary, 40)
+		whole := config
+		whole.State, whole.Overwrite = "", false
+		sameAsHere(t, whole)
+	}
+}
+
+// TestDenseStateOnEngine: if dense groups turn up, an engine does the job once more, with all documents.
+func TestDenseStateOnEngine(t *testing.T) {
+	e, config := newDetached(t)
+	n := newNight(t, 43)
+	config.Input, config.State, config.Overwrite = []string{n.folder}, filepath.Join(t.TempDir(), "state"), true
+	taken := 0
+	config.Progress = func(line string) {
+		if strings.Contains(line, "has taken the job") {
+			taken++
+		}
+	}
+	for night, steps := range denseNights[:2] {
+		n.goOn(t, steps)
+		summary := completed(t, prepared(t, config), e)
+		if isDense := summary.Skipped.Groups > 0; isDense != (night == 1) || taken != 1+2*night {
+			t.Errorf("night %d: a dense group %t, %d jobs so far", night, isDense, taken)
+		}
 		whole := config
 		whole.State, whole.Overwrite = "", false
 		sameAsHere(t, whole)

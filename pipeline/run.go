@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -18,12 +16,13 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/recall"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/build"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/internal/start/workspace"
@@ -55,15 +54,16 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err := r.open(ctx); err != nil {
 		return Summary{}, err
 	}
-	var found *metrics.Results
-	if job.IsLocal(config.Runner) {
-		found, err = r.executeAll(ctx)
-	} else {
-		found, err = r.runOn(ctx, engineOf(config.Runner))
-		ctx = context.WithoutCancel(ctx) // the job is done elsewhere, and an end now would lose it
+	once := func() (*metrics.Results, error) { return execute(ctx, r.job, &r.Config) }
+	if !job.IsLocal(config.Runner) {
+		once = func() (*metrics.Results, error) { return r.runOn(ctx, engineOf(config.Runner)) }
 	}
+	found, err := r.executeAll(once)
 	if err != nil {
 		return Summary{}, err
+	}
+	if !job.IsLocal(config.Runner) {
+		ctx = context.WithoutCancel(ctx) // the job is done elsewhere, and an end now would lose it
 	}
 	return r.finish(ctx, found)
 }
@@ -76,6 +76,8 @@ type run struct {
 	// Bytes is about how many bytes of text there are.
 	Bytes int64     `json:"bytes"`
 	Begun time.Time `json:"begun"`
+	// Spent is what this process, and the one that submitted the job, have asked of buckets besides the tasks.
+	Spent storage.Spent `json:"spent"`
 
 	inputs  *documents.Inputs
 	state   *scheduled // nil without a state
@@ -86,6 +88,7 @@ type run struct {
 // list checks the settings, opens the state and lists the inputs. The caller closes the run. The error is of a kind.
 func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	begun := time.Now()
+	storage.TakeSpent() // is of what this process did before
 	checked, err := checkSettings(ctx, config)
 	if err != nil {
 		return nil, err
@@ -115,6 +118,7 @@ func (r *run) open(ctx context.Context) error {
 	if err := r.results.Keep(); err != nil {
 		return failure.New(failure.Storage, err)
 	}
+	r.Spent.Add(storage.TakeSpent())
 	return nil
 }
 
@@ -133,7 +137,7 @@ func prepare(ctx context.Context, config job.Config) (*run, error) {
 
 // listInputs lists the files of the corpus, and takes what the state has of them. The error is of a kind.
 func (r *run) listInputs(ctx context.Context) error {
-	inputs, size, err := listing.Apart(ctx, r.Config, r.known())
+	inputs, size, err := listing.Apart(ctx, r.Config, r.earlier())
 	if err != nil {
 		return err
 	}
@@ -161,7 +165,7 @@ func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.knowsCommon(), r.narrows()
-		e.FreshBytes = r.inputs.FreshBytes()
+		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 	}
 	return transforms.NewJob(&r.Config, e)
 }
@@ -243,8 +247,8 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := accept(r.Config, result, r.Bytes); err != nil {
-		return Summary{}, errors.Join(failure.New(failure.Input, err), r.results.Settle())
+	if err := r.accept(&result); err != nil {
+		return Summary{}, errors.Join(err, r.results.Settle())
 	}
 	audited, err := recall.Read(r.results.Temp)
 	if err != nil {
@@ -268,38 +272,25 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
 	result.Files = append(result.Files, leftOut...)
+	for _, stage := range meter(found) {
+		r.Spent.Add(stage.spent)
+	}
+	r.tellSpent(&summary)
 	if r.state == nil {
 		if err := r.results.Publish(result.Files, summary); err != nil {
 			return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 		}
-		return summary, nil
-	}
-	if err := r.publishScheduled(ctx, &result, &summary); err != nil {
+	} else if err := r.publishScheduled(ctx, &result, &summary); err != nil {
 		return Summary{}, err
 	}
+	r.tellSpent(&summary)
 	return summary, nil
 }
 
-// accept refuses a result that the user would not want.
-func accept(config job.Config, result write.Result, size int64) error {
-	counts := result.Counts
-	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(result))
-	}
-	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
-		if counts.Rejected > 0 {
-			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(result))
-		}
-		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
-	}
-	if counts.Documents == 0 && counts.Rejected > 0 {
-		hint := ""
-		if config.Format == corpus.AutoFormat && corpus.IsGuessed(result.FirstReject.File) {
-			hint = corpus.FormatHint
-		}
-		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size, failure.Unreadable(counts.Rejected), firstReject(result))
-	}
-	return nil
+// tellSpent says what has been asked of buckets so far.
+func (r *run) tellSpent(summary *Summary) {
+	r.Spent.Add(storage.TakeSpent())
+	summary.Requests = finished.RequestsOf(r.Spent)
 }
 
 func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
@@ -344,11 +335,12 @@ func (r *run) recipe() (string, error) {
 	if !r.Config.Resume {
 		return "", nil
 	}
-	hash := sha256.New()
-	if err := hashProgram(hash); err != nil {
+	program, err := build.Content() // another version may cut or write records in another way
+	if err != nil {
 		return "", err
 	}
-	for _, part := range []any{r.job, r.inputs} {
+	hash := sha256.New()
+	for _, part := range []any{program, r.job, r.inputs} {
 		encoded, err := json.Marshal(part)
 		if err != nil {
 			return "", fmt.Errorf("identify the job: %w", err)
@@ -356,23 +348,6 @@ func (r *run) recipe() (string, error) {
 		hash.Write(encoded)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// hashProgram adds this program to a hash: another version may cut or write records in another way.
-func hashProgram(hash io.Writer) error {
-	path, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("identify this program: %w", err)
-	}
-	program, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("identify this program: %w", err)
-	}
-	defer program.Close()
-	if _, err := io.Copy(hash, program); err != nil {
-		return fmt.Errorf("identify this program: %w", err)
-	}
-	return nil
 }
 
 // sayResumed tells the user whether the run goes on where a dead run was.

@@ -12,7 +12,6 @@ import (
 
 	// The first import lets Beam call DoFns without reflection, the second makes this program a worker if it is
 	// started as one.
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 
 	// Other engines are reached by the packages dataflow and jobservice. Prism is not here: its job server listens on

@@ -2,25 +2,28 @@ package pipeline
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/build"
 	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
@@ -81,12 +84,21 @@ func (s *scheduled) keepSeed(config *job.Config) error {
 	return nil
 }
 
-// known returns the files that are of the corpus even if the configuration does not name them.
-func (r *run) known() []corpus.File {
-	if r.state == nil || !r.Config.Add {
-		return nil
+// earlier returns what the state knows of the files. Another version of the program may find other formats, and so does another format
+// that the user names. Whether the files have the fields of the configuration is known, since other fields need other units.
+func (r *run) earlier() (e listing.Earlier) {
+	s, last := r.state, job.Config{}
+	if s == nil {
+		return e
 	}
-	return r.state.Corpus()
+	if r.Config.Add {
+		e.Corpus = s.Corpus()
+	}
+	if r.Config.Rebuild || s.Last.Program != build.Version() || json.Unmarshal(s.Last.Config, &last) != nil || last.Format != r.Config.Format {
+		return e
+	}
+	e.Known, e.Annotatable = s.Known(), slices.Contains(last.Outputs(), output.Annotated)
+	return e
 }
 
 // assign takes what the state has of the inputs, which are cut anew. The error is of a kind.
@@ -122,7 +134,11 @@ func (r *run) otherSettings() error {
 	if err := json.Unmarshal(r.state.Last.Config, &last); err != nil {
 		return fmt.Errorf("read the configuration of the last run: %w", err)
 	}
-	what := "another version of this program, another list of words or sources, or fewer outputs"
+	what := "another version of this program"
+	if made := r.state.Last.Program; made != build.Version() {
+		what += fmt.Sprintf(" (%s, and this is %s)", made, build.Version())
+	}
+	what += ", another list of words or sources, or fewer outputs"
 	if names := r.Config.Differing(&last); len(names) > 0 {
 		what = fmt.Sprintf("other settings (%v)", names)
 	}
@@ -130,18 +146,25 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
-// settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where documents have
-// sides, or there is a reference, the last run need not have compared two classes that can be compared now. Where pairs are
-// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus. The table has no
-// similarities by all shingles. On a cluster, dense
-// groups that turn up would need a second job.
+// settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where pairs are estimated, a
+// candidate may be an edge though it is not similar, and exact keys depend on the corpus. The table has no similarities by all
+// shingles. A worker of a cluster must be able to hold it.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || s.comparesAll || !job.IsLocal(r.Config.Runner) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		!r.Config.Scorer().IsExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
+	if s == nil || s.comparesAll || s.Last.SimilarPairs > mostVerdicts(&r.Config) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+		!r.Config.Scorer().IsExact || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)
+}
+
+// mostVerdicts returns the largest number of similar pairs of the last run that a job makes use of. A process of a cluster holds them
+// and, in one task, the documents that they are about, in a quarter of its memory.
+func mostVerdicts(config *job.Config) int64 {
+	if job.IsLocal(config.Runner) || config.ProcessMemory() == 0 {
+		return math.MaxInt64
+	}
+	return config.ProcessMemory() / 4 / (state.VerdictSize + 4*records.KnownSize)
 }
 
 // growth bounds how far a corpus may grow from nights that leave documents out: by a part of this size of what it was when a run
@@ -156,12 +179,33 @@ func (r *run) narrows() bool {
 		return false
 	}
 	last := &r.state.Last
-	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !isCrowded(last.Crowded, last.Documents)
+	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !r.isCrowded(last.Crowded, last.Documents)
 }
 
-// isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents.
-func isCrowded(pairs, documents int64) bool {
+// crowded returns how many pairs the crowds of the corpus have, given the outcome of this run. Of SimHash distances, it is the largest
+// number of pairs within the distance that one key may have by now: a night sees all pairs with new documents.
+func (r *run) crowded(result *write.Result) int64 {
+	switch {
+	case r.Config.Scorer().IsDistance && r.hasNarrowed():
+		return r.state.Last.Crowded + int64(result.Alike)
+	case r.Config.Scorer().IsDistance:
+		return int64(result.Alike)
+	case r.hasNarrowed():
+		return max(r.state.Last.Crowded, result.Crowded)
+	}
+	return result.Crowded
+}
+
+// hasNarrowed reports whether this run has left documents out.
+func (r *run) hasNarrowed() bool { return r.job != nil && r.job.Parameters.Narrowed }
+
+// isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents. Of SimHash
+// distances, it reports whether one key may have more pairs than are listed.
+func (r *run) isCrowded(pairs, documents int64) bool {
 	bounds := groups.UsualBounds()
+	if r.Config.Scorer().IsDistance {
+		return pairs > bounds.Group
+	}
 	return 2*pairs > bounds.Allowed(documents)
 }
 
@@ -170,20 +214,20 @@ func (r *run) knowsCommon() bool {
 	return r.state != nil && !r.Config.CommonLaw().IsOff() && r.state.Last.Number > 0 && !r.Config.Rebuild
 }
 
-// executeAll runs the graph of the job. If dense groups turn up, what is compared in them depends on all documents. So the
+// executeAll runs the graph of the job, which once does. If dense groups turn up, what is compared in them depends on all documents. So the
 // job then begins anew and compares all pairs itself, as a run over everything does.
-func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
-	found, err := execute(ctx, r.job, &r.Config)
+func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
+	found, err := once()
 	if err != nil || r.job.Parameters.Verdicts == "" {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
-	if err != nil || hasComparedAll(result) && !(r.job.Parameters.Narrowed && isCrowded(result.Crowded, documentsOf(result))) {
+	if err != nil || hasComparedAll(result) && !(r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))) {
 		return found, err
 	}
 	r.state.comparesAll = true
 	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
-	return execute(ctx, r.job, &r.Config)
+	return once()
 }
 
 // documentsOf returns the number of all documents of a result.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
@@ -36,6 +37,7 @@ func checkSettings(ctx context.Context, config job.Config) (s settings, err erro
 	if err := config.Validate(); err != nil {
 		return s, failure.New(failure.Usage, err)
 	}
+	storage.SetWaiting(storage.Waiting{Patience: time.Duration(config.StorageTimeout)})
 	if err := CheckRunner(ctx, config.Runner); err != nil {
 		return s, err
 	}

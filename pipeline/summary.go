@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/build"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -26,7 +25,7 @@ type Summary = finished.Summary
 func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
 	s := Summary{
-		Version: version(), Config: config,
+		Version: build.Version(), Config: config,
 		Sketch: finished.SketchVersion{Version: sketch.Version, Unicode: sketch.UnicodeVersion},
 		Totals: result.Totals, Extras: result.Extras,
 		Warnings: warnings.Of(&config, &result.Findings, table), GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
@@ -80,19 +79,4 @@ func stages(of *metrics.Results) []finished.Stage {
 // round drops fractions of a millisecond, which nobody reads.
 func round(seconds float64) float64 {
 	return math.Round(seconds*1000) / 1000
-}
-
-// version returns the version that the program was built as.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && !strings.Contains(v, setting.Value[:min(12, len(setting.Value))]) {
-			v += " " + setting.Value
-		}
-	}
-	return v
 }

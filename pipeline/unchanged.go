@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/start/build"
 )
 
 // unchanged reports whether a run would only repeat what the last one with its state has published: the files, the lists, the
@@ -17,7 +18,7 @@ func (r *run) unchanged() (Summary, bool) {
 	s := r.state
 	if s == nil || s.Last.Number == 0 || r.Config.Rebuild || r.Config.Republish ||
 		s.difference != (state.Difference{Unchanged: s.difference.Unchanged}) ||
-		s.Last.Program != version() || s.Last.Results != r.ConfigHash || s.Last.Lists != r.listsHash() {
+		s.Last.Program != build.Version() || s.Last.Results != r.ConfigHash || s.Last.Lists != r.listsHash() {
 		return Summary{}, false
 	}
 	results, err := finished.Open(r.Config.Output)

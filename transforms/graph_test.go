@@ -29,8 +29,8 @@ func TestGraphShape(t *testing.T) {
 				config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 				p, s := beam.NewPipelineWithRoot()
 				made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Verdicts: "verdicts", Narrows: narrows}).In("temp", "partial")
-				// Distances are of no shingles, and passages of sequences.
-				if want := narrows && keys != methods.SimHash && keys != methods.Passages; made.Parameters.Narrowed != want {
+				// Passages are of sequences.
+				if want := narrows && keys != methods.Passages; made.Parameters.Narrowed != want {
 					t.Errorf("documents are left out: %v, want %v", made.Parameters.Narrowed, want)
 				}
 				LayOut(s, made)

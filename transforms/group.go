@@ -28,7 +28,10 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.Narrowed {
 		at := at.part("known")
-		known := groups.Known{Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
+		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
+		if method.Scorer(&job.Parameters).IsDistance {
+			known.SimHashBits = job.Parameters.SimHashBits
+		}
 		found = beam.Flatten(s, found, sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
 	}
 	if method.Crowds == methods.NeverWait {

@@ -36,7 +36,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Source(s, job, sketches))
 	}
 	if !job.IsScored() {
-		clusters := Cluster(s, job, append(outcomes, sketches, groups)...)
+		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
 		return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
 	}
 	gathered := Gather(s, job, groups, narrowed)

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"slices"
+	"time"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
@@ -34,6 +35,8 @@ type Extent struct {
 	KnowsCommon bool
 	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
 	Narrows bool
+	// DistinctIDs is as in [methods.Parameters].
+	DistinctIDs bool
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
 	FreshBytes int64
 }
@@ -45,7 +48,11 @@ const narrowShare = 32
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
 	fingerprinting := NewFingerprinting(config, e)
-	if parameters.Narrowed = e.Narrows && comparesWhole(fingerprinting.Kept, scorer); parameters.Narrowed {
+	isWhole := comparesWhole(fingerprinting.Kept, scorer)
+	if isWhole && config.State != "" {
+		fingerprinting.HeadThreshold = config.Threshold
+	}
+	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	return &Job{
@@ -81,7 +88,7 @@ func InputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
 
 // newRuns says how tasks write and drop their run files.
 func newRuns(config *job.Config, sizing job.Sizing) work.Runs {
-	runs := work.Runs{Held: sizing.RunBytes, LargeBytes: sizing.LargeBytes, Resumable: config.Resume}
+	runs := work.Runs{Held: sizing.RunBytes, Ahead: sizing.AheadBytes, LargeBytes: sizing.LargeBytes, Resumable: config.Resume, Patience: time.Duration(config.StorageTimeout)}
 	if job.IsLocal(config.Runner) {
 		runs.Release = !config.Resume && config.State == ""
 	} else {
@@ -96,7 +103,7 @@ func newParameters(config *job.Config, e Extent) methods.Parameters {
 		Shards: config.Sizing(e.Bytes).Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.Verdicts),
+		Verdicts: work.Path(e.Verdicts), DistinctIDs: e.DistinctIDs,
 	}
 }
 

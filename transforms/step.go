@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
 )
 
 // stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the graph has a
@@ -170,6 +171,9 @@ type meter struct {
 	pieces, read, written        beam.Counter
 	recalled                     beam.Counter // tasks that an earlier run had done
 	span, resident               beam.Distribution
+
+	requests       []beam.Counter // by the kinds of storage
+	received, sent beam.Counter   // bytes
 }
 
 // meters has the metrics of each stage.
@@ -182,7 +186,7 @@ func init() {
 }
 
 func newMeter(name work.Stage) *meter {
-	return &meter{
+	m := &meter{
 		tasks:   beam.NewCounter(string(name), "tasks"),
 		records: beam.NewCounter(string(name), "records"),
 		bytes:   beam.NewCounter(string(name), "bytes"),
@@ -195,7 +199,14 @@ func newMeter(name work.Stage) *meter {
 
 		recalled: beam.NewCounter(string(name), "recalled"),
 		resident: beam.NewDistribution(string(name), "resident_bytes"),
+
+		received: beam.NewCounter(string(name), work.ReceivedBytes),
+		sent:     beam.NewCounter(string(name), work.SentBytes),
 	}
+	for _, kind := range storage.Kinds() {
+		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
+	}
+	return m
 }
 
 // count adds the figures of a task to the metrics of the stage. Beam allows this only in the goroutine that it has
@@ -211,6 +222,14 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	m.span.Update(ctx, f.Begun.UnixMilli())
 	m.span.Update(ctx, f.Ended.UnixMilli())
 	m.resident.Update(ctx, f.Resident)
+	if f.Spent == (storage.Spent{}) {
+		return // as in a job without a bucket, whose metrics need not show it
+	}
+	for kind, requests := range f.Spent.Requests {
+		m.requests[kind].Inc(ctx, requests)
+	}
+	m.received.Inc(ctx, f.Spent.ReadBytes)
+	m.sent.Inc(ctx, f.Spent.WrittenBytes)
 }
 
 // expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the

@@ -2,8 +2,11 @@ package main
 
 import (
 	"maps"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/bucket"
@@ -81,6 +84,55 @@ func TestKilledInBucket(t *testing.T) {
 		complete()
 		if got := results(); !maps.Equal(got, fresh) {
 			t.Errorf("after request %d of %d the next run left %d files, want %d", point, all, len(got), len(fresh))
+		}
+	}
+}
+
+// TestInterruptedInBucket: a job whose bucket answers no more, at many points of its work, ends soon after Ctrl-C or SIGTERM. The
+// bucket then holds the earlier results, or the next job finishes what this one has begun to publish.
+func TestInterruptedInBucket(t *testing.T) {
+	server := newMuteBucket(t, "corpora")
+	s := newScene(t)
+	const folder = "gs://corpora/job"
+	if err := storage.WriteFile(folder+"/in/a.jsonl", randomCorpus(300)); err != nil {
+		t.Fatal(err)
+	}
+	run := func() *started {
+		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--overwrite")
+	}
+	if j := run(); j.Run() != nil {
+		t.Fatal(j.stderr.String())
+	}
+	all := server.requests.Load()
+	for i, point := range []int64{1, 4, all / 4, all / 2, all - 40, all - 30, all - 20, all - 10, all - 5} {
+		ways := []mute{refusing, silent}
+		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+		took, code, message := server.interruptAt(t, run(), point, ways[i%2], signals[i/2%2])
+		// It takes some two seconds at the most. The rest is for a machine that does other things as well.
+		if took > 10*time.Second {
+			t.Errorf("interrupted at request %d of %d, the job ends after %v", point, all, took)
+		}
+		isHalf := code == exitStorage && strings.Contains(message, "it stopped half-way") && point > all/2
+		_, published := storage.Stat(folder + "/out/_SUCCESS")
+		isDone := code == exitDone && published == nil && point > all-20 // it only cleared away
+		if code != exitInterrupted && !isHalf && !isDone {
+			t.Errorf("interrupted at request %d of %d: exit code %d: %s", point, all, code, message)
+		}
+		for info, err := range gcs.New(bucket.Usual()).List(folder) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(info.Name, ".lock") || strings.HasSuffix(info.Name, "lease") {
+				if err := storage.Remove(info.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if j := run(); j.Run() != nil {
+			t.Fatal(j.stderr.String())
+		}
+		if _, err := storage.Stat(folder + "/out/_SUCCESS"); err != nil {
+			t.Errorf("interrupted at request %d of %d: the next run leaves no whole results: %v", point, all, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -203,6 +204,48 @@ func TestDamagedState(t *testing.T) {
 					t.Errorf("%s: %s: %s ends with %d: %v", filepath.Base(path), damage.name, name, code, err)
 				}
 			}
+		}
+	}
+}
+
+// TestStateOfAnotherVersion: a file of a layout that this program does not read is refused, the message says what helps, and that helps.
+func TestStateOfAnotherVersion(t *testing.T) {
+	quietLogs()
+	w := newDamagedJob(t)
+	w.config.Republish = true
+	layout := regexp.MustCompile(`^(mirrorbeam [a-z]+ )[0-9]|mbrun002`) // of a run file at its end
+	for _, path := range w.kinds() {
+		content, name := w.files[path], filepath.Base(path)
+		if name == "lock" || name == "generation-0000000002" {
+			continue // no run needs it
+		}
+		w.restore()
+		other := layout.ReplaceAllStringFunc(content, func(mark string) string { return mark[:len(mark)-1] + "9" })
+		if err := os.WriteFile(path, []byte(other), 0o600); err != nil || other == content {
+			t.Fatal(name, err)
+		}
+		_, verifyErr := state.Verify(t.Context(), w.config.State)
+		remedy := "--rebuild"
+		if strings.HasPrefix(name, "generation-") {
+			remedy = "name another folder"
+		}
+		runErr := w.run(t.Context())
+		for command, err := range map[string]error{"verify": state.Remedy(w.config.State, verifyErr), "run": runErr} {
+			if err == nil {
+				t.Errorf("%s: %s takes it", name, command)
+				continue
+			}
+			text := strings.Join(faultLines(err), "\n")
+			if exitCode(err) != exitStorage && command == "run" || !strings.Contains(text, "another version of this program") || !strings.Contains(text, remedy) {
+				t.Errorf("%s: %s: %s", name, command, text)
+			}
+		}
+		helped := w.config
+		if helped.Rebuild = remedy == "--rebuild"; !helped.Rebuild {
+			helped.State += "-other"
+		}
+		if _, err := pipeline.Run(t.Context(), helped); err != nil || w.results() != w.rows {
+			t.Errorf("%s: after %s: %v", name, remedy, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,24 +29,31 @@ type deadlyBucket struct {
 func newDeadlyBucket(t *testing.T, name string) *deadlyBucket {
 	t.Helper()
 	b := &deadlyBucket{kill: make(chan struct{}, 1)}
-	proxy := storagetest.NewProxy(t, nil)
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: name})
-	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	serveBucket(t, name, func(w http.ResponseWriter, r *http.Request, server http.Handler) {
 		b.atWork.Add(1)
 		defer b.atWork.Add(-1)
 		if b.requests.Add(1) == b.deadly.Load() {
 			b.kill <- struct{}{}
 			panic(http.ErrAbortHandler) // the process dies before it asks again
 		}
-		server.HTTPHandler().ServeHTTP(w, r)
-	}))
+		server.ServeHTTP(w, r)
+	})
+	return b
+}
+
+// serveBucket starts a server with a bucket of that name for the rest of the test. Answer answers each request, perhaps by the
+// server.
+func serveBucket(t *testing.T, name string, answer func(w http.ResponseWriter, r *http.Request, server http.Handler)) {
+	t.Helper()
+	proxy := storagetest.NewProxy(t, nil)
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: name})
+	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, server.HTTPHandler()) }))
 	t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
 	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
-	return b
 }
 
 // killAt starts a job, kills it at the request of that number, and waits until the server is at rest.
@@ -73,4 +81,69 @@ func (b *deadlyBucket) killAt(t *testing.T, job *started, number int64) {
 		before = b.requests.Load()
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// mute is a way to give no answer of use.
+type mute int
+
+const (
+	refusing mute = iota // each request gets a 503
+	silent               // none gets anything
+)
+
+// muteBucket is a server with a bucket of Cloud Storage that answers no more from a certain request on.
+type muteBucket struct {
+	// requests counts the requests so far.
+	requests atomic.Int64
+
+	last  atomic.Int64 // number of the last request that is answered; 0: all are
+	way   mute
+	heard chan struct{}
+	back  chan struct{} // is closed when it answers again
+}
+
+// newMuteBucket starts a server with a bucket of that name for the rest of the test.
+func newMuteBucket(t *testing.T, name string) *muteBucket {
+	t.Helper()
+	b := &muteBucket{}
+	serveBucket(t, name, func(w http.ResponseWriter, r *http.Request, server http.Handler) {
+		last := b.last.Load()
+		if number := b.requests.Add(1); last == 0 || number < last {
+			server.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case b.heard <- struct{}{}:
+		default:
+		}
+		if b.way == refusing {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		<-b.back
+		panic(http.ErrAbortHandler)
+	})
+	return b
+}
+
+// interruptAt starts a job and sends it a signal when the request of that number gets no answer. It returns how long the job
+// takes to end, its exit code and its messages.
+func (b *muteBucket) interruptAt(t *testing.T, job *started, number int64, way mute, signal os.Signal) (took time.Duration, code int, message string) {
+	t.Helper()
+	b.way, b.heard, b.back = way, make(chan struct{}, 1), make(chan struct{})
+	b.requests.Store(0)
+	b.last.Store(number)
+	defer b.last.Store(0)
+	defer close(b.back)
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-b.heard
+	time.Sleep(200 * time.Millisecond) // others wait as well then
+	begun := time.Now()
+	if err := job.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	_ = job.Wait()
+	return time.Since(begun), job.ProcessState.ExitCode(), job.stderr.String()
 }

@@ -19,7 +19,7 @@ var inputFaults = []struct {
 }{
 	{"an archive made by `tar czf`, by the name of `in.jsonl`", func(s *scene) observed {
 		s.write("in.jsonl", packed(s.t, between("")))
-		return s.runjob().fails(exitInput)
+		return s.runjob().succeeds(2)
 	}},
 	{"a zip archive in an input folder, by the name of lines of JSON", func(s *scene) observed {
 		s.write("in/a.jsonl", between(""))
@@ -33,6 +33,11 @@ var inputFaults = []struct {
 	{"a record whose text is null", func(s *scene) observed {
 		s.write("in.jsonl", between(`{"id":"null","text":null}`+"\n"))
 		return s.runjob().succeeds(3)
+	}},
+	{"a bucket that cannot be reached, and `--storage-timeout 1s`", func(s *scene) observed {
+		j := s.runjob("--input", "gs://corpora/in", "--storage-timeout", "1s")
+		j.Env = append(j.Environ(), "STORAGE_EMULATOR_HOST=127.0.0.1:1")
+		return j.fails(exitInput)
 	}},
 	{"`--config` is a named pipe", func(s *scene) observed {
 		s.write("in.jsonl", between(""))

@@ -32,8 +32,8 @@ func TestVersion(t *testing.T) {
 		Deps:     []*debug.Module{{Path: "github.com/apache/beam/sdks/v2", Version: "v2.77.0"}},
 		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-22T00:00:00Z"}, {Key: "vcs.modified", Value: "true"}, {Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"}},
 	}
-	want := "runjob v1.2.3\ncommit abc of 2026-11-22T00:00:00Z, modified\ngo1.26.0 linux/amd64\nApache Beam v2.77.0\n"
-	if got := versionText(info); got != want {
+	want := "runjob v1.2.3\ncommit abc of 2026-11-22T00:00:00Z, modified\nbuild 12ab\ngo1.26.0 linux/amd64\nApache Beam v2.77.0\n"
+	if got := versionText(info, "12ab"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := saidBy(t, "version"); !strings.HasPrefix(got, "runjob ") || !strings.Contains(got, "\ngo1.") {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
-	"io/fs"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +17,7 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
-// kills is how many jobs are killed, each at a moment of its own.
+// kills is how many jobs are killed in each place, each at a moment of its own. KILLS asks for more of them.
 const kills = 20
 
 // scheduledJob is a job with a state that the tests kill. All its folders lie in one.
@@ -24,21 +26,90 @@ type scheduledJob struct {
 	folder string
 	state  string
 	output string
+	server *deadlyBucket // nil on the disk
+	random *rand.Rand
+	kills  int // for each night
+	died   int // before their end
 }
 
-// run returns the job over the files of some folders.
-func (j *scheduledJob) run(inputs ...string) *started {
-	args := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,unique", "--overwrite", "--state", j.state}
-	for _, input := range inputs {
-		args = append(args, "--input", j.folder+"/"+input)
+// killedNight is a night whose job is killed.
+type killedNight struct {
+	name string
+	// change changes the input before the night.
+	change func(*scheduledJob)
+	// args are those of the night, in which DIR stands for the folder.
+	args []string
+	// narrows says that the job leaves documents out, and isKept that there is nothing for it to do.
+	narrows, isKept bool
+}
+
+// killedNights are nights of all kinds. The night before each has the files a, b and c.
+var killedNights = []killedNight{
+	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, narrows: true},
+	{name: "changed", change: func(j *scheduledJob) {
+		j.put("in/b.jsonl", nightCorpus(550, 100))
+		if err := storage.Remove(j.folder + "/in/c.jsonl"); err != nil {
+			j.t.Fatal(err)
+		}
+	}, args: []string{"--input", "DIR/in", "--allow-removal"}, narrows: true},
+	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, narrows: true},
+	{name: "nothing", change: func(*scheduledJob) {}, args: []string{"--input", "DIR/in"}, isKept: true},
+}
+
+// isNarrowed matches the summary of a job that has left documents out.
+var isNarrowed = regexp.MustCompile(`"name": "narrow",[^}]*"tasks": [1-9]`)
+
+// nightCorpus returns a number of documents from that number on, one of which in three is like the one before.
+func nightCorpus(from, n int) []byte {
+	var b bytes.Buffer
+	for i := from; i < from+n; i++ {
+		random := rand.New(rand.NewPCG(3, uint64(i-i%3/2)))
+		fmt.Fprintf(&b, `{"id":"%d","text":"`, i)
+		for range 60 {
+			fmt.Fprintf(&b, "%x ", random.Uint32N(1<<20))
+		}
+		fmt.Fprintf(&b, "x%d\"}\n", i)
 	}
-	return j.command("runjob", args...)
+	return b.Bytes()
+}
+
+// newKilledJob returns a job in a folder, on which many are killed.
+func newKilledJob(s *scene, folder string, server *deadlyBucket) *scheduledJob {
+	number, seed := kills, rand.Uint64()
+	for name, of := range map[string]any{"KILLS": &number, "KILL_SEED": &seed} {
+		if text := os.Getenv(name); text != "" {
+			if _, err := fmt.Sscan(text, of); err != nil {
+				s.t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	s.t.Logf("%d jobs are killed; to kill them at the same moments: KILL_SEED=%d", number, seed)
+	return &scheduledJob{scene: s, folder: folder, server: server, random: rand.New(rand.NewPCG(seed, 18)), kills: (number + len(killedNights) - 1) / len(killedNights)}
+}
+
+// put writes an input file, which looks as if it had been there for long.
+func (j *scheduledJob) put(name string, content []byte) {
+	j.t.Helper()
+	if storage.Scheme(j.folder) == "" {
+		writeOld(j.t, filepath.Join(j.folder, name), content)
+	} else if err := storage.WriteFile(j.folder+"/"+name, content); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// run returns the job with the arguments of a night.
+func (j *scheduledJob) run(args []string) *started {
+	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,unique", "--overwrite", "--state", j.state}
+	for _, arg := range args {
+		all = append(all, strings.Replace(arg, "DIR", j.folder, 1))
+	}
+	return j.command("runjob", all...)
 }
 
 // complete runs the job, which must succeed, and returns its results.
-func (j *scheduledJob) complete(inputs ...string) map[string]string {
+func (j *scheduledJob) complete(args []string) map[string]string {
 	j.t.Helper()
-	if job := j.run(inputs...); job.Run() != nil {
+	if job := j.run(args); job.Run() != nil {
 		j.t.Fatal(job.stderr.String())
 	}
 	return j.results()
@@ -47,12 +118,10 @@ func (j *scheduledJob) complete(inputs ...string) map[string]string {
 // results returns the files of the results, but for those that tell of one run.
 func (j *scheduledJob) results() map[string]string {
 	j.t.Helper()
-	files := map[string]string{}
-	for name, content := range contents(j.t, j.output) {
-		if !strings.HasSuffix(name, "summary.json") && !strings.HasSuffix(name, "manifest.json") {
-			files[name] = content
-		}
-	}
+	files := contents(j.t, j.output)
+	maps.DeleteFunc(files, func(name, _ string) bool {
+		return strings.HasSuffix(name, "summary.json") || strings.HasSuffix(name, "manifest.json")
+	})
 	return files
 }
 
@@ -92,23 +161,85 @@ func restore(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// checkKilled checks what a killed job has left: the state before it or the one after it, and the next job ends as it
-// would have.
-func (j *scheduledJob) checkKilled(before int, want map[string]string) {
+// kill starts a job and kills it at a random moment of a job that takes so long or, in a bucket, that makes that many requests.
+func (j *scheduledJob) kill(job *started, whole time.Duration, requests int64) {
+	j.t.Helper()
+	if j.server != nil {
+		j.server.killAt(j.t, job, 1+j.random.Int64N(requests-2))
+		// A lease ends a minute after its process. The test does not wait.
+		if err := storage.Remove(j.state + "/lock"); err != nil {
+			j.t.Fatal(err)
+		}
+		j.died++
+		return
+	}
+	if err := job.Start(); err != nil {
+		j.t.Fatal(err)
+	}
+	time.Sleep(time.Duration(j.random.Int64N(int64(whole))))
+	if err := job.Process.Kill(); err != nil {
+		j.t.Fatal(err)
+	}
+	if job.Wait() != nil {
+		j.died++
+	}
+}
+
+// killNight kills jobs of a night. Each leaves the state before it or the one after it, and the next job ends as it would have.
+func (j *scheduledJob) killNight(night killedNight) {
+	j.t.Helper()
+	j.state, j.output = j.folder+"/state-"+night.name, filepath.Join(j.dir, "out-"+night.name)
+	restore(j.t, j.folder+"/in", nil)
+	restore(j.t, j.folder+"/new", nil)
+	for i, name := range []string{"a", "b", "c"} {
+		j.put("in/"+name+".jsonl", nightCorpus(200*i, 150))
+	}
+	j.complete([]string{"--input", "DIR/in"})
+	before, published := contents(j.t, j.state), contents(j.t, j.output)
+	night.change(j)
+	requests := int64(0)
+	if j.server != nil {
+		j.server.requests.Store(0)
+	}
+	start := time.Now()
+	want := j.complete(night.args)
+	whole := time.Since(start)
+	if j.server != nil {
+		requests = j.server.requests.Load()
+	}
+	summary, was := contents(j.t, j.output)[j.output+"/summary.json"], published[j.output+"/summary.json"]
+	if isNarrowed.MatchString(summary) != night.narrows || (summary == was) != night.isKept {
+		j.t.Errorf("night %s: %s", night.name, summary)
+	}
+	for range j.kills {
+		restore(j.t, j.state, before)
+		restore(j.t, j.output, published)
+		j.kill(j.run(night.args), whole, requests)
+		j.checkKilled(night, want)
+	}
+	j.checkSwept(night)
+}
+
+// checkKilled checks what a killed job has left.
+func (j *scheduledJob) checkKilled(night killedNight, want map[string]string) {
 	j.t.Helper()
 	if _, err := state.Verify(j.t.Context(), j.state); err != nil {
 		j.t.Errorf("the state does not verify: %v", err)
 	}
-	content, err := state.Read(j.state)
-	if err != nil || content.Number < before || content.Number > before+2 {
-		j.t.Errorf("generation %+v, want %d or the next: %v", content, before, err)
+	most := 3 // a job in a bucket takes a number before it removes what a dead one has left
+	if night.isKept {
+		most = 1
 	}
-	got := j.complete("in", "new")
-	for name := range got {
-		// If the killed job has done all its work, there is nothing new for the next one to tell.
-		if strings.Contains(name, "/changes-") {
-			delete(got, name)
-		}
+	content, err := state.Read(j.state)
+	if err != nil || content.Number < 1 || content.Number > most {
+		j.t.Errorf("generation %+v, want 1 to %d: %v", content, most, err)
+	}
+	got := j.complete(night.args)
+	isTold := func(name, _ string) bool { return strings.Contains(name, "/changes-") }
+	if !night.isKept { // if the killed job has done all its work, there is nothing new for the next one to tell
+		maps.DeleteFunc(got, isTold)
+		want = maps.Clone(want)
+		maps.DeleteFunc(want, isTold)
 	}
 	if !maps.Equal(got, want) {
 		j.t.Errorf("the next job left %d files that are not the %d files of a job that was not killed", len(got), len(want))
@@ -118,15 +249,29 @@ func (j *scheduledJob) checkKilled(before int, want map[string]string) {
 	}
 }
 
-// prepare runs the job once without the new files. It returns the state that this leaves, and the results of the job with
-// all files.
-func (j *scheduledJob) prepare() (before, want map[string]string) {
+// checkSwept checks that what dead jobs have left is gone when the state is pruned.
+func (j *scheduledJob) checkSwept(night killedNight) {
 	j.t.Helper()
-	j.complete("in")
-	before = contents(j.t, j.state)
-	want = j.complete("in", "new")
-	maps.DeleteFunc(want, func(name, _ string) bool { return strings.Contains(name, "/changes-") })
-	return before, want
+	j.complete(night.args)
+	s, err := state.Open(j.state, "a test")
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	_, _, err = s.Prune()
+	if err := errors.Join(err, s.Close()); err != nil {
+		j.t.Fatal(err)
+	}
+	needed := map[string]bool{}
+	for _, file := range s.Last.Files {
+		for _, stretch := range file.Stretches {
+			needed[j.state+"/"+stretch.Run] = true
+		}
+	}
+	for name := range contents(j.t, j.state) {
+		if strings.Contains(name, "/units/") && !needed[name] || strings.HasSuffix(name, "/lock") {
+			j.t.Errorf("%s is left", name)
+		}
+	}
 }
 
 // writeOld writes a file that looks as if it had been there for long.
@@ -138,73 +283,26 @@ func writeOld(t *testing.T, path string, content []byte) {
 	}
 }
 
+// killNights kills jobs of all nights.
+func (j *scheduledJob) killNights() {
+	for _, night := range killedNights {
+		j.killNight(night)
+	}
+	if j.died == 0 {
+		j.t.Error("no job was killed before its end")
+	}
+}
+
 // TestKilledWithState kills jobs with a state at random moments.
 func TestKilledWithState(t *testing.T) {
 	s := newScene(t)
-	j := &scheduledJob{scene: s, folder: s.dir, state: filepath.Join(s.dir, "state"), output: filepath.Join(s.dir, "out")}
-	writeOld(t, filepath.Join(s.dir, "in/a.jsonl"), randomCorpus(3000))
-	writeOld(t, filepath.Join(s.dir, "new/b.jsonl"), randomCorpus(2000))
-	before, want := j.prepare()
-	restore(t, j.state, before)
-	start := time.Now()
-	j.complete("in", "new")
-	whole := time.Since(start)
-	random, died := rand.New(rand.NewPCG(1, 18)), 0
-	for range kills {
-		restore(t, j.state, before)
-		job := j.run("in", "new")
-		if err := job.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(random.Int64N(int64(whole))))
-		if err := job.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if job.Wait() != nil {
-			died++
-		}
-		j.checkKilled(1, want)
-	}
-	if died == 0 {
-		t.Error("no job was killed before its end")
-	}
-	// What dead jobs have left is gone, and so is what only the run before the last but one has needed.
-	j.complete("in", "new")
-	j.complete("in", "new")
-	if left, err := os.ReadDir(filepath.Join(j.state, "units")); err != nil || len(left) != 2 {
-		t.Errorf("%d files of units are left, want 2 (%v)", len(left), err)
-	}
-	if _, err := os.Stat(filepath.Join(j.state, "lock")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the lock is still there (%v)", err)
-	}
+	newKilledJob(s, s.dir, nil).killNights()
 }
 
 // TestKilledWithStateInBucket kills jobs with a state in a bucket at random requests.
 func TestKilledWithStateInBucket(t *testing.T) {
 	server := newDeadlyBucket(t, "corpora")
-	s := newScene(t)
-	const folder = "gs://corpora/job"
-	j := &scheduledJob{scene: s, folder: folder, state: folder + "/state", output: filepath.Join(s.dir, "out")}
-	for name, documents := range map[string]int{"in/a.jsonl": 300, "in/c.jsonl": 100, "new/b.jsonl": 200} {
-		if err := storage.WriteFile(folder+"/"+name, randomCorpus(documents)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before, want := j.prepare()
-	restore(t, j.state, before)
-	server.requests.Store(0)
-	j.complete("in", "new")
-	all := server.requests.Load()
-	random := rand.New(rand.NewPCG(2, 18))
-	for range kills {
-		restore(t, j.state, before)
-		server.killAt(t, j.run("in", "new"), 1+random.Int64N(all-2))
-		// A lease ends a minute after its process. The test does not wait.
-		if err := storage.Remove(j.state + "/lock"); err != nil {
-			t.Fatal(err)
-		}
-		j.checkKilled(1, want)
-	}
+	newKilledJob(newScene(t), "gs://corpora/job", server).killNights()
 }
 
 // besideAnother runs a job while another one has its state.

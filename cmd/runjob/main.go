@@ -28,6 +28,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
 	_ "mirrorbeam/internal/start/openfiles" // checks a limit before main begins
@@ -78,6 +79,7 @@ func run(args []string) int {
 	defer stop()
 	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
+	storage.SetWaiting(storage.Waiting{End: ctx, Tell: tellWaits(command)})
 	err = command.Run(ctx, out)
 	return report(args, command, cmp.Or(err, out.fault))
 }

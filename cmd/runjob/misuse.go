@@ -165,6 +165,9 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 	if args[0] == "plan" && (name == "--within" || name == "--across") {
 		return fmt.Errorf("unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
 	}
+	if ours := foreignFlags[strings.ReplaceAll(name, "_", "-")]; ours != "" {
+		return fmt.Errorf("unknown flag %s: here it is %s", name, ours)
+	}
 	if usage := asArgument(parser, args, name); usage != "" {
 		return fmt.Errorf("unknown flag %s: leave the flag out, as in %s", name, usage)
 	}
@@ -175,6 +178,18 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
 	}
 	return fmt.Errorf("unknown flag %s", name)
+}
+
+// foreignFlags are flags of other programs that find near-duplicates, and what takes their place.
+var foreignFlags = map[string]string{
+	"--num-perm": "--bands with --rows, whose product it is, or --recall", "--num-hashes": "--bands with --rows, whose product it is, or --recall",
+	"--hashes-per-bucket": "--rows", "--n-buckets": "--bands", "--num-buckets": "--bands", "--num-bands": "--bands", "--b": "--bands", "--r": "--rows",
+	"--ngram": "--shingle", "--ngrams": "--shingle", "--n-grams": "--shingle", "--ngram-size": "--shingle", "--char-ngrams": "--shingle with --tokens chars",
+	"--shingle-size": "--shingle", "--jaccard": "--threshold", "--jaccard-threshold": "--threshold", "--similarity-threshold": "--threshold",
+	"--sim-threshold": "--threshold", "--column": "--text-field", "--text-key": "--text-field", "--text-column": "--text-field", "--id-column": "--id-field",
+	"--id-key": "--id-field", "--min-length": "--min-shingles", "--min-ngram-size": "--min-shingles", "--bit-diff": "--hamming", "--hash-bits": "--bits",
+	"--num-workers": "--lanes", "--num-proc": "--lanes", "--workers": "--lanes", "--threads": "--lanes", "--n-jobs": "--lanes", "--cache-dir": "--temp",
+	"--path": "--input", "--minhash": "--keys minhash", "--simhash": "--keys simhash", "--exact": "--keys exact",
 }
 
 // asArgument returns how the called command takes as an argument what a flag is to give it. It is empty if it does not. The

@@ -152,6 +152,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 		printHeaps(w, a.Choices[a.Chosen])
 		printWrites(w, a)
 		printStages(w, &a.Choices[a.Chosen])
+		printInputRequests(w, a.Reads)
 	}
 	if a.Curve == nil {
 		printDistances(w, a)
@@ -485,6 +486,15 @@ func printStages(w io.Writer, c *plan.Choice) {
 	line(all)
 	wrapped(w, "In a bucket they take about %s requests to read and %s to write: %s at the list prices of Cloud Storage and S3.",
 		short(c.Requests.Reads), short(c.Requests.Writes), dollars(c.Requests.Dollars))
+}
+
+// printInputRequests says what it takes to read an input that is in a bucket.
+func printInputRequests(w io.Writer, reads *plan.Reads) {
+	if reads == nil || reads.Requests == nil {
+		return
+	}
+	r := reads.Requests
+	wrapped(w, "To list and read the input takes about %s requests for lists and %s to read: %s.", short(r.Lists), short(r.Reads), dollars(r.Dollars))
 }
 
 func dollars(sum float64) string {

@@ -17,15 +17,16 @@ import (
 	"golang.org/x/term"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
 const (
-	// terminalInterval is the time between two looks at a job on a terminal, plainInterval elsewhere.
+	// terminalInterval is the time between two looks at a job on a terminal, shortestInterval the least elsewhere.
 	terminalInterval = time.Second / 2
-	plainInterval    = 30 * time.Second
+	shortestInterval = time.Second / 10
 )
 
 // watcher returns what shows how far a job has come, nil if nobody is to see it.
@@ -40,7 +41,7 @@ func (l *logging) watcher() job.Monitor {
 // stage is at work, and elsewhere a line now and then.
 func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
 	p := &progressPrinter{out: os.Stderr, log: l.json()}
-	interval := plainInterval
+	interval := max(l.LogEvery, shortestInterval)
 	if p.log == nil && isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
 		interval = terminalInterval
 		p.width = lineWidth
@@ -242,6 +243,23 @@ func showProgress(line string) {
 	say(os.Stderr, "runjob: %s\n", line)
 }
 
+// tellWaits returns what tells the user that an operation on a bucket waits.
+func tellWaits(of command) func(storage.Wait) {
+	tell := showProgress
+	if l, is := of.(interface{ progress() func(line string) }); is {
+		if tell = l.progress(); tell == nil {
+			return func(storage.Wait) {}
+		}
+	}
+	return func(w storage.Wait) {
+		why := "no answer yet"
+		if w.Err != nil {
+			why = w.Err.Error()
+		}
+		tell(fmt.Sprintf("waiting for the storage, up to %v more (--storage-timeout): %s %s: %s", w.Left.Round(time.Second), w.Op, w.Name, why))
+	}
+}
+
 // easeCollector makes the collector start later if little memory is in use, and earlier if much is. It
 // returns a function that undoes this. It respects the user's own setting of the collector.
 func easeCollector() (restore func()) {
@@ -262,8 +280,9 @@ func easeCollector() (restore func()) {
 
 // logging says what a command that waits for a job tells on the standard error.
 type logging struct {
-	Quiet     bool   `help:"Print nothing but errors."`
-	LogFormat string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
+	Quiet     bool          `help:"Print nothing but errors."`
+	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
+	LogEvery  time.Duration `default:"30s" placeholder:"TIME" help:"Time between two lines that tell how far the job is, if the standard error is no terminal; at least 100ms."`
 }
 
 // json returns what writes messages as JSON, nil if they are text.

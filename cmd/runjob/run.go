@@ -128,16 +128,7 @@ func printSummary(w io.Writer, s finished.Summary) {
 	if s.Plan.Keys == methods.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
 		say(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
-	alike := "identical documents"
-	if s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1 {
-		alike = "equal fingerprints"
-	}
-	say(w, "found %s (%s of %s): %s in %s; %s removed",
-		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
-	if n.ReferenceDocuments > 0 {
-		say(w, " (%s like a reference document)", count(n.RemovedForReference))
-	}
-	say(w, ", %s kept\n", count(n.Kept))
+	printFound(w, s)
 	if a := s.Audit; a != nil {
 		say(w, "audit: %s\n", auditText(a))
 	}
@@ -145,6 +136,24 @@ func printSummary(w io.Writer, s finished.Summary) {
 	printChanges(w, s.State)
 	printMirrors(w, s.Mirrors)
 	printCost(w, s)
+}
+
+// printFound says how many near-duplicates there are, and what becomes of them.
+func printFound(w io.Writer, s finished.Summary) {
+	n, alike := s.Counts, "identical documents"
+	if s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1 {
+		alike = "equal fingerprints"
+	}
+	say(w, "found %s (%s of %s): %s in %s",
+		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"))
+	if slices.ContainsFunc(s.Config.Emit, func(name string) bool { return name != output.Pairs }) { // else nobody asks what would go
+		say(w, "; %s removed", count(n.Removed))
+		if n.ReferenceDocuments > 0 {
+			say(w, " (%s like a reference document)", count(n.RemovedForReference))
+		}
+		say(w, ", %s kept", count(n.Kept))
+	}
+	say(w, "\n")
 }
 
 // printKept says that a run had nothing to do.
@@ -244,6 +253,24 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 }
 
+// printRequests says what a job asked of buckets.
+func printRequests(w io.Writer, all []finished.Requests) {
+	if len(all) == 0 {
+		return
+	}
+	var kinds []string
+	var bytes []string
+	sum := 0.
+	for _, r := range all {
+		kinds = append(kinds, r.Kind+" "+count(r.Requests))
+		if r.Bytes > 0 {
+			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written"}[r.Kind])
+		}
+		sum += r.Dollars
+	}
+	say(w, "requests: %s; %s; %s at list prices\n", strings.Join(kinds, ", "), strings.Join(bytes, ", "), dollars(sum))
+}
+
 // printCost says what a job left out, what it cost and where its results are.
 func printCost(w io.Writer, s finished.Summary) {
 	n := s.Counts
@@ -257,8 +284,12 @@ func printCost(w io.Writer, s finished.Summary) {
 	if s.Skipped.SpreadPages > 0 {
 		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n", counted(s.Skipped.SpreadPages, "page"), count(int64(s.Config.MirrorSites)))
 	}
-	say(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
-		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
+	rate := ""
+	if bytes := n.Bytes + n.ReferenceBytes; bytes >= 1<<20 && s.CPUSeconds > 0 {
+		rate = fmt.Sprintf(" (%.0f MB per CPU-second)", float64(bytes)/1e6/s.CPUSeconds)
+	}
+	say(w, "%.1f s, %.1f CPU-s%s, %s memory, %s of temporary files\n", s.Seconds, s.CPUSeconds, rate, size(s.PeakMemoryBytes), size(s.TempBytes))
+	printRequests(w, s.Requests)
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
 		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
 	}
@@ -268,6 +299,22 @@ func printCost(w io.Writer, s finished.Summary) {
 		written = append(slices.Clip(written), output.Changes)
 	}
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
+	printNext(w, s)
+}
+
+// printNext says what a user mostly wants next.
+func printNext(w io.Writer, s finished.Summary) {
+	if s.Counts.Pairs == 0 || len(s.Config.Emit) == 0 {
+		return
+	}
+	next := fmt.Sprintf("next: 'runjob report %s' makes a page of them", s.Config.Output)
+	if slices.Contains(s.Config.Emit, output.Clusters) {
+		next += fmt.Sprintf(", 'runjob show %s' lists the clusters", s.Config.Output)
+		if !slices.Contains(s.Config.Emit, output.Unique) {
+			next += ", --emit unique writes the corpus without the copies"
+		}
+	}
+	say(w, "%s\n", next)
 }
 
 func planText(s finished.Summary) string {

@@ -81,8 +81,11 @@ func printSources(w io.Writer, rows []sources.Row) {
 		say(w, "sources: %s, none of which has near-duplicates in another\n", count(int64(len(rows))))
 		return
 	}
-	say(w, "sources: %s; most of one in another: %s of %s of %s %s in %s; for all see summary.json\n",
-		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
+	say(w, "sources: %s of %s of %s %s in %s, too", count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
+	if len(rows) > 2 {
+		say(w, "; of %s sources this is the largest share (summary.json has all)", count(int64(len(rows))))
+	}
+	say(w, "\n")
 }
 
 func printCommon(w io.Writer, s finished.Summary) {

@@ -186,7 +186,7 @@ func (j *started) ends() (exit int, message string) {
 		t.Fatal(err)
 	}
 	message = j.stderr.String()
-	if lines := strings.Count(message, "\n"); lines > 6 || strings.Contains(message, "goroutine ") {
+	if lines := strings.Count(message, "\n"); lines > 7 || strings.Contains(message, "goroutine ") {
 		t.Errorf("it says in %d lines:\n%s", lines, message)
 	}
 	if left, _ := os.ReadDir(j.scene.system); len(left) > 0 {

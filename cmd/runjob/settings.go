@@ -53,7 +53,7 @@ func (l *flagList) add(name string, field any, value string, traits traits, help
 func jobFlags(c *job.Config) []settingFlag {
 	l := &flagList{group: "Input"}
 	l.add("input", &c.Input, "PATH", required|whole,
-		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders.")
+		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.")
 	l.flags = append(l.flags, measureFlags(&c.Measure)...)
 	l.group = "Measure"
 	l.add("similarity", &c.Similarity, "WHAT", 0,
@@ -137,7 +137,13 @@ func jobFlags(c *job.Config) []settingFlag {
 		"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.")
 	l.add("lanes", &c.Lanes, "N", 0,
 		"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.")
+	l.addStorageTimeout(&c.StorageTimeout)
 	return l.flags
+}
+
+func (l *flagList) addStorageTimeout(field *job.Span) {
+	l.add("storage-timeout", field, "TIME", quiet,
+		"How long an operation on a bucket goes on that makes no progress, as in 30s or 10m: it is tried again, with growing pauses. Default: 2m.")
 }
 
 func measureFlags(c *job.Measure) []settingFlag {
@@ -147,6 +153,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
 	l.add("format", &c.Format, "FORMAT", 0,
 		"Format of all input files: "+corpus.FormatHelp()+".")
+	l.add("delimiter", &c.Delimiter, "CHAR", 0,
+		"What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.")
+	l.add("encoding", &c.Encoding, "NAME", 0,
+		"Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.")
 	l.add("id-field", &c.IDField, "FIELD", 0,
 		"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position.")
 	l.add("text-field", &c.TextField, "FIELD", 0,
@@ -223,6 +233,7 @@ func planFlags(c *plan.Config) []settingFlag {
 		"Folder for the temporary files of the job: say whether its disk has room for them.")
 	l.add("comparison", &c.Comparison, "TIME", 0,
 		"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.")
+	l.addStorageTimeout(&c.StorageTimeout)
 	return l.flags
 }
 

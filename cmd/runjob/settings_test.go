@@ -46,6 +46,8 @@ func TestGiven(t *testing.T) {
 		{"run --threshold 0.8 --score hamming", "--threshold 0.8: is of the Jaccard similarity; with --score hamming --hamming says how near is near"},
 		{"run --weight title=2 --text-field text", "--weight names the text fields; leave --text-field out"},
 		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
+		{"run --threshold 80", "--threshold 80: must be above 0 and at most 1; 80 % is 0.8"},
+		{"run --num_perm 128", "unknown flag --num_perm: here it is --bands with --rows, whose product it is, or --recall"},
 		{"run --recall 0", "--recall 0: must be above 0 and at most 1"},
 		{"run --tokens words --max-document 64MiB", ""},
 		{"run --sketch-size 128", "--sketch-size 128: is for --verify sketch or none, and for --emit sketches"},
@@ -101,6 +103,24 @@ func TestFlagOfEverySetting(t *testing.T) {
 		}
 		for flag := range flags {
 			t.Errorf("--%s sets no field", flag)
+		}
+	}
+}
+
+// TestForeignFlags: what takes the place of another program's flag is a flag of a job, and no such flag is one itself.
+func TestForeignFlags(t *testing.T) {
+	ours := map[string]bool{}
+	for _, f := range jobFlags(new(job.Config)) {
+		ours["--"+f.name] = true
+	}
+	for name, place := range foreignFlags {
+		if ours[name] {
+			t.Errorf("%s is a flag of runjob", name)
+		}
+		for word := range strings.FieldsSeq(strings.ReplaceAll(place, ",", " ")) {
+			if strings.HasPrefix(word, "--") && !ours[word] {
+				t.Errorf("%s: there is no flag %s", name, word)
+			}
 		}
 	}
 }

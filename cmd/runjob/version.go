@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/start/build"
 )
 
 type versionCommand struct{}
 
-// Run prints the version, the commit and the time of the sources, and the versions of Go and Beam.
+// Run prints the version, the commit and the time of the sources, the digest of the program, and the versions of Go and Beam.
 func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, thisVersion())
 	return err
@@ -29,15 +31,19 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 }
 
 func thisVersion() string {
+	content, err := build.Content()
+	if err != nil {
+		content = "unknown: " + err.Error() // such as a program that may be run and not read
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "runjob, of an unknown build\n"
+		return "runjob, of an unknown version\nbuild " + content + "\n"
 	}
-	return versionText(info)
+	return versionText(info, content)
 }
 
-// versionText says what a build knows of itself. A build outside of a clone knows no commit.
-func versionText(info *debug.BuildInfo) string {
+// versionText says what a build knows of itself, and the digest of its file. A build outside of a clone knows no commit.
+func versionText(info *debug.BuildInfo, content string) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
@@ -50,6 +56,7 @@ func versionText(info *debug.BuildInfo) string {
 		}
 		text += "\n"
 	}
+	text += "build " + content + "\n"
 	text += info.GoVersion + " " + settings["GOOS"] + "/" + settings["GOARCH"] + "\n"
 	for _, module := range info.Deps {
 		if module.Path == "github.com/apache/beam/sdks/v2" {

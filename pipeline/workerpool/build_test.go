@@ -5,17 +5,23 @@ import (
 
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"google.golang.org/protobuf/proto"
+
+	"mirrorbeam/internal/start/build"
 )
 
-// TestCheckBuild: a pool refuses jobs of other builds, if the builds are known.
+// TestCheckBuild: a pool refuses jobs of other builds, and knows those of earlier versions by their bare commit or none.
 func TestCheckBuild(t *testing.T) {
-	for _, c := range []struct {
-		job, pool string
-		refused   bool
-	}{{"a", "a", false}, {"a", "b", true}, {"", "b", false}, {"a", "", false}} {
-		if err := checkBuild(c.job, c.pool); (err != nil) != c.refused {
-			t.Errorf("a job of build %q for a pool of build %q: %v", c.job, c.pool, err)
+	this, err := build.This()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for job, refused := range map[string]bool{this.String(): false, this.Content: false, "0123456789abcdef": true, "0123456789abcdef of commit c1": true, "": true} {
+		if err := checkBuild(map[string]string{buildParameter: job}); (err != nil) != refused {
+			t.Errorf("a job of build %q: %v", job, err)
 		}
+	}
+	if err := checkBuild(nil); err != nil {
+		t.Errorf("a job of somebody else: %v", err)
 	}
 }
 
@@ -33,7 +39,11 @@ func TestMark(t *testing.T) {
 	if err := proto.Unmarshal(environment.GetPayload(), &marked); err != nil {
 		t.Fatal(err)
 	}
-	if _, is := marked.GetParams()[buildParameter]; !is || marked.GetEndpoint().GetUrl() != "pool:50000" {
+	this, err := build.This()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if marked.GetParams()[buildParameter] != this.String() || marked.GetEndpoint().GetUrl() != "pool:50000" {
 		t.Errorf("marked: %v", &marked)
 	}
 }

@@ -79,7 +79,7 @@ func (p *Pool) StartWorker(_ context.Context, request *fnpb.StartWorkerRequest) 
 		Logging:   request.GetLoggingEndpoint().GetUrl(),
 		Provision: request.GetProvisionEndpoint().GetUrl(),
 	}
-	err := checkBuild(request.GetParams()[buildParameter], Build())
+	err := checkBuild(request.GetParams())
 	if err == nil {
 		err = p.start(e)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
@@ -14,6 +13,8 @@ import (
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"google.golang.org/protobuf/proto"
+
+	"mirrorbeam/internal/start/build"
 )
 
 // Endpoints say for whom a worker works. The addresses have the form HOST:PORT.
@@ -83,34 +84,18 @@ func provision(ctx context.Context, endpoint string) (harness.Options, error) {
 // buildParameter is the parameter of an external environment that names the build of the driver.
 const buildParameter = "mirrorbeam-build"
 
-// Build names the version of the sources that this program was built from. It is empty if the build has recorded none.
-func Build() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	var revision, modified string
-	for _, setting := range info.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			revision = setting.Value
-		case "vcs.modified":
-			modified = setting.Value
-		}
-	}
-	if modified == "true" {
-		return "" // nobody knows what was modified
-	}
-	return revision
-}
-
-// checkBuild refuses a job of another build. Two versions of the program may differ in their stages, and in the bytes
-// that these exchange. An empty build is an unknown one, and is not refused.
-func checkBuild(job, pool string) error {
-	if job == "" || pool == "" || job == pool {
+// checkBuild refuses a job of another build. Two versions of the program may differ in their stages, and in the bytes that
+// these exchange. A job without the parameter is somebody else's pipeline, whose pool runs somebody else's program.
+func checkBuild(parameters map[string]string) error {
+	job, isOurs := parameters[buildParameter]
+	if !isOurs {
 		return nil
 	}
-	return fmt.Errorf("the job comes from build %s of runjob, and this worker pool is build %s: run the same runjob on both sides", job, pool)
+	pool, err := build.This()
+	if err != nil || pool.Matches(build.Parse(job)) {
+		return err
+	}
+	return fmt.Errorf("the job comes from build %s of runjob, and this worker pool is build %s: run the same file on both sides, or builds of one commit without changes", job, pool)
 }
 
 // Mark adds the build of this program to an external environment of a pipeline. The pools of other builds then refuse
@@ -120,8 +105,11 @@ func Mark(environment *pipepb.Environment) error {
 	if err := proto.Unmarshal(environment.GetPayload(), &payload); err != nil {
 		return fmt.Errorf("read the environment of the pipeline: %w", err)
 	}
-	payload.Params = map[string]string{buildParameter: Build()}
-	var err error
+	this, err := build.This()
+	if err != nil {
+		return err
+	}
+	payload.Params = map[string]string{buildParameter: this.String()}
 	if environment.Payload, err = proto.Marshal(&payload); err != nil {
 		return fmt.Errorf("write the environment of the pipeline: %w", err)
 	}

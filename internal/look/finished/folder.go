@@ -44,10 +44,13 @@ const mostOpenings = 10
 func Open(path string) (f *Folder, err error) {
 	success := storage.Join(path, workspace.SuccessName)
 	for range mostOpenings {
-		before, _ := storage.Stat(success)
+		before, fault := storage.Stat(success)
+		if fault != nil {
+			return nil, missing(path)
+		}
 		f, err = open(path)
 		// A job that overwrites the results puts other files in their place.
-		if after, _ := storage.Stat(success); before == (storage.Info{}) || after == (storage.Info{}) || before == after {
+		if after, _ := storage.Stat(success); after == (storage.Info{}) || before == after {
 			break
 		}
 	}
@@ -57,9 +60,6 @@ func Open(path string) (f *Folder, err error) {
 // open opens the results in a folder that may be exchanged meanwhile.
 func open(path string) (*Folder, error) {
 	f := &Folder{Path: path}
-	if _, err := storage.Stat(storage.Join(path, workspace.SuccessName)); err != nil {
-		return nil, missing(path)
-	}
 	var manifest workspace.Manifest
 	if err := f.readJSON(workspace.ManifestName, &manifest); err != nil {
 		return nil, err
@@ -233,6 +233,37 @@ type Cost struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the most that the temporary files took on disk.
 	TempBytes int64 `json:"temp_bytes"`
+	// Requests are what the job asked of buckets, by kind, until it published; missing if it used none.
+	Requests []Requests `json:"requests,omitempty"`
+}
+
+// Requests are requests of one kind to buckets.
+type Requests struct {
+	// Kind is list, describe, read, write, copy or remove.
+	Kind string `json:"kind"`
+	// Requests is their number. What was tried again counts again.
+	Requests int64 `json:"requests"`
+	// Bytes is what they carried of the contents of files.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Dollars is their list price.
+	Dollars float64 `json:"dollars"`
+}
+
+// RequestsOf returns what was spent, by kind.
+func RequestsOf(spent storage.Spent) (all []Requests) {
+	for _, kind := range storage.Kinds() {
+		r := Requests{Kind: kind.String(), Requests: spent.Requests[kind], Dollars: kind.Dollars(float64(spent.Requests[kind]))}
+		switch kind {
+		case storage.Reading:
+			r.Bytes = spent.ReadBytes
+		case storage.Writing:
+			r.Bytes = spent.WrittenBytes
+		}
+		if r.Requests > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // SketchVersion identifies how hashes and tokens are made: sketches of different versions cannot be compared.
@@ -288,6 +319,8 @@ type Stage struct {
 	ReadBytes int64 `json:"read_bytes"`
 	// WrittenBytes is what its tasks wrote of the temporary files.
 	WrittenBytes int64 `json:"written_bytes"`
+	// Requests is what the process asked of buckets meanwhile.
+	Requests int64 `json:"requests,omitempty"`
 }
 
 // StateSummary says what a run found in its state, and what has changed since the last run.

@@ -101,7 +101,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	}
 	reading := documents.Reading{
 		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
-		MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText,
+		MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText, Delimiter: config.DelimiterByte(), Charset: config.Encoding,
 	}
 	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
 	for _, name := range names {
@@ -124,7 +124,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 }
 
 func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
-	options := corpus.Options{Format: c.Format}
+	options := corpus.Options{Format: c.Format, Charset: c.Encoding}
 	input, err := corpus.List(ctx, c.Input, options)
 	if err != nil {
 		return nil, err

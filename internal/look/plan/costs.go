@@ -150,13 +150,6 @@ func (w *Work) bands(components, bands int) {
 	w.Kept = 8 * float64(bands)
 }
 
-// Prices of Google Cloud Storage in one region (us-central1, Standard, list prices of November 2026), in dollars for a
-// thousand requests. Those of Amazon S3 in us-east-1 are the same.
-const (
-	readPrice  = 0.0004
-	writePrice = 0.005
-)
-
 // Requests are what the temporary files of a job cost if they are in a bucket.
 type Requests struct {
 	// Reads counts requests that read or ask for a file, Writes those that write a part of one.
@@ -177,18 +170,19 @@ const (
 )
 
 // Requests returns the requests of a job with keys of that name whose temporary files are in a bucket. There a run file
-// has one section for each kind and shard, and a piece is a request.
+// has one section for each kind and shard, and a piece is a request unless it comes with the one before.
 func (w *Work) Requests(keys methods.Name) Requests {
 	inBucket := *w
 	inBucket.RunBytes = 0
-	var r Requests
-	for _, stage := range inBucket.Stages(keys) {
+	t := inBucket.traffic(keys)
+	r := Requests{Reads: -t.ahead}
+	for _, stage := range t.stages {
 		r.Reads += stage.Pieces
 		if stage.Name != work.Fingerprint {
 			r.Reads += stage.Tasks * catalogReads
 		}
 		if stage.WrittenBytes > 0 {
-			r.Writes += stage.Tasks * (1 + math.Floor(stage.WrittenBytes/stage.Tasks/uploadBytes))
+			r.Writes += stage.Tasks * uploads(stage.WrittenBytes/stage.Tasks)
 			cataloguing, joining := readers(stage.Name)
 			r.Reads += stage.Tasks * cataloguing * indexReads
 			r.Reads += stage.Tasks * joining * partReads
@@ -198,8 +192,16 @@ func (w *Work) Requests(keys methods.Name) Requests {
 	drawn := occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
 	r.Reads += drawn
 	r.InTurn += drawn
-	r.Dollars = r.Reads/1000*readPrice + r.Writes/1000*writePrice
+	r.Dollars = storage.Reading.Dollars(r.Reads) + storage.Writing.Dollars(r.Writes)
 	return r
+}
+
+// uploads returns the requests for a file of that length: one or, if it is sent in parts, one to begin and one for each part.
+func uploads(bytes float64) float64 {
+	if bytes <= uploadBytes {
+		return 1
+	}
+	return 1 + math.Ceil(bytes/uploadBytes)
 }
 
 // readers returns about how many steps go through the run files of a stage, to hand out their sections, and how many times
@@ -222,6 +224,74 @@ type Reads struct {
 	Files []Files `json:"files"`
 	// Splits is the number of parts into which they are cut: the tasks of the first stage.
 	Splits int `json:"splits"`
+	// Requests is what it takes to list and read the files that are in buckets; nil if none is.
+	Requests *InputRequests `json:"requests,omitempty"`
+}
+
+// InputRequests are requests for input files in buckets.
+type InputRequests struct {
+	// Lists counts requests for a page of names.
+	Lists float64 `json:"lists"`
+	// Reads counts requests that read a part of a file.
+	Reads float64 `json:"reads"`
+	// Dollars is the list price of these requests.
+	Dollars float64 `json:"dollars"`
+}
+
+const (
+	pageNames    = 1000    // names in a page of a list
+	headReads    = 1       // of a file, to see its format
+	footerReads  = 1       // of a Parquet file, each time it is opened
+	columnReads  = 2       // of a row group of Parquet: the id and the text
+	columnAtOnce = 4 << 20 // bytes of a column that one request reads
+)
+
+// inputRequests returns the requests for the files that are in buckets, nil if none is. Each part of a file is read once.
+func inputRequests(inputs *documents.Inputs) *InputRequests {
+	r, stored := InputRequests{}, 0.
+	for i := range inputs.Files {
+		for _, file := range inputs.Files[i].All() {
+			if storage.Scheme(file.Path) == "" {
+				continue
+			}
+			stored++
+			r.Reads += headReads
+			if file.Parts != nil {
+				r.Reads += footerReads
+			}
+			if inputs.Files[i].Members != nil && file.Size > 0 {
+				r.Reads++
+			}
+		}
+	}
+	if stored == 0 {
+		return nil
+	}
+	for _, split := range inputs.Splits {
+		for _, stretch := range split {
+			file := &inputs.Files[stretch.File]
+			switch {
+			case file.Members != nil || storage.Scheme(file.Path) == "":
+			case file.Parts == nil, file.Size <= columnAtOnce: // which is read at once
+				r.Reads++
+			default:
+				r.Reads += footerReads + partReadsOf(file, stretch)
+			}
+		}
+	}
+	r.Lists = math.Ceil(stored / pageNames)
+	r.Dollars = storage.Listing.Dollars(r.Lists) + storage.Reading.Dollars(r.Reads)
+	return &r
+}
+
+// partReadsOf returns the requests for the row groups of a stretch.
+func partReadsOf(file *corpus.File, stretch corpus.Stretch) (reads float64) {
+	for _, part := range file.Parts[:len(file.Parts)-1] {
+		if part.Start >= stretch.Start && part.Start < stretch.End {
+			reads += columnReads + math.Floor(float64(part.Bytes)/corpus.Inflation/columnAtOnce)
+		}
+	}
+	return reads
 }
 
 // Files are the files of one format and compression.
@@ -254,13 +324,16 @@ func readsOf(inputs *documents.Inputs) *Reads {
 		for _, file := range inputs.Files[i].All() {
 			k := kind{file.Format, file.Compression, reference}
 			if found[k] == nil {
-				found[k] = &Files{Format: k.format.String(), Compression: compressionNames[k.compression], Reference: reference}
+				found[k] = &Files{Format: k.format.String(), Reference: reference}
+				if k.compression != corpus.None {
+					found[k].Compression = k.compression.String()
+				}
 			}
 			found[k].Files++
 			found[k].Bytes += file.Size
 		}
 	}
-	reads := &Reads{Splits: len(inputs.Splits)}
+	reads := &Reads{Splits: len(inputs.Splits), Requests: inputRequests(inputs)}
 	for files := range maps.Values(found) {
 		reads.Files = append(reads.Files, *files)
 	}
@@ -269,8 +342,6 @@ func readsOf(inputs *documents.Inputs) *Reads {
 	})
 	return reads
 }
-
-var compressionNames = map[corpus.Compression]string{corpus.Gzip: "gzip", corpus.Zstd: "zstd"}
 
 // Bytes of rows, with ids of some twenty characters.
 const (

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/failure"
@@ -41,6 +42,9 @@ type Config struct {
 	// Temp is the folder for temporary files, whose disk is looked at; empty: none is.
 	Temp string `json:"temp,omitempty"`
 
+	// StorageTimeout is how long an operation on a bucket goes on that makes no progress; 0: 2 minutes.
+	StorageTimeout job.Span `json:"storage_timeout,omitempty"`
+
 	// Given, Stdin and Progress are as in [job.Config].
 	Given    []string          `json:"-"`
 	Stdin    string            `json:"-"`
@@ -58,7 +62,7 @@ func (c *Config) config() job.Config {
 		config.Input = []string{"-"}
 	}
 	config.Measure, config.Given, config.Progress, config.Stdin = c.Measure, c.Given, c.Progress, c.Stdin
-	config.Audit, config.Emit, config.SketchSize = "off", []string{output.Clusters}, 0
+	config.Audit, config.Emit, config.SketchSize, config.StorageTimeout = "off", []string{output.Clusters}, 0, c.StorageTimeout
 	return config
 }
 
@@ -89,6 +93,7 @@ func Make(ctx context.Context, c Config) (*Advice, error) {
 	if err := c.Validate(); err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
+	storage.SetWaiting(storage.Waiting{Patience: time.Duration(c.StorageTimeout)})
 	defer work.LimitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()

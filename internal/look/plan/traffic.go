@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 )
@@ -56,6 +57,8 @@ type traffic struct {
 	memberTasks, clustered        float64
 	// planned is what the steps between stages write.
 	planned float64
+	// ahead is the number of pieces that come with others in a bucket, since they are read one after the other.
+	ahead float64
 }
 
 func (w *Work) traffic(keys methods.Name) *traffic {
@@ -82,6 +85,14 @@ func (w *Work) traffic(keys methods.Name) *traffic {
 }
 
 func (t *traffic) add(s Stage) { t.stages = append(t.stages, s) }
+
+// inTurn says that a stage reads pieces of the given bytes one after the other, from all splits.
+func (t *traffic) inTurn(pieces, bytes float64) {
+	splits := max(t.Splits, 1)
+	if each := pieces / splits; each > 0 {
+		t.ahead += splits * max(each-runfile.Requests(each, bytes/splits), 0)
+	}
+}
 
 // occupied returns how many of the places get one of the things that fall on them by chance.
 func occupied(things, places float64) float64 {
@@ -118,6 +129,7 @@ func (t *traffic) stretches() float64 {
 
 func (t *traffic) spread() {
 	written := t.Ordered*records.CountedSize + t.stretches()*records.StretchHeader
+	t.inTurn(t.Blocks, t.sets)
 	t.shingles = t.sections(t.Splits, written, t.stretches(), float64(methods.CountTasks(int64(t.Ordered))))
 	t.add(Stage{work.Spread, t.Splits, t.Blocks, t.sets, written})
 }
@@ -134,6 +146,9 @@ func (t *traffic) key() {
 	if t.Ordered > 0 {
 		s.Pieces += t.Blocks + t.frequencies
 		s.ReadBytes += t.sets + t.written(work.Count)
+		t.inTurn(2*t.Blocks, t.documents+t.sets)
+	} else if t.sets == 0 {
+		t.inTurn(t.Blocks, t.documents)
 	}
 	t.keyed = t.sections(t.Splits, s.WrittenBytes, t.Records, t.Shards)
 	t.ids = t.sections(t.Splits, s.WrittenBytes, t.IDs, t.Shards)
@@ -236,6 +251,9 @@ func (t *traffic) cluster() {
 	share := t.memberTasks / max(t.Splits, 1)
 	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
 	parts := t.starParts + t.scoredParts
+	if t.sets == 0 {
+		t.inTurn(share*t.Blocks, share*t.documents)
+	}
 	t.add(Stage{
 		work.Cluster, parts + t.memberTasks, 2*parts + t.memberTasks + share*t.Blocks,
 		t.clustered*(records.NodePositionSize+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,

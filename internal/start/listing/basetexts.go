@@ -93,10 +93,10 @@ func (b *baseTexts) distinct() {
 	b.hashes = slices.Compact(b.hashes)
 }
 
-// listBaseTexts finds the files of the base texts. The format of each file is its own, whatever the input's is.
+// listBaseTexts finds the files of the base texts. The format and the encoding of each file are its own, whatever the input's are.
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
-	choices.Format = corpus.AutoFormat
+	choices.Format, choices.Encoding = corpus.AutoFormat, ""
 	found, err := Corpus(ctx, c.Ignore, "base texts", &choices)
 	if err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{ignore}: %w", err)

@@ -48,9 +48,20 @@ type listed struct {
 	input, reference, ignored corpus.Listing
 }
 
+// Earlier is what an earlier job knows of the files of the next one. The zero Earlier knows nothing.
+type Earlier struct {
+	// Corpus are files that are of the corpus even if the configuration does not name them.
+	Corpus []corpus.File
+	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields that the job
+	// reads.
+	Known map[string]corpus.File
+	// Annotatable says that the records of the known files can be annotated.
+	Annotatable bool
+}
+
 // listConfig finds the files of a configuration. With an error it returns what it has found so far.
-func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
-	if found.input, err = Corpus(ctx, c.Input, "input", c); err != nil {
+func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File) (found listed, err error) {
+	if found.input, err = find(ctx, c.Input, "input", c, known); err != nil {
 		return found, err
 	}
 	if len(c.Ignore) > 0 {
@@ -61,7 +72,7 @@ func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
 	if len(c.Reference) == 0 {
 		return found, nil
 	}
-	if found.reference, err = Corpus(ctx, c.Reference, "reference", c); err != nil && ctx.Err() == nil {
+	if found.reference, err = find(ctx, c.Reference, "reference", c, known); err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{reference}: %w", err)
 	}
 	return found, err
@@ -70,7 +81,12 @@ func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
 // Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
 // then, under the name of the corpus, if the configuration wants to know.
 func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (corpus.Listing, error) {
-	options := corpus.Options{Format: c.Format, Stdin: c.Stdin}
+	return find(ctx, inputs, name, c, nil)
+}
+
+// find is Corpus where some files are known.
+func find(ctx context.Context, inputs []string, name string, c *job.Config, known map[string]corpus.File) (corpus.Listing, error) {
+	options := corpus.Options{Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Known: known}
 	if c.Progress != nil {
 		options.Progress = func(files int64) {
 			c.Progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
@@ -81,8 +97,8 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 
 // inputs returns the files, cut into splits, and about how many bytes of text
 // they hold. It is an error if they do not have the fields of the configuration.
-func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) (documents.Inputs, int64, error) {
-	files, err := l.files(known)
+func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (documents.Inputs, int64, error) {
+	files, err := l.files(earlier.Corpus)
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
@@ -93,14 +109,8 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
-	limits := reading.LineLimits()
-	if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
-		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
-	}
-	if slices.Contains(c.Outputs(), output.Annotated) {
-		if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
-			return documents.Inputs{}, 0, setting.Errorf("{emit} annotated: %w", err)
-		}
+	if err := l.checkFields(ctx, c, files, earlier); err != nil {
+		return documents.Inputs{}, 0, err
 	}
 	size := int64(0)
 	for i := range files {
@@ -114,6 +124,25 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 	}
 	inputs := documents.Inputs{Ignored: ignored, Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed), Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
 	return inputs, size, nil
+}
+
+// checkFields returns an error if the files do not have the fields of the configuration, or cannot be annotated.
+func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.File, earlier Earlier) error {
+	reading := c.Sketching(0).Reading
+	limits, isRecalled := reading.LineLimits(), func(f corpus.File) bool { return f.Recalled }
+	if !slices.ContainsFunc(l.input.Files, isRecalled) && !slices.ContainsFunc(l.reference.Files, isRecalled) {
+		if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
+			return setting.Errorf("%w: name the field with {text_field}", err)
+		}
+	}
+	isOpened := func(f corpus.File) bool { return !f.Recalled }
+	if !slices.Contains(c.Outputs(), output.Annotated) || earlier.Annotatable && !slices.ContainsFunc(files, isOpened) {
+		return nil
+	}
+	if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
+		return setting.Errorf("{emit} annotated: %w", err)
+	}
+	return nil
 }
 
 // files returns the files of the reference and the input, and the known files that neither lists.
@@ -141,6 +170,11 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
 			return nil, fmt.Errorf("list inputs: %w", err)
 		}
+		if member := files[i].Member; member != nil {
+			if member.Archive, err = storage.Absolute(member.Archive); err != nil {
+				return nil, fmt.Errorf("list inputs: %w", err)
+			}
+		}
 	}
 	return files, nil
 }
@@ -148,18 +182,17 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 // Inputs returns the files of a configuration, cut into splits, and about how many bytes of
 // text they hold. The error is of no kind yet.
 func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
-	found, err := listConfig(ctx, &config)
+	found, err := listConfig(ctx, &config, nil)
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
-	return found.inputs(ctx, &config, nil)
+	return found.inputs(ctx, &config, Earlier{})
 }
 
 // Apart does what [Inputs] does, for a job that writes: its folders must be apart from
-// what it reads. Known are files that are of the corpus even if the configuration does not name them. The error is of a kind
-// of package failure.
-func Apart(ctx context.Context, config job.Config, known []corpus.File) (documents.Inputs, int64, error) {
-	found, err := listConfig(ctx, &config)
+// what it reads. The error is of a kind of package failure.
+func Apart(ctx context.Context, config job.Config, earlier Earlier) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config, earlier.Known)
 	// If the output is part of the input, the listing comes upon results of an earlier run of the same job. These are
 	// not the cause.
 	if fault := checkApart(&config, found); fault != nil {
@@ -168,7 +201,7 @@ func Apart(ctx context.Context, config job.Config, known []corpus.File) (documen
 	var inputs documents.Inputs
 	var size int64
 	if err == nil {
-		inputs, size, err = found.inputs(ctx, &config, known)
+		inputs, size, err = found.inputs(ctx, &config, earlier)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -60,7 +60,7 @@ func TestSplitBytes(t *testing.T) {
 // TestApart refuses folders for results that are read.
 func TestApart(t *testing.T) {
 	config := configOf(t)
-	if inputs, _, err := Apart(t.Context(), config, nil); err != nil || len(inputs.Files) != 1 {
+	if inputs, _, err := Apart(t.Context(), config, Earlier{}); err != nil || len(inputs.Files) != 1 {
 		t.Errorf("%+v, %v", inputs, err)
 	}
 	for name, change := range map[string]func(*job.Config){
@@ -74,12 +74,12 @@ func TestApart(t *testing.T) {
 	} {
 		changed := config
 		change(&changed)
-		if _, _, err := Apart(t.Context(), changed, nil); !errors.Is(err, failure.Usage) {
+		if _, _, err := Apart(t.Context(), changed, Earlier{}); !errors.Is(err, failure.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	config.Input = []string{filepath.Join(config.Input[0], "nothing*")}
-	if _, _, err := Apart(t.Context(), config, nil); !errors.Is(err, failure.Input) {
+	if _, _, err := Apart(t.Context(), config, Earlier{}); !errors.Is(err, failure.Input) {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,6 +201,9 @@ func (b *bucket) publish(p publication) (isInterrupted bool, err error) {
 		return false, fmt.Errorf("write %s: %w", publicationName, err)
 	}
 	if err := b.carryOut(p.token, j); err != nil {
+		if errors.Is(err, context.Canceled) { // the folder is not as it was, as it is after an interruption before
+			err = errors.New(err.Error())
+		}
 		return true, fmt.Errorf("%w: %w", err, errInterrupted)
 	}
 	return false, nil

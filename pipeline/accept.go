@@ -1,0 +1,79 @@
+package pipeline
+
+import (
+	"cmp"
+
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/formats"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/job"
+)
+
+// accept refuses a result that the user would not want. The error is of a kind.
+func (r *run) accept(result *write.Result) error {
+	if err := acceptRecords(&r.Config, result, r.Bytes); err != nil {
+		return failure.New(failure.Input, err)
+	}
+	if err := acceptFields(&r.Config, result, r.inputs.Files); err != nil {
+		return failure.New(failure.Usage, err)
+	}
+	return nil
+}
+
+// acceptRecords refuses a result of records that could not be read.
+func acceptRecords(config *job.Config, result *write.Result, size int64) error {
+	counts := result.Counts
+	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
+		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(*result))
+	}
+	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
+		if counts.Rejected > 0 {
+			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(*result))
+		}
+		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
+	}
+	if counts.Documents == 0 && counts.Rejected > 0 {
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(result.FirstReject.File) {
+			hint = corpus.FormatHint
+		}
+		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size, failure.Unreadable(counts.Rejected), firstReject(*result))
+	}
+	return nil
+}
+
+// acceptFields refuses a result for which a field was named that no document has a value of: most likely the name is wrong.
+func acceptFields(config *job.Config, result *write.Result, files []corpus.File) error {
+	n := result.Counts
+	id := config.IDField
+	if id == job.Default().IDField {
+		id = "" // nobody has asked for it
+	}
+	for _, named := range []struct {
+		setting, field string
+		lacking, all   int64
+		what           string
+	}{
+		{"id_field", id, result.Unnamed, n.Documents + n.ReferenceDocuments, "an id in it"},
+		{"within", config.Within, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
+		{"across", config.Across, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
+		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a number or a date in it"},
+	} {
+		if named.field == "" || named.lacking == 0 || named.lacking < named.all {
+			continue
+		}
+		reading := config.Sketching(0).Reading
+		wanted := reading.Wanted()
+		wanted.Fields = corpus.Fields{Texts: []string{named.field}}
+		fault := formats.Probe(files, wanted, reading.LineLimits())
+		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", cmp.Or(fault, error(hasNoValue(named.field))))
+	}
+	return nil
+}
+
+// hasNoValue is the fault of a field that is there, and of no use.
+type hasNoValue string
+
+func (h hasNoValue) Error() string { return "the field " + string(h) + " is there, with other values" }

@@ -1,0 +1,47 @@
+package pipeline
+
+import (
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/job"
+)
+
+// TestFieldsOfNobody: a job that names a field which no document has a value of is refused, and told which fields there are. One document
+// with a value is enough.
+func TestFieldsOfNobody(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":3}`+"\n"+`{"id":"b","text":"four five six"}`+"\n"), plain)
+	for name, c := range map[string]struct {
+		change func(c *job.Config)
+		fault  string // empty for none
+	}{
+		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text"`},
+		"within":          {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
+		"across":          {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
+		"keep":            {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
+		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang is there, with other values`},
+		"within, of some": {func(c *job.Config) { c.Within = "lang" }, ""},
+		"keep, of some":   {func(c *job.Config) { c.Keep = preference.Preference("max:day") }, ""},
+		"id, of some":     {func(c *job.Config) { c.IDField = "lang" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := testConfig(t, folder)
+			c.change(&config)
+			_, err := Run(t.Context(), config)
+			switch {
+			case c.fault == "" && err != nil:
+				t.Error(err)
+			case c.fault != "" && (!errors.Is(err, ErrUsage) || !regexp.MustCompile(c.fault).MatchString(err.Error())):
+				t.Errorf("error %v", err)
+			}
+			if files, _ := filepath.Glob(filepath.Join(config.Output, "*")); c.fault != "" && len(files) > 0 {
+				t.Errorf("results of a job that was refused: %s", strings.Join(files, ", "))
+			}
+		})
+	}
+}
