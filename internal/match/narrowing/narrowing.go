@@ -76,7 +76,7 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{shingles: newTable(shingles, 8*sketchblock.HashSize), ids: newTable(fresh, 64)}
+	f := &Filter{shingles: NewTable(shingles, 8*sketchblock.HashSize), ids: NewTable(fresh, 64)}
 	add := n.addSets
 	if isDistance(n.Method, &n.Parameters) {
 		add = n.addFingerprints
@@ -91,11 +91,11 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.digests = newTable(2*int64(verdicts.Len()), 64)
+	f.digests = NewTable(2*int64(verdicts.Len()), 64)
 	for i := range verdicts.Len() {
 		v := verdicts.At(i)
-		f.digests.add(v.A[0])
-		f.digests.add(v.B[0])
+		f.digests.Add(v.A[0])
+		f.digests.Add(v.B[0])
 	}
 	return f, nil
 }
@@ -105,7 +105,7 @@ func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) error
 	return work.EachRecordOf(made, work.Fingerprint, records.Sets, m, func(packed []byte) error {
 		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], packed)
 		for _, hash := range m.Hashes {
-			f.shingles.add(hash)
+			f.shingles.Add(hash)
 		}
 		return nil
 	})
@@ -139,7 +139,7 @@ func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error 
 	}
 	return eachBlock(made, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
-			f.ids.add(groups.HashID(block.ID(i)))
+			f.ids.Add(groups.HashID(block.ID(i)))
 		}
 	})
 }
@@ -178,8 +178,11 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
-	o.takeHeads()
-	err = w.EachBlock(ctx, o.narrow)
+	if n.tables == nil && filter.shingles.KnowsHeads() && work.HasHeads(w.Pieces) {
+		err = w.EachHead(ctx, o.narrowByHeads)
+	} else {
+		err = w.EachBlock(ctx, o.narrow)
+	}
 	return errors.Join(err, o.write())
 }
 
@@ -189,7 +192,6 @@ type narrowed struct {
 	desk    *work.Desk
 	split   int
 	filter  *Filter
-	heads   []runfile.Piece // of the blocks that are still to come; none if their units have none
 	builder *sketchblock.Builder
 	simhash []uint64
 	bands   []uint64
@@ -233,7 +235,7 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 		return nil
 	}
 	hash := groups.HashID(id)
-	if !n.filter.ids.has(hash) {
+	if !n.filter.ids.Has(hash) {
 		return nil
 	}
 	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
@@ -242,31 +244,12 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 // know writes the record of a document that the last run may have found in a pair.
 func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	d := n.equal(block, i)
-	if !n.filter.digests.has(d[0]) {
+	if !n.filter.digests.Has(d[0]) {
 		return nil
 	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
 		Digest: d, Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
-}
-
-// takeHeads finds the pieces with heads. An earlier version of this program made none, and where very much is new, they do not help.
-func (n *narrowed) takeHeads() {
-	if !n.filter.knowsHeads() {
-		return
-	}
-	blocks := 0
-	for _, piece := range n.desk.Pieces {
-		switch piece.Kind {
-		case records.Heads:
-			n.heads = append(n.heads, piece)
-		case records.Documents:
-			blocks++
-		}
-	}
-	if len(n.heads) != blocks {
-		n.heads = nil
-	}
 }
 
 // equal returns the digest that documents which are equal under the measure share.
@@ -288,36 +271,28 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 		}
 		return nil
 	}
-	if len(n.heads) == 0 {
-		sets, err := n.desk.ReadPiece(1, piece)
-		if err != nil {
+	sets, err := n.desk.ReadPiece(1, piece)
+	if err != nil {
+		return err
+	}
+	for i, set := range block.Sets(sets) {
+		if err := n.add(block, i, set, n.filter.mayPair(set, n.mayLack(block, i))); err != nil {
 			return err
 		}
-		for i, set := range block.Sets(sets) {
-			if err := n.add(block, i, set, n.filter.mayPair(set, n.mayLack(block, i))); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	packed, err := n.desk.ReadPiece(2, n.heads[0])
-	if err != nil {
-		return err
-	}
-	n.heads = n.heads[1:]
-	heads, err := block.Heads(packed)
-	if err != nil {
-		return err
-	}
-	sets := setReader{desk: n.desk, block: block, piece: piece, heads: heads}
-	for i := range heads {
+	return nil
+}
+
+// narrowByHeads goes through a block whose sets have heads.
+func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
+	for i := range block.Len() {
 		var set []byte
-		mayPair := false
-		if !n.filter.rulesOut(heads[i], n.mayLack(block, i)) {
-			if set, err = sets.read(i); err != nil {
+		mayPair, mayLack := false, n.mayLack(block, i)
+		if !n.filter.shingles.RulesOut(heads.Head(i), mayLack) {
+			if set, err = heads.Set(i); err != nil {
 				return err
 			}
-			mayPair = n.filter.mayPair(set, n.mayLack(block, i))
+			mayPair = n.filter.mayPair(set, mayLack)
 		}
 		if err := n.add(block, i, set, mayPair); err != nil {
 			return err
@@ -340,7 +315,7 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	switch {
 	case mayPair:
 		n.desk.Outcome.Shingles += int64(block.Stored(i))
-	case !n.filter.digests.has(n.equal(block, i)[0]):
+	case !n.filter.digests.Has(n.equal(block, i)[0]):
 		return nil
 	default:
 		set = nil

@@ -30,18 +30,18 @@ import (
 func TestTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 7, 100, 20_000} {
-		held := newTable(int64(n), 48)
+		held := NewTable(int64(n), 48)
 		set := hashes(random, n)
 		for _, hash := range set {
-			held.add(hash)
+			held.Add(hash)
 		}
-		read := table{}
+		read := Table{}
 		if rest, err := read.take(append(held.append(nil), 1, 2)); err != nil || len(rest) != 2 {
 			t.Fatalf("%d hashes: %d bytes are left, %v", n, len(rest), err)
 		}
 		errs := 0
 		for _, hash := range hashes(random, 10_000) {
-			if read.has(hash) {
+			if read.Has(hash) {
 				errs++
 			}
 		}
@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 			slices.Sort(mixed)
 			lacks := 0
 			for _, hash := range mixed {
-				if !read.has(hash) {
+				if !read.Has(hash) {
 					lacks++
 				}
 			}
@@ -78,7 +78,7 @@ func hashes(random *rand.Rand, n int) []uint64 {
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{shingles: newTable(100, 48), digests: newTable(100, 64), ids: newTable(10, 64)}).write(whole); err != nil {
+	if err := (&Filter{shingles: NewTable(100, 48), digests: NewTable(100, 64), ids: NewTable(10, 64)}).write(whole); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)

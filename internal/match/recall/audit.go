@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/narrowing"
 	"mirrorbeam/internal/measure/documents"
 )
 
@@ -57,7 +58,7 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Sample, records.Probe}}
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
 }
 
@@ -102,9 +103,12 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		threshold: a.Threshold, firstInput: a.layout.FirstInput, sample: sample, probe: sample.index.NewProbe(), w: w,
 		recent: make([]recentClass, recentClasses),
 	}
-	if a.shares.Probed == 1 {
+	switch {
+	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
+		err = w.EachHead(ctx, s.byHeads)
+	case a.shares.Probed == 1 || work.HasHeads(w.Pieces):
 		err = s.blocks(ctx)
-	} else {
+	default:
 		err = s.setAside(ctx)
 	}
 	if err != nil {
@@ -116,8 +120,9 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // sample is a sample in the form that tasks use. Nobody changes it.
 type sample struct {
 	audit.Sample
-	index   *audit.Index
-	classes map[audit.Equals]audit.SampledClass
+	index    *audit.Index
+	shingles narrowing.Table
+	classes  map[audit.Equals]audit.SampledClass
 }
 
 // equalsOf returns what a document has in common with those that are equal to it.
@@ -187,7 +192,10 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 			s.Sets = append(s.Sets, elements[start:])
 		}
 	}
-	s.index = audit.NewIndex(a.Threshold, s.Sets)
+	s.index, s.shingles = audit.NewIndex(a.Threshold, s.Sets), narrowing.NewTable(int64(len(elements)), 8*sketchblock.HashSize)
+	for _, hash := range elements {
+		s.shingles.Add(hash)
+	}
 	return s, nil
 }
 
@@ -222,6 +230,27 @@ func (s *search) blocks(ctx context.Context) error {
 	})
 }
 
+// byHeads goes through the documents of a block. Most show by their heads that they are similar to no sampled one.
+func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
+	for i := range block.Len() {
+		d := records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i)[0]}
+		if block.Stored(i) == 0 || !s.isProbed(d) || s.sample.shingles.RulesOut(heads.Head(i), sketchblock.MayLack(block.Size(i), s.threshold)) {
+			continue
+		}
+		var err error
+		if d.Set, err = heads.Set(i); err != nil {
+			return err
+		}
+		d.Scope, d.Side = block.Scope(i), block.Side(i)
+		s.w.Figures.Records++
+		s.w.Figures.Bytes += int64(len(d.Set))
+		if err := s.document(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // setAside goes through the documents of the split that were set aside.
 func (s *search) setAside(ctx context.Context) error {
 	for _, piece := range s.w.Pieces {
@@ -248,11 +277,16 @@ func (s *search) setAside(ctx context.Context) error {
 	return nil
 }
 
+// isProbed reports whether the audit looks at a document.
+func (s *search) isProbed(d records.SetAside) bool {
+	return audit.DocumentHash(d.Ref, d.Digest, d.Ref < s.firstInput) < s.sample.ProbedBelow
+}
+
 func (s *search) document(d records.SetAside) error {
-	isReference := d.Ref < s.firstInput
-	if len(d.Set) == 0 || audit.DocumentHash(d.Ref, d.Digest, isReference) >= s.sample.ProbedBelow {
+	if len(d.Set) == 0 || !s.isProbed(d) {
 		return nil
 	}
+	isReference := d.Ref < s.firstInput
 	if number := s.class(d); number >= 0 {
 		s.classes[number].Count(d.Ref, isReference)
 		s.countApart(&s.classes[number], d.Side)

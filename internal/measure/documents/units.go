@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
@@ -177,13 +178,12 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
 	}
-	for i, stretch := range f.inputs.Splits[number] {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.unit(units[i], stretch); err != nil {
-			return fmt.Errorf("recall %s: %w", f.inputs.Files[stretch.File].Name, err)
-		}
+	err := r.eachUnit(ctx, units, r.find)
+	if err == nil {
+		err = r.eachUnit(ctx, units, r.unit)
+	}
+	if err != nil {
+		return err
 	}
 	if err := r.aside.Write(&w.Run, number); err != nil {
 		return err
@@ -206,7 +206,9 @@ type recalling struct {
 	*work.Desk
 	number int                                // of the split
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
-	aside  Aside                              // documents for the audit
+	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
+	lacksHeads bool
+	aside      Aside // documents for the audit
 	sums   []Checksum
 	values valueCounts
 	sites  siteCounts
@@ -214,7 +216,21 @@ type recalling struct {
 	originals map[uint64]bool
 }
 
-func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
+// eachUnit visits the units of the split.
+func (r *recalling) eachUnit(ctx context.Context, units []Unit, visit func(Unit, corpus.Stretch) error) error {
+	for i, stretch := range r.inputs.Splits[r.number] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := visit(units[i], stretch); err != nil {
+			return fmt.Errorf("recall %s: %w", r.inputs.Files[stretch.File].Name, err)
+		}
+	}
+	return nil
+}
+
+// find finds the pieces of a unit.
+func (r *recalling) find(u Unit, _ corpus.Stretch) error {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.PiecesOf(u.Run, u.Size)
 		if err != nil {
@@ -226,7 +242,15 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 		}
 		r.runs[u.Run] = byShard
 	}
-	var blocks, sets []runfile.Piece
+	hasBlocks := func(piece runfile.Piece) bool { return piece.Kind == records.Documents }
+	if pieces := r.runs[u.Run][u.Shard]; slices.ContainsFunc(pieces, hasBlocks) && !work.HasHeads(pieces) {
+		r.lacksHeads = true
+	}
+	return nil
+}
+
+func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
+	var blocks, sets, heads []runfile.Piece
 	isCounted := false
 	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
@@ -238,6 +262,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			sets = append(sets, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Heads:
+			heads = append(heads, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Rejects:
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
@@ -265,8 +290,14 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if r.AuditSample == 0 {
 		return nil
 	}
+	isReference := r.inputs.Files[stretch.File].Reference
 	for i := range blocks {
-		if err := r.setAside(blocks[i], sets[i], r.inputs.Files[stretch.File].Reference); err != nil {
+		if r.lacksHeads {
+			err = r.setAside(blocks[i], sets[i], isReference)
+		} else if !isReference {
+			err = r.setSampleAside(blocks[i], sets[i], heads[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -297,6 +328,42 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	return nil
 }
 
+// setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
+func (r *recalling) setSampleAside(documents, sets, headPiece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, documents)
+	if err != nil {
+		return err
+	}
+	block, err := work.ParseBlock(packed, documents)
+	if err != nil {
+		return err
+	}
+	var heads *work.Heads
+	for i := range block.Len() {
+		if sampled, _ := chosen(r.shares, block.Ref(i), 0, false); !sampled || block.Stored(i) == 0 {
+			continue
+		}
+		if heads == nil {
+			if heads, err = r.HeadsOf(&block, sets, headPiece); err != nil {
+				return err
+			}
+		}
+		set, err := heads.Set(i)
+		if err != nil {
+			return err
+		}
+		r.addAside(&block, i, set, false)
+	}
+	return nil
+}
+
+// addAside keeps a document and its packed set if the audit may want it.
+func (r *recalling) addAside(block *sketchblock.Block, i int, set []byte, isReference bool) {
+	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
+	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
+	r.aside.Add(r.shares, &d, r.Hashes, isReference)
+}
+
 // setAside keeps the documents of a block that the audit may want.
 func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) error {
 	packed, err := r.ReadPiece(0, documents)
@@ -323,8 +390,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	}
 	for i, set := range block.Sets(packed) {
 		if i >= first && isChosen(i) {
-			d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
-			r.aside.Add(r.shares, &d, sketchblock.AppendSet(nil, set), isReference)
+			r.addAside(&block, i, set, isReference)
 		}
 	}
 	return nil

@@ -1,0 +1,114 @@
+package narrowing
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+
+	"mirrorbeam/internal/carry/sketchblock"
+)
+
+// Table holds a set of hashes, as one bit each: the bit that the leading bits of a hash count. So it says of a few other hashes that
+// it has them, too.
+type Table struct {
+	// shift is the number of trailing bits of a hash that do not count.
+	shift int
+	words []uint64
+}
+
+const (
+	// bitsPerHash is the number of bits of a table for each hash, so that it errs in an eighth of the cases at most.
+	bitsPerHash = 8
+	// mostBits bounds a table to 64 MiB. Beyond 67 million hashes it errs more often.
+	mostBits = 29
+)
+
+// NewTable returns an empty table for n hashes of that many bits.
+func NewTable(n int64, width int) Table {
+	size := min(max(bits.Len64(uint64(bitsPerHash*n)), 6), mostBits)
+	return Table{shift: width - size, words: make([]uint64, 1<<(size-6))}
+}
+
+// fill adds all hashes there are.
+func (t *Table) fill() {
+	for i := range t.words {
+		t.words[i] = math.MaxUint64
+	}
+}
+
+// Add adds a hash.
+func (t *Table) Add(hash uint64) {
+	at := hash >> t.shift
+	t.words[at>>6] |= 1 << (at & 63)
+}
+
+// Has reports whether a hash may be in the table.
+func (t *Table) Has(hash uint64) bool {
+	at := hash >> t.shift
+	return t.words[at>>6]>>(at&63)&1 != 0
+}
+
+// KnowsHeads reports whether heads have all bits of a hash that the table looks at. Where it has very many hashes, it looks at more.
+func (t *Table) KnowsHeads() bool {
+	return t.shift >= 8*sketchblock.HashSize-sketchblock.HeadBits
+}
+
+// RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.
+func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
+	words, shift := t.words, t.shift&63
+	for hash := range head.Hashes() {
+		at := hash >> shift
+		if mayLack -= int(^(words[at>>6] >> (at & 63)) & 1); mayLack < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMost reports whether all hashes of a packed set but a few may be in the table.
+func (t *Table) hasMost(set []byte, mayLack int) bool {
+	const mask = 1<<(8*sketchblock.HashSize) - 1
+	words, shift := t.words, t.shift&63
+	for ; len(set) >= 8; set = set[sketchblock.HashSize:] {
+		at := binary.LittleEndian.Uint64(set) & mask >> shift
+		mayLack -= int(^(words[at>>6] >> (at & 63)) & 1)
+		if mayLack < 0 {
+			return false
+		}
+	}
+	for _, hash := range sketchblock.AppendSet(nil, set) {
+		if !t.Has(hash) {
+			mayLack--
+		}
+	}
+	return mayLack >= 0
+}
+
+// append appends the table to b: the shift, the number of words, and these.
+func (t *Table) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.shift))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.words)))
+	for _, word := range t.words {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	return b
+}
+
+// take reads what append wrote, and returns the rest.
+func (t *Table) take(b []byte) (rest []byte, err error) {
+	errShort := errors.New("it is too short")
+	if len(b) < 8 {
+		return nil, errShort
+	}
+	t.shift = int(binary.LittleEndian.Uint32(b))
+	n := int(binary.LittleEndian.Uint32(b[4:]))
+	if b = b[8:]; len(b) < 8*n {
+		return nil, errShort
+	}
+	t.words = make([]uint64, n)
+	for i := range t.words {
+		t.words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return b[8*n:], nil
+}
