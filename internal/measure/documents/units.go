@@ -209,9 +209,9 @@ type recalling struct {
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
 	aside      Aside // documents for the audit
-	sums   []Checksum
-	values valueCounts
-	sites  siteCounts
+	sums       []Checksum
+	values     valueCounts
+	sites      siteCounts
 	// originals are the hashes of the names of protected sites.
 	originals map[uint64]bool
 }
