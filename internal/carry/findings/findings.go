@@ -56,6 +56,8 @@ type Extras struct {
 	Common *Common `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *Mirrors `json:"mirrors,omitempty"`
+	// Trimmed says what was cut from texts. It is missing if no passages were looked for.
+	Trimmed *Trimmed `json:"trimmed,omitempty"`
 }
 
 // merger is a value that knows how another one of its type, which is not a pointer, is merged into it.

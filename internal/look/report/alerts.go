@@ -26,7 +26,7 @@ const (
 
 // places has the part of the page that tells more about an alert.
 var places = map[string]string{
-	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
+	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
@@ -39,6 +39,7 @@ var places = map[string]string{
 var hiddenTexts = map[warnings.Kind]string{
 	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
 	warnings.SourceLoss:       "A source loses more than nine tenths of its documents",
+	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they stand elsewhere before",
 	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
 	warnings.OnePair:          "A large cluster is held together by one pair",
 	warnings.Removal:          "More of a source is removed than --guard allows",

@@ -6,6 +6,7 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,4 +284,27 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 		}
 	}
 	return nil
+}
+
+// Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a reference, has a
+// format that does not allow it.
+func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(opened)
+	for i := range files {
+		file, definition := &files[i], files[i].Format.Definition()
+		switch {
+		case file.Reference:
+		case definition.Cuttable != nil:
+			group.Go(func() error {
+				if err := cmp.Or(ctx.Err(), definition.Cuttable(file, wanted)); err != nil {
+					return fmt.Errorf("%s: %w", file.Path, err)
+				}
+				return nil
+			})
+		case definition.Cutter == nil:
+			return cmp.Or(group.Wait(), fmt.Errorf("%s: texts of the format %v stand between markup, so nothing can be cut out of them; write the texts to JSON lines, or give {format} text", file.Path, file.Format))
+		}
+	}
+	return group.Wait()
 }
