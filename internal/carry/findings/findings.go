@@ -56,7 +56,7 @@ type Extras struct {
 	Common *Common `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *Mirrors `json:"mirrors,omitempty"`
-	// Trimmed says what was cut from texts. It is missing if no passages were looked for.
+	// Trimmed says what was cut from texts. It is missing if no passages were looked for, and if there is no document.
 	Trimmed *Trimmed `json:"trimmed,omitempty"`
 }
 

@@ -303,7 +303,8 @@ func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) er
 				return nil
 			})
 		case definition.Cutter == nil:
-			return cmp.Or(group.Wait(), fmt.Errorf("%s: texts of the format %v stand between markup, so nothing can be cut out of them; write the texts to JSON lines, or give {format} text", file.Path, file.Format))
+			name, _ := file.Place(0)
+			return cmp.Or(group.Wait(), fmt.Errorf("%s: texts of the format %v stand between markup, so nothing can be cut out of them; write the texts to JSON lines first", name, file.Format))
 		}
 	}
 	return group.Wait()

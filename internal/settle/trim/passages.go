@@ -77,7 +77,7 @@ func newReader(rule Rule, s documents.Sketching, inputs *documents.Inputs) (*rea
 
 // read goes on to another text.
 func (r *reader) read(text []byte) {
-	_, r.words = r.sequencer.Sequence(text)
+	r.words = r.sequencer.Places(text)
 	r.text, r.bounds = text, r.bounds[:0]
 	if r.rule.Unit == Words {
 		return
