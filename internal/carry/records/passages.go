@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/sketch"
 )
 
 // Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line or a paragraph.
@@ -55,21 +56,22 @@ func (p *Places) Next(b []byte) (Place, []byte) {
 // Windows packs passages with their hashes, in the order of a split, or reads them.
 type Windows struct{ places Places }
 
-const mostWindow = 3*binary.MaxVarintLen64 + 8
+const mostWindow = 3*binary.MaxVarintLen64 + 12
 
 // Write writes the next passage to the range of its hash, one of some.
-func (w *Windows) Write(run *runfile.Writer, shard int, at Place, hash uint64) error {
+func (w *Windows) Write(run *runfile.Writer, shard int, at Place, passage sketch.Run) error {
 	var packed [mostWindow]byte
-	b := binary.LittleEndian.AppendUint64(w.places.Append(packed[:0], at), hash)
+	b := binary.LittleEndian.AppendUint64(w.places.Append(packed[:0], at), passage.Hash)
+	b = binary.LittleEndian.AppendUint32(b, passage.Check)
 	to, err := run.Record(PassageHashes, shard, len(b))
 	copy(to, b)
 	return err
 }
 
 // Next reads the next passage, and returns the bytes behind it.
-func (w *Windows) Next(b []byte) (at Place, hash uint64, rest []byte) {
+func (w *Windows) Next(b []byte) (at Place, passage sketch.Run, rest []byte) {
 	at, b = w.places.Next(b)
-	return at, binary.LittleEndian.Uint64(b), b[8:]
+	return at, sketch.Run{Hash: binary.LittleEndian.Uint64(b), Check: binary.LittleEndian.Uint32(b[8:])}, b[12:]
 }
 
 // Repeat is a passage that stood before, and where it stands first.

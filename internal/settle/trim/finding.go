@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/sketch"
 )
 
 // Hashing hashes the passages of the documents of a split. It reads these again.
@@ -63,9 +64,9 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 				w.Outcome.Sources.Words.Add(h.layout.Inputs.SourceOf(ref), words)
 			}
 		}
-		return r.passages(func(at int64, hash uint64) error {
-			shard := records.ShardOf(hash, h.Ranges)
-			return windows[shard].Write(&w.Run, shard, records.Place{Ref: ref, At: at}, hash)
+		return r.passages(func(at int64, passage sketch.Run) error {
+			shard := records.ShardOf(passage.Hash, h.Ranges)
+			return windows[shard].Write(&w.Run, shard, records.Place{Ref: ref, At: at}, passage)
 		})
 	})
 	w.Outcome.Trimmed = &found
@@ -98,9 +99,9 @@ func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		bytes += piece.Length
 	}
 	o := &finder{Finding: f, ctx: ctx, desk: w, seen: newSieve(bytes / leastHashBytes), repeats: make([]records.Repeats, len(f.layout.Starts))}
-	err := o.each(func(_ records.Place, hash uint64) error {
+	err := o.each(func(_ records.Place, passage sketch.Run) error {
 		w.Figures.Records++
-		o.seen.add(hash)
+		o.seen.add(passage.Hash)
 		return nil
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 }
 
 // leastHashBytes is the least number of bytes that a passage takes on its way here.
-const leastHashBytes = 9
+const leastHashBytes = 13
 
 type finder struct {
 	*Finding
@@ -128,7 +129,7 @@ type finder struct {
 }
 
 // each visits the passages of the range in the order of the corpus. Splits are in that order, as are the documents of each.
-func (f *finder) each(visit func(at records.Place, hash uint64) error) error {
+func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
 	var windows records.Windows
 	path := ""
 	for _, piece := range f.desk.Pieces {
@@ -144,9 +145,9 @@ func (f *finder) each(visit func(at records.Place, hash uint64) error) error {
 		}
 		for len(rest) > 0 {
 			var at records.Place
-			var hash uint64
-			at, hash, rest = windows.Next(rest)
-			if err := visit(at, hash); err != nil {
+			var passage sketch.Run
+			at, passage, rest = windows.Next(rest)
+			if err := visit(at, passage); err != nil {
 				return err
 			}
 		}
@@ -163,42 +164,47 @@ type occurrence struct {
 
 // part finds what stood before among a part of the passages, by their hashes.
 func (f *finder) part(part uint64) error {
-	known, units := map[uint64]*occurrence{}, f.Rule.units()
-	isOf := func(hash uint64) bool { return f.seen.hasAgain(hash) && hash%f.parts == part }
-	repeat := func(at records.Place, passage *occurrence) error {
-		if at.Ref < f.layout.FirstInput || !at.ClearOf(passage.first, units) {
+	expected, units := f.seen.again/int(f.parts)+1, f.Rule.units()
+	known, all := make(map[sketch.Run]int32, expected), make([]occurrence, 0, expected)
+	isOf := func(passage sketch.Run) bool {
+		return f.seen.hasAgain(passage.Hash) && passage.Hash%f.parts == part
+	}
+	repeat := func(at records.Place, of *occurrence) error {
+		if at.Ref < f.layout.FirstInput || !at.ClearOf(of.first, units) {
 			return nil
 		}
 		split := documents.SplitOf(f.layout.Starts, at.Ref)
-		return f.repeats[split].Write(&f.desk.Run, split, records.Repeat{At: at, First: passage.first})
+		return f.repeats[split].Write(&f.desk.Run, split, records.Repeat{At: at, First: of.first})
 	}
 	const twice = 2 // a passage that stood before does
-	err := f.each(func(at records.Place, hash uint64) error {
-		if !isOf(hash) {
+	err := f.each(func(at records.Place, passage sketch.Run) error {
+		if !isOf(passage) {
 			return nil
 		}
-		passage := known[hash]
-		switch {
-		case passage == nil:
-			known[hash] = &occurrence{at, at, 1}
+		number, isKnown := known[passage]
+		if !isKnown {
+			known[passage] = int32(len(all))
+			all = append(all, occurrence{at, at, 1})
 			return nil
-		case at.ClearOf(passage.last, units):
-			passage.last = at
-			passage.count++
+		}
+		of := &all[number]
+		if at.ClearOf(of.last, units) {
+			of.last = at
+			of.count++
 		}
 		if f.Rule.Copies > twice {
 			return nil
 		}
-		return repeat(at, passage)
+		return repeat(at, of)
 	})
 	if err != nil || f.Rule.Copies <= twice {
 		return err
 	}
-	return f.each(func(at records.Place, hash uint64) error {
-		if !isOf(hash) || known[hash].count < f.Rule.Copies {
+	return f.each(func(at records.Place, passage sketch.Run) error {
+		if !isOf(passage) || all[known[passage]].count < f.Rule.Copies {
 			return nil
 		}
-		return repeat(at, known[hash])
+		return repeat(at, &all[known[passage]])
 	})
 }
 

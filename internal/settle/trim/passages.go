@@ -113,7 +113,7 @@ func (r *reader) parts(word int) bool {
 }
 
 // passages visits the passages of the text, in its order, by their first units.
-func (r *reader) passages(visit func(at int64, hash uint64) error) error {
+func (r *reader) passages(visit func(at int64, passage sketch.Run) error) error {
 	hashes := r.words.Shingles
 	if r.rule.Unit == Words {
 		return r.hash.Each(hashes, visit)
