@@ -34,7 +34,7 @@ func TestPlanTextOfBands(t *testing.T) {
 }
 
 func TestSourcesText(t *testing.T) {
-	for of, want := range map[int64]string{1: "1 of 1 document of a is in b;", 3: "3 of 3 documents of a are in b;"} {
+	for of, want := range map[int64]string{1: "1 of 1 document of a is in b, too", 3: "3 of 3 documents of a are in b, too"} {
 		var b strings.Builder
 		printSources(&b, []sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {Source: "b", Documents: 9}})
 		if !strings.Contains(b.String(), want) {
