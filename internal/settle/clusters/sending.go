@@ -126,6 +126,9 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 			if records.GetRef(members) != ref {
 				continue
 			}
+			if repeated[ref] {
+				w.Outcome.Counts.NamedByRef++
+			}
 			flags := records.FlagsOf(repeated[ref], unchecked[ref], sourceOf(block, i))
 			if partly[ref] {
 				flags |= records.PartlyListedFlag
