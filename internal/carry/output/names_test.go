@@ -91,7 +91,7 @@ func checkTypes(t *testing.T, path string, columns []string) {
 func TestNoInteger(t *testing.T) {
 	for _, name := range []string{"", "01", "-0", "1.0", "1e3", "9223372036854775808", "null"} {
 		line := `{"cluster":` + name + `,"id":1,"ref":"a:1","kept":true,"similarity":1,"size":2,"least":1,"mean":1}`
-		if (new(Member)).parsePlain([]byte(line)) {
+		if new(Member).parsePlain([]byte(line)) {
 			t.Errorf("%s was read", line)
 		}
 	}

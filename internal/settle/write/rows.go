@@ -71,7 +71,8 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		if !slices.Contains(r.Emit, name) {
 			continue
 		}
-		file, err := r.writeShard(shard, r.Name(name, t.Number, t.Shards), output.NamesOf(t.IntegerNames))
+		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
+		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, output.NamesOf(t.IntegerNames))
 		if err != nil {
 			return err
 		}
@@ -101,16 +102,28 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	return nil
 }
 
-// writeShard writes the rows of the output that the file is of.
-func (r *Rows) writeShard(shard *clusters.Shard, file output.File, names output.Names) (output.File, error) {
+// Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
+func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
-		return writeRows(r.Files, file, names, shard.ClusterRows)
+		return writeRows(f, file, names, shard.ClusterRows)
 	case output.Removed:
-		return writeRows(r.Files, file, names, shard.RemovedRows)
+		return writeRows(f, file, names, shard.RemovedRows)
 	}
-	rows, err := output.NewPairRows(string(r.Partial), file, r.Format, r.Pairs, names)
-	return finish(rows, err, func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) })
+	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
+	return finish(rows, err, pairs)
+}
+
+// Rejects writes rejects that are known already.
+func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
+	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Texts, func(row func(output.Reject) error) error {
+		for _, reject := range rejects {
+			if err := row(reject); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
