@@ -154,7 +154,7 @@ func exitCode(err error) int {
 // leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
-	case *runCommand, *mirrorsCommand:
+	case *runCommand, *mirrorsCommand, *recutCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
 		return "; the job goes on"

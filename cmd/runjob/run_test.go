@@ -53,7 +53,7 @@ func TestSize(t *testing.T) {
 
 // TestLeftBehind: an interrupted command describes its output folder only if it has one.
 func TestLeftBehind(t *testing.T) {
-	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, nil: false} {
+	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, &recutCommand{}: true, nil: false} {
 		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {
 			t.Errorf("%T: interrupted%s", command, text)
 		}

@@ -197,10 +197,12 @@ type Task struct {
 	Documents int64
 	// Shingles is the number of shingles in their sets together.
 	Shingles int64
-	Catalog  string
+	// IntegerNames says that rows call documents by whole numbers.
+	IntegerNames bool
+	Catalog      string
 }
 
-const taskHeader = 28
+const taskHeader = 29
 
 // Encode encodes the task as an element.
 func (t Task) Encode() []byte {
@@ -210,6 +212,11 @@ func (t Task) Encode() []byte {
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Shingles))
+	if t.IntegerNames {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
 	return append(b, t.Catalog...)
 }
 
@@ -219,7 +226,7 @@ func DecodeTask(element []byte) Task {
 	return Task{
 		Number: number(0), Step: number(1), Shards: number(2),
 		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
-		Catalog: string(element[taskHeader:]),
+		IntegerNames: element[28] == 1, Catalog: string(element[taskHeader:]),
 	}
 }
 
@@ -235,6 +242,8 @@ type Delivery struct {
 	Shards int
 	// Output makes a task for every output shard.
 	Output bool
+	// OnlyCounted are stages whose outcomes add to the counts, and whose records no task gets.
+	OnlyCounted []Stage
 }
 
 // The number of shards of an output depends only on the documents, so the same corpus gives the same files. Each shard
@@ -273,7 +282,7 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 	}
 	slices.Sort(shards)
 	for _, shard := range slices.Compact(shards) {
-		emit(Task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
+		emit(Task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, IntegerNames: counts.HasIntegerNames(), Catalog: catalog})
 	}
 	return nil
 }
