@@ -36,6 +36,9 @@ type MemoryPlan struct {
 // LeastMemory is the smallest limit worth trying, in bytes.
 const LeastMemory = 100 << 20
 
+// AmpleMemory is the size, in bytes, that a job is cut for unless the user sets a limit.
+const AmpleMemory = 2 << 30
+
 const (
 	// shardBytes is the bytes of input for each shard of keys where memory does not matter. A shard reads a piece of what
 	// each task has written, and a shorter piece costs more than a core's cache saves.
@@ -65,8 +68,6 @@ const (
 
 	// baseMemory is the memory of a process without any task.
 	baseMemory = 64 << 20
-	// ampleMemory is the size that a job is cut for unless the user sets a limit.
-	ampleMemory = 2 << 30
 )
 
 // DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
@@ -84,7 +85,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		sample = (memory - baseMemory) / 4
 		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
 	} else {
-		memory = ampleMemory
+		memory = AmpleMemory
 	}
 	// The other half is for the garbage of a task, and for memory that belongs to no task.
 	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"math"
 	"net"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,4 +185,35 @@ func TestWorkerPoolKilled(t *testing.T) {
 	next(t, "the pool was killed", e.gone)
 	next(t, "the pool was killed", e.gone)
 	_ = p.Wait() // it was killed
+}
+
+// TestRoomOfWorkers: a pool with little memory says which flag its jobs need, and that one is accepted.
+func TestRoomOfWorkers(t *testing.T) {
+	for _, test := range []struct {
+		room int64
+		want string
+	}{
+		{0, ""},
+		{3 << 30, "below 3072 MiB"},
+		{768 << 20, "give jobs --worker-memory 768MiB\n"},
+		{48 << 20, "give jobs --worker-memory 100MiB\n"},
+	} {
+		got := roomOfWorkers(test.room)
+		if !strings.Contains(got, test.want) || (got == "") != (test.want == "") || strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
+			t.Errorf("%d bytes: %q, want %q", test.room, got, test.want)
+		}
+	}
+}
+
+// TestKeepToRoom: the limit of the user stays.
+func TestKeepToRoom(t *testing.T) {
+	before := debug.SetMemoryLimit(1 << 40)
+	defer debug.SetMemoryLimit(before)
+	if keepToRoom(); debug.SetMemoryLimit(-1) != 1<<40 {
+		t.Error("the limit of the user is gone")
+	}
+	debug.SetMemoryLimit(math.MaxInt64)
+	if keepToRoom(); runtime.GOOS == "linux" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		t.Error("no limit follows from the machine")
+	}
 }
