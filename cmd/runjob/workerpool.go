@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
@@ -16,6 +17,7 @@ import (
 
 type workerPoolCommand struct {
 	Listen string `default:"localhost:50000" placeholder:"HOST:PORT" help:"Address at which engines ask for workers. Everybody who reaches it can make this machine read and write files: leave it on the loopback, or keep it behind a firewall."`
+	Probe  bool   `help:"Start nothing. Say whether a pool answers at that address: exit with 0 if one does, else with 4. For probes of containers."`
 }
 
 // Validate checks the flags.
@@ -28,6 +30,9 @@ func (c *workerPoolCommand) Validate() error {
 
 // Run serves until the user ends it, which is no fault.
 func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
+	if c.Probe {
+		return c.probe(ctx)
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program, which workers are to run: %w", err)
@@ -40,6 +45,19 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 	say(os.Stderr, "workers are started at %s\n%s", listener.Addr(), roomOfWorkers(work.Room(os.DirFS("/"))))
 	pool := workerpool.Pool{Program: program, Arguments: workerArguments, Log: os.Stderr}
 	return pool.Serve(ctx, listener)
+}
+
+// longestProbe is the longest that a pool may take to answer a probe.
+const longestProbe = 5 * time.Second
+
+// probe says whether a pool answers.
+func (c *workerPoolCommand) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, longestProbe)
+	defer cancel()
+	if err := workerpool.Probe(ctx, c.Listen); err != nil {
+		return unwritable{err}
+	}
+	return nil
 }
 
 // roomOfWorkers says how much memory a worker takes if its job has no --worker-memory, and when a job should have one.

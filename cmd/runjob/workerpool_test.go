@@ -75,8 +75,9 @@ func none(t *testing.T, what string, from <-chan string) {
 // pool is a worker pool in a process of its own.
 type pool struct {
 	*started
-	t      *testing.T
-	client fnpb.BeamFnExternalWorkerPoolClient
+	t       *testing.T
+	address string
+	client  fnpb.BeamFnExternalWorkerPoolClient
 }
 
 func startPool(t *testing.T) *pool {
@@ -101,7 +102,7 @@ func startPool(t *testing.T) *pool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { connection.Close() })
-	return &pool{j, t, fnpb.NewBeamFnExternalWorkerPoolClient(connection)}
+	return &pool{j, t, address, fnpb.NewBeamFnExternalWorkerPoolClient(connection)}
 }
 
 // start asks for a worker, and returns why there is none.
@@ -165,6 +166,9 @@ func TestWorkerPool(t *testing.T) {
 	next(t, "the engine has died", one.gone)
 	none(t, "another engine has died", two.gone)
 
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitDone {
+		t.Errorf("a probe of the pool: exit code %d: %s", code, message)
+	}
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +176,9 @@ func TestWorkerPool(t *testing.T) {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	next(t, "the pool has ended", two.gone)
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitStorage || !strings.Contains(message, "no worker pool answers at "+p.address) {
+		t.Errorf("a probe of a pool that has ended: exit code %d: %s", code, message)
+	}
 }
 
 // TestWorkerPoolKilled: no worker outlives a pool that was killed.
