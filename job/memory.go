@@ -17,6 +17,8 @@ type MemoryPlan struct {
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
 	LargeBytes int64
+	// CountBytes is how many bytes of shingles a task that counts them holds at most, if there are so many that it matters.
+	CountBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
@@ -100,6 +102,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
+		CountBytes:  task / 2, // beside the frequencies of one range, and the garbage of an earlier task
 		LargeBytes:  max(large, leastLargeBytes),
 		AheadBytes:  min(task/8, mostAheadBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
