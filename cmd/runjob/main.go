@@ -63,6 +63,7 @@ func run(args []string) int {
 			return report(args, nil, err)
 		}
 		defer easeCollector()()
+		keepToRoom()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
