@@ -28,7 +28,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 
 	for _, name := range []string{output.Unique, output.Annotated} {
 		if slices.Contains(job.Rows.Emit, name) {
-			outcomes = append(outcomes, copies(at.part(name), name, written, sketches))
+			outcomes = append(outcomes, copies(at.part(name), name, written, sketches, clusters))
 		}
 	}
 	if slices.Contains(job.Rows.Emit, output.Trimmed) {
@@ -55,12 +55,13 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 	return written
 }
 
-// copies copies records of the input, as an output has them. Decided are the outcomes of the tasks that say what becomes of documents.
-func copies(s stage, name string, decided, sketches beam.PCollection) beam.PCollection {
+// copies copies records of the input, as an output has them. The outcomes are those of the tasks that read documents and say what becomes of
+// them. The outcomes of Cluster only add to the counts.
+func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
 		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
 	var fn any
 	switch name {
 	case output.Annotated:
@@ -70,7 +71,7 @@ func copies(s stage, name string, decided, sketches beam.PCollection) beam.PColl
 	default:
 		fn = &uniqueFn{newTasks(s, copies)}
 	}
-	return sideBySide(s, fn, exchange(s, ofSplits, decided, sketches))
+	return sideBySide(s, fn, exchange(s, ofSplits, outcomes...))
 }
 
 // writeFn writes the rows of an output shard.

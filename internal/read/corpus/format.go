@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/webtext"
 )
 
@@ -142,11 +143,12 @@ type Copy interface {
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
-	// Annotation returns the annotation of a row, and Cuts what is cut from its text, which is the field of that name; nil: nothing of the kind is done.
-	// Both may be asked several times about a row that Keep has chosen, before Keep is asked about the next group of rows.
-	Annotation func(row int64) Annotation
-	Cuts       func(row int64) []Cut
-	Text       string
+	// Annotations are the annotations of rows, and Cuts returns what is cut from the text of one, which is the field of that name; nil:
+	// nothing of the kind is done. Both may be asked several times about a row that Keep has chosen, before Keep is asked about the next
+	// group of rows.
+	Annotations *Annotations
+	Cuts        func(row int64) []Cut
+	Text        string
 }
 
 // RecordWriter writes records to a copy.
@@ -170,6 +172,16 @@ type Annotation struct {
 	Kept bool
 	// KeptID is the name of the document that is kept for it, empty if it is kept itself.
 	KeptID string
+	// HasIntegers says that the names of all documents are whole numbers.
+	HasIntegers bool
+}
+
+// Annotations are the annotations of the rows of a file.
+type Annotations struct {
+	// Of returns the annotation of a row.
+	Of func(row int64) Annotation
+	// HaveIntegers says that the names of all documents are whole numbers.
+	HaveIntegers bool
 }
 
 // Annotator adds [AnnotationFields] to records. All else stays as it is. It is not for concurrent use.
@@ -257,7 +269,7 @@ func nameFormat(name string) (f Format, known bool) {
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like.
 func nameEnding(name string) string {
-	return strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	return strings.ToLower(filepath.Ext(dropCompressionSuffix(storage.WithoutQuery(name))))
 }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].

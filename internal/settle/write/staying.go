@@ -27,6 +27,7 @@ type staying struct {
 	refs    []docref.Ref         // kept documents of the current block
 
 	reads       runfile.Kind                // what says what becomes of documents
+	hasIntegers bool                        // the names in annotations are whole numbers
 	annotations records.Annotations         // the annotations of the split, where all documents are given
 	trims       map[docref.Ref][]corpus.Cut // what is cut from documents of the split
 }

@@ -64,7 +64,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
-	c.staying.reads = u.Reads()
+	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	from = max(from, inputs.References())
@@ -158,10 +158,10 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		return found && kept == row && fault == nil
 	}
 	if c.Annotate {
-		rows.Annotation = func(row int64) corpus.Annotation {
+		rows.Annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
 			a, _ := c.staying.annotation(number, row) // a row of that number is no document
 			return a
-		}
+		}}
 	}
 	if c.Trim {
 		rows.Text = c.Reading.Fields.Texts[0]
@@ -336,7 +336,7 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	if !isClustered {
 		return corpus.Annotation{Size: 1, Kept: true}, nil
 	}
-	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID}, nil
+	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
 }
 
 // cuts returns what is cut from the document at a position of the file of that number, in the current split.
