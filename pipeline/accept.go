@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/read/corpus"
@@ -16,10 +19,43 @@ func (r *run) accept(result *write.Result) error {
 	if err := acceptRecords(&r.Config, result, r.Bytes); err != nil {
 		return failure.New(failure.Input, err)
 	}
-	if err := acceptFields(&r.Config, result, r.inputs.Files); err != nil {
+	err := acceptFields(&r.Config, result, r.inputs.Files)
+	if err == nil {
+		err = acceptRanking(&r.Config, result, r.inputs.Files)
+	}
+	if err != nil {
 		return failure.New(failure.Usage, err)
 	}
 	return nil
+}
+
+// namedSources is how many sources a message names.
+const namedSources = 5
+
+// acceptRanking refuses a result for which a list of preferred sources was given that has no source of the corpus.
+func acceptRanking(config *job.Config, result *write.Result, files []corpus.File) error {
+	if n := result.Counts; config.Keep.Ranking() == "" || n.Unranked == 0 || n.Unranked < n.Documents {
+		return nil
+	}
+	var there []string
+	add := func(name string) {
+		if name = fmt.Sprintf("%.40q", name); name != `""` && !slices.Contains(there, name) && len(there) < namedSources {
+			there = append(there, name)
+		}
+	}
+	for _, source := range result.Named {
+		add(source.Name)
+	}
+	for i := range files {
+		if config.SourceField == "" && !files[i].Reference {
+			name, _ := files[i].Place(0)
+			add(name)
+		}
+	}
+	if len(there) == 0 {
+		return setting.Errorf("{keep} %s: the list has no source of the corpus: no document has the field of {source_field} %s", config.Keep, config.SourceField)
+	}
+	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep, strings.Join(there, ", "))
 }
 
 // acceptRecords refuses a result of records that could not be read.
