@@ -110,7 +110,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usageError{withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))}
+		return nil, usageError{chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args)))}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }

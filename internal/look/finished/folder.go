@@ -244,13 +244,13 @@ type Cost struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the most that the temporary files took on disk.
 	TempBytes int64 `json:"temp_bytes"`
-	// Requests are what the job asked of buckets, by kind, until it published; missing if it used none.
+	// Requests are what the job asked of buckets and servers of the web, by kind, until it published; missing if it used none.
 	Requests []Requests `json:"requests,omitempty"`
 }
 
-// Requests are requests of one kind to buckets.
+// Requests are requests of one kind to buckets or servers of the web.
 type Requests struct {
-	// Kind is list, describe, read, write, copy or remove.
+	// Kind is list, describe, read, write, copy or remove, for buckets, or fetch, for servers of the web.
 	Kind string `json:"kind"`
 	// Requests is their number. What was tried again counts again.
 	Requests int64 `json:"requests"`
@@ -269,6 +269,8 @@ func RequestsOf(spent storage.Spent) (all []Requests) {
 			r.Bytes = spent.ReadBytes
 		case storage.Writing:
 			r.Bytes = spent.WrittenBytes
+		case storage.Fetching:
+			r.Bytes = spent.FetchedBytes
 		}
 		if r.Requests > 0 {
 			all = append(all, r)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/webtext"
 )
 
@@ -254,7 +255,7 @@ func nameFormat(name string) (f Format, known bool) {
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like.
 func nameEnding(name string) string {
-	return strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	return strings.ToLower(filepath.Ext(dropCompressionSuffix(storage.WithoutQuery(name))))
 }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].
