@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/internal/settle/write"
@@ -38,24 +39,23 @@ func acceptRanking(config *job.Config, result *write.Result, files []corpus.File
 		return nil
 	}
 	var there []string
-	add := func(name string) {
-		if name = fmt.Sprintf("%.40q", name); name != `""` && !slices.Contains(there, name) && len(there) < namedSources {
-			there = append(there, name)
-		}
-	}
 	for _, source := range result.Named {
-		add(source.Name)
+		there = append(there, source.Name)
 	}
-	for i := range files {
-		if config.SourceField == "" && !files[i].Reference {
-			name, _ := files[i].Place(0)
-			add(name)
+	if config.SourceField == "" {
+		for i := range files {
+			if name, _ := files[i].Place(0); !files[i].Reference {
+				there = append(there, name)
+			}
 		}
+	} else if slices.Equal(there, []string{documents.NoValue}) {
+		return setting.Errorf("{source_field}: no document has a value of it: %w", faultOfField(config, config.SourceField, files))
 	}
-	if len(there) == 0 {
-		return setting.Errorf("{keep} %s: the list has no source of the corpus: no document has the field of {source_field} %s", config.Keep, config.SourceField)
+	var quoted []string
+	for _, name := range there[:min(len(there), namedSources)] {
+		quoted = append(quoted, fmt.Sprintf("%.40q", name))
 	}
-	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep, strings.Join(there, ", "))
+	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep, strings.Join(quoted, ", "))
 }
 
 // acceptRecords refuses a result of records that could not be read.
@@ -100,13 +100,17 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {
 			continue
 		}
-		reading := config.Sketching(0).Reading
-		wanted := reading.Wanted()
-		wanted.Fields = corpus.Fields{Texts: []string{named.field}}
-		fault := formats.Probe(files, wanted, reading.LineLimits())
-		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", cmp.Or(fault, error(hasNoValue(named.field))))
+		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", faultOfField(config, named.field, files))
 	}
 	return nil
+}
+
+// faultOfField says why no document has a value of a field, and which fields are there.
+func faultOfField(config *job.Config, field string, files []corpus.File) error {
+	reading := config.Sketching(0).Reading
+	wanted := reading.Wanted()
+	wanted.Fields = corpus.Fields{Texts: []string{field}}
+	return cmp.Or(formats.Probe(files, wanted, reading.LineLimits()), error(hasNoValue(field)))
 }
 
 // hasNoValue is the fault of a field that is there, and of no use.
