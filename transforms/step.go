@@ -174,6 +174,7 @@ type meter struct {
 
 	requests       []beam.Counter // by the kinds of storage
 	received, sent beam.Counter   // bytes
+	answering      beam.Counter   // nanoseconds
 }
 
 // meters has the metrics of each stage.
@@ -202,6 +203,8 @@ func newMeter(name work.Stage) *meter {
 
 		received: beam.NewCounter(string(name), work.ReceivedBytes),
 		sent:     beam.NewCounter(string(name), work.SentBytes),
+
+		answering: beam.NewCounter(string(name), work.AnsweringNS),
 	}
 	for _, kind := range storage.Kinds() {
 		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
@@ -230,6 +233,7 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	}
 	m.received.Inc(ctx, f.Spent.ReadBytes)
 	m.sent.Inc(ctx, f.Spent.WrittenBytes)
+	m.answering.Inc(ctx, int64(f.Spent.Answering))
 }
 
 // expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the

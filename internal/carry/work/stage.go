@@ -50,6 +50,7 @@ var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Narr
 const (
 	ReceivedBytes = "received_bytes"
 	SentBytes     = "sent_bytes"
+	AnsweringNS   = "answering_ns" // until reads were answered
 )
 
 // RequestsMetric returns the name of the metric that counts requests of a kind.

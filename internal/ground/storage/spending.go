@@ -1,5 +1,7 @@
 package storage
 
+import "time"
+
 // Kind is a kind of request to a storage behind a network.
 type Kind int
 
@@ -36,6 +38,8 @@ type Spent struct {
 	Requests [kinds]int64
 	// ReadBytes and WrittenBytes are what was received and sent of the contents of files.
 	ReadBytes, WrittenBytes int64
+	// Answering is how long the requests to read waited in all until their answers began.
+	Answering time.Duration
 }
 
 // Add adds other counts.
@@ -45,6 +49,7 @@ func (s *Spent) Add(other Spent) {
 	}
 	s.ReadBytes += other.ReadBytes
 	s.WrittenBytes += other.WrittenBytes
+	s.Answering += other.Answering
 }
 
 // Spender is a Storage that counts its requests.
