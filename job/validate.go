@@ -38,6 +38,9 @@ func (c *Config) Validate() error {
 	for _, name := range c.Given {
 		check(isSetting(name), "there is no setting %q to be given", name)
 	}
+	if _, err := PresetNamed(c.Preset); err != nil && c.Preset != "" {
+		faults = append(faults, err)
+	}
 	c.checkInput(check)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)
@@ -139,7 +142,7 @@ func CheckLocal(name, path string) error {
 	return nil
 }
 
-// CheckPlace refuses an address that no storage knows, as the value of a setting that takes a path or an address.
+// CheckPlace refuses an address that no storage knows, and one to which nothing can be written, as the value of a setting that takes a path or an address.
 func CheckPlace(name, path string) error {
 	s, err := storage.Of(path)
 	if err == nil && s == (storage.Local{}) {
@@ -147,6 +150,9 @@ func CheckPlace(name, path string) error {
 	}
 	if err != nil {
 		return setting.Errorf("{"+name+"} %w", err)
+	}
+	if storage.IsReadOnly(path) {
+		return setting.Errorf("{"+name+"} %s: nothing can be written there: give a folder of the disk or of a bucket", path)
 	}
 	return nil
 }

@@ -172,9 +172,9 @@ type meter struct {
 	recalled                     beam.Counter // tasks that an earlier run had done
 	span, resident               beam.Distribution
 
-	requests       []beam.Counter // by the kinds of storage
-	received, sent beam.Counter   // bytes
-	answering      beam.Counter   // nanoseconds
+	requests                []beam.Counter // by the kinds of storage
+	received, sent, fetched beam.Counter   // bytes
+	answering               beam.Counter   // nanoseconds
 }
 
 // meters has the metrics of each stage.
@@ -201,9 +201,9 @@ func newMeter(name work.Stage) *meter {
 		recalled: beam.NewCounter(string(name), "recalled"),
 		resident: beam.NewDistribution(string(name), "resident_bytes"),
 
-		received: beam.NewCounter(string(name), work.ReceivedBytes),
-		sent:     beam.NewCounter(string(name), work.SentBytes),
-
+		received:  beam.NewCounter(string(name), work.ReceivedBytes),
+		sent:      beam.NewCounter(string(name), work.SentBytes),
+		fetched:   beam.NewCounter(string(name), work.FetchedBytes),
 		answering: beam.NewCounter(string(name), work.AnsweringNS),
 	}
 	for _, kind := range storage.Kinds() {
@@ -233,6 +233,7 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	}
 	m.received.Inc(ctx, f.Spent.ReadBytes)
 	m.sent.Inc(ctx, f.Spent.WrittenBytes)
+	m.fetched.Inc(ctx, f.Spent.FetchedBytes)
 	m.answering.Inc(ctx, int64(f.Spent.Answering))
 }
 

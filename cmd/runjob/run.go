@@ -22,7 +22,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 	"mirrorbeam/sketch"
@@ -39,8 +38,8 @@ type runCommand struct {
 }
 
 // BeforeApply notes which settings are given, before they are checked.
-func (c *runCommand) BeforeApply(parsed *kong.Context) error {
-	c.Give(given(parsed, jobFlags(&c.Config))...)
+func (c *runCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
+	c.Give(chosen.given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
@@ -411,13 +410,11 @@ type mirrorsCommand struct {
 	runCommand
 }
 
-// mirrorsThreshold is the least similarity of two pages: a mirror may have another template, or words replaced.
-const mirrorsThreshold = 0.5
-
+// newMirrorsCommand returns the command with the settings of the preset mirrors as its defaults.
 func newMirrorsCommand() mirrorsCommand {
-	config := job.Default()
-	config.HTMLText, config.Normalize = webtext.Main, sketch.Normalization{Skeleton: true}
-	config.Threshold, config.Emit = mirrorsThreshold, []string{output.Mirrors, output.Sites, output.Suspects}
+	preset, _ := job.PresetNamed("mirrors")
+	config := preset.Config()
+	config.Preset = ""
 	return mirrorsCommand{runCommand{Config: config}}
 }
 

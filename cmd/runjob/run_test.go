@@ -37,7 +37,7 @@ func TestPlanTextOfBands(t *testing.T) {
 }
 
 func TestSourcesText(t *testing.T) {
-	for of, want := range map[int64]string{1: "1 of 1 document of a is in b;", 3: "3 of 3 documents of a are in b;"} {
+	for of, want := range map[int64]string{1: "1 of 1 document of a is in b, too", 3: "3 of 3 documents of a are in b, too"} {
 		var b strings.Builder
 		printSources(&b, []sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {Source: "b", Documents: 9}})
 		if !strings.Contains(b.String(), want) {
@@ -56,7 +56,7 @@ func TestSize(t *testing.T) {
 
 // TestLeftBehind: an interrupted command describes its output folder only if it has one.
 func TestLeftBehind(t *testing.T) {
-	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, nil: false} {
+	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, &recutCommand{}: true, nil: false} {
 		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {
 			t.Errorf("%T: interrupted%s", command, text)
 		}

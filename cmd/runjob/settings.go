@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -149,6 +148,8 @@ func (l *flagList) addStorageTimeout(field *job.Span) {
 func measureFlags(c *job.Measure) []settingFlag {
 	l := &flagList{}
 	l.group = "Input"
+	l.add("preset", &c.Preset, "NAME", 0,
+		"Settings for a kind of corpus, which hold where nothing else is given: "+presetHelp()+". See docs/presets.md.")
 	l.add("reference", &c.Reference, "PATH", whole,
 		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
 	l.add("format", &c.Format, "FORMAT", 0,
@@ -215,6 +216,15 @@ func measureFlags(c *job.Measure) []settingFlag {
 	l.add("sketch-size", &c.SketchSize, "N", quiet,
 		"Hashes in the sketch of a document, the smallest of its set, from 32 to 4096: for --verify sketch and none, and in the output sketches. Four times as many halve the error of an estimate. Longer sketches take more disk. Default: 128.")
 	return l.flags
+}
+
+// presetHelp names the presets with what they are for.
+func presetHelp() string {
+	var all []string
+	for _, p := range job.Presets() {
+		all = append(all, fmt.Sprintf("%s (%s)", p.Name, p.For))
+	}
+	return strings.Join(all, ", ")
 }
 
 func planFlags(c *plan.Config) []settingFlag {
@@ -292,12 +302,16 @@ func (f *settingFlag) usual() (string, error) {
 	}
 }
 
-// given returns the settings of those flags that are on the command line, even if their value is the default.
-func given(parsed *kong.Context, flags []settingFlag) []string {
+// given returns the settings of those flags that are chosen, even if their value is the default. A preset chooses none.
+func (c *chooser) given(parsed *kong.Context, flags []settingFlag) []string {
 	var settings []string
 	for _, step := range parsed.Path {
-		if step.Flag != nil && slices.ContainsFunc(flags, func(f settingFlag) bool { return f.name == step.Flag.Name }) {
-			settings = append(settings, settingName(step.Flag.Name))
+		if step.Flag == nil {
+			continue
+		}
+		name := settingName(step.Flag.Name)
+		if hasSetting(flags, name) && !c.origins[name].isPreset() {
+			settings = append(settings, name)
 		}
 	}
 	return settings

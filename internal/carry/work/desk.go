@@ -202,12 +202,14 @@ type Task struct {
 	Documents int64
 	// Shingles is the number of shingles in their sets together.
 	Shingles int64
-	Catalog  string
+	// IntegerNames says that rows call documents by whole numbers.
+	IntegerNames bool
+	Catalog      string
 	// Also are further shards that the task does after Number. What it writes for them goes to one run file.
 	Also []int
 }
 
-const taskHeader = 32
+const taskHeader = 33
 
 // Encode encodes the task as an element.
 func (t Task) Encode() []byte {
@@ -217,6 +219,11 @@ func (t Task) Encode() []byte {
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Shingles))
+	if t.IntegerNames {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Also)))
 	for _, number := range t.Also {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
@@ -230,10 +237,12 @@ func DecodeTask(element []byte) Task {
 	t := Task{
 		Number: number(0), Step: number(1), Shards: number(2),
 		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
+		IntegerNames: element[28] == 1,
 	}
-	also := number(7)
+	const alsoAt = 29
+	also := int(binary.LittleEndian.Uint32(element[alsoAt:]))
 	for i := range also {
-		t.Also = append(t.Also, number(8+i))
+		t.Also = append(t.Also, int(binary.LittleEndian.Uint32(element[taskHeader+4*i:])))
 	}
 	t.Catalog = string(element[taskHeader+4*also:])
 	return t
@@ -251,6 +260,8 @@ type Delivery struct {
 	Shards int
 	// Output makes a task for every output shard.
 	Output bool
+	// OnlyCounted are stages whose outcomes add to the counts, and whose records no task gets.
+	OnlyCounted []Stage
 	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several shards.
 	Into int
 }
@@ -308,7 +319,10 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
 	for some := range slices.Chunk(shards, Together(len(shards), d.Into)) {
-		emit(Task{Number: some[0], Also: some[1:], Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
+		emit(Task{
+			Number: some[0], Also: some[1:], Step: d.Step, Shards: all, Documents: counts.Documents,
+			IntegerNames: counts.HasIntegerNames(), Catalog: catalog,
+		})
 	}
 	return nil
 }
