@@ -73,11 +73,11 @@ func TestCalibrateElsewhere(t *testing.T) {
 // TestCalibrateRefuses plans of other jobs.
 func TestCalibrateRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Advice, *finished.Summary){
-		"of no corpus":   func(a *Advice, _ *finished.Summary) { a.Corpus = nil },
-		"no corpus":      func(a *Advice, _ *finished.Summary) { a.Chosen = 3 },
-		"read nothing":   func(_ *Advice, s *finished.Summary) { s.CPUSeconds = 0 },
-		"had 2000:": func(_ *Advice, s *finished.Summary) { s.Counts.Documents = 2000 },
-		"minhash keys":   func(_ *Advice, s *finished.Summary) { s.Plan.Keys = methods.MinHash },
+		"of no corpus": func(a *Advice, _ *finished.Summary) { a.Corpus = nil },
+		"no corpus":    func(a *Advice, _ *finished.Summary) { a.Chosen = 3 },
+		"read nothing": func(_ *Advice, s *finished.Summary) { s.CPUSeconds = 0 },
+		"had 2000:":    func(_ *Advice, s *finished.Summary) { s.Counts.Documents = 2000 },
+		"minhash keys": func(_ *Advice, s *finished.Summary) { s.Plan.Keys = methods.MinHash },
 	} {
 		a, s := calibrated()
 		change(a, s)
