@@ -256,6 +256,8 @@ type Requests struct {
 	Requests int64 `json:"requests"`
 	// Bytes is what they carried of the contents of files.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Seconds is how long requests to read waited in all until their answers began, side by side or one after the other.
+	Seconds float64 `json:"seconds,omitempty"`
 	// Dollars is their list price.
 	Dollars float64 `json:"dollars"`
 }
@@ -266,7 +268,7 @@ func RequestsOf(spent storage.Spent) (all []Requests) {
 		r := Requests{Kind: kind.String(), Requests: spent.Requests[kind], Dollars: kind.Dollars(float64(spent.Requests[kind]))}
 		switch kind {
 		case storage.Reading:
-			r.Bytes = spent.ReadBytes
+			r.Bytes, r.Seconds = spent.ReadBytes, spent.Answering.Seconds()
 		case storage.Writing:
 			r.Bytes = spent.WrittenBytes
 		case storage.Fetching:
