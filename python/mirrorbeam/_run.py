@@ -17,6 +17,8 @@ def run(
     *,
     reference: Sequence[Text] | Text | None = None,
     format: Text | None = None,
+    delimiter: Text | None = None,
+    encoding: Text | None = None,
     id_field: Text | None = None,
     text_field: Text | None = None,
     features: Text | None = None,
@@ -101,9 +103,11 @@ def run(
     Raises UsageError, InputError, StorageError, InternalError or ConditionMet, all of them RunjobError.
 
     Settings of runjob:
-      input: File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders.
+      input: File, folder or quoted pattern to read, on the disk, in a bucket (gs://, s3://), on the web (https://) or in a data set of the hub (hf://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.
       reference: Reference corpus, given like input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.
-      format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), or auto (chosen for each file by its content and name) (default "auto").
+      format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), lines (a line is a document), json (an array of objects, or objects on several lines each), arrow (files and streams of Arrow, Feather, data sets that were saved), or auto (chosen for each file by its content and name) (default "auto").
+      delimiter: What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.
+      encoding: Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.
       id_field: Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position (default "id").
       text_field: Field of a record that holds its text, such as text or content.body (default "text").
       features: Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.
@@ -175,6 +179,8 @@ def run(
         "input": input,
         "reference": reference,
         "format": format,
+        "delimiter": delimiter,
+        "encoding": encoding,
         "id_field": id_field,
         "text_field": text_field,
         "features": features,
