@@ -16,6 +16,9 @@ import (
 
 // Measure says how documents are read and what makes two of them near-duplicates.
 type Measure struct {
+	// Preset names the bundle of settings that those not chosen come from; empty for none. It only names them: [Preset.Config] has them.
+	Preset string `json:"preset,omitempty"`
+
 	// Reference names a reference corpus in the way that [Config.Input] names the input. Documents of the input that
 	// are near-duplicates of its documents are removed. Its own documents are never removed, and not compared with each
 	// other.

@@ -38,6 +38,9 @@ func (c *Config) Validate() error {
 	for _, name := range c.Given {
 		check(isSetting(name), "there is no setting %q to be given", name)
 	}
+	if _, err := PresetNamed(c.Preset); err != nil && c.Preset != "" {
+		faults = append(faults, err)
+	}
 	c.checkInput(check)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)

@@ -28,16 +28,20 @@ const variablePrefix = "RUNJOB_"
 
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
 
-// origin says where the value of a setting comes from: a flag, a variable, a file with its line, or the default.
+// origin says where the value of a setting comes from: a flag, a variable, a file with its line, a preset, or the default.
 type origin string
 
 const (
 	fromFlag    origin = "flag"
 	fromDefault origin = "default"
+	// fromPreset goes before the name of a preset.
+	fromPreset origin = "preset "
 )
 
+func (o origin) isPreset() bool { return strings.HasPrefix(string(o), string(fromPreset)) }
+
 // chooser finds the values of settings that are not on the command line: in the environment, or else in the file that
-// --config names.
+// --config names, or else in a preset.
 type chooser struct {
 	environ []string
 	// origins holds where each setting was found, by its name.
@@ -67,12 +71,46 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 			return nil, err
 		}
 	}
-	value, found := c.file[name]
+	if value, found := c.file[name]; found {
+		c.origins[name] = origin(value.At)
+		return value.Value, nil
+	}
+	return c.ofPreset(parsed, name)
+}
+
+const presetFlag = "preset"
+
+// ofPreset returns the value of a setting in the preset that is chosen, in the form in which a file has it. It is nil without a
+// preset, and for a setting that the preset leaves as it is.
+func (c *chooser) ofPreset(parsed *kong.Context, name string) (any, error) {
+	preset, err := job.PresetNamed(c.presetOf(parsed))
+	if err != nil {
+		return nil, nil // the check of all settings tells of a name that there is not
+	}
+	content, found := preset.Settings()[name]
 	if !found {
 		return nil, nil
 	}
-	c.origins[name] = origin(value.At)
-	return value.Value, nil
+	var document yaml.Node // JSON is YAML
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("preset %s: read %s: %w", preset.Name, name, err)
+	}
+	c.origins[name] = fromPreset + origin(preset.Name)
+	return valueOf(document.Content[0])
+}
+
+// presetOf returns the name of the preset that is chosen, or an empty one.
+func (c *chooser) presetOf(parsed *kong.Context) string {
+	if flag := findFlag(parsed, presetFlag); flag != nil {
+		if name, _ := parsed.FlagValue(flag).(string); name != "" {
+			return name
+		}
+	}
+	if name, found := c.variable(presetFlag); found {
+		return name
+	}
+	name, _ := c.file[presetFlag].Value.(string)
+	return name
 }
 
 func findFlag(parsed *kong.Context, name string) *kong.Flag {
@@ -140,6 +178,26 @@ func (c *chooser) explain(err error) error {
 		if strings.HasPrefix(err.Error(), setting.Flag(name)+":") {
 			return fmt.Errorf("%w (from %s)", err, from)
 		}
+	}
+	return err
+}
+
+// placed adds to each fault of settings, which begins with the name of one, where its value comes from, if it is not on the command
+// line.
+func (c *chooser) placed(err error) error {
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		var faults []error
+		for _, fault := range joined.Unwrap() {
+			faults = append(faults, c.placed(fault))
+		}
+		return errors.Join(faults...)
+	}
+	if err == nil {
+		return nil
+	}
+	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' })
+	if from, found := c.origins[strings.Join(words[:min(len(words), 1)], "")]; found {
+		return fmt.Errorf("%w (from %s)", err, from)
 	}
 	return err
 }

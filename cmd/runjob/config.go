@@ -30,15 +30,15 @@ type configCommand struct {
 // Help says how the command and the file of settings go together.
 func (c *configCommand) Help() string {
 	return "Prints every setting of 'runjob run' with where its value comes from: a flag, an environment variable such as RUNJOB_THRESHOLD, " +
-		"the file that --config or RUNJOB_CONFIG names, or the default. The first of these that has a value counts. " +
-		"What is printed is such a file: settings that are as they are by default are comments in it. " +
+		"the file that --config or RUNJOB_CONFIG names, the preset that --preset names, or the default. The first of these that has a value counts. " +
+		"What is printed is such a file: settings that are as they are by default, or by the preset, are comments in it. " +
 		"A list is written as [a, b] in the file, and as a,b in a variable. " +
 		"Then every setting that a run would refuse is named, and the exit code is 2."
 }
 
 // BeforeApply notes where settings come from.
 func (c *configCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
-	c.chosen, c.given = chosen, given(parsed, jobFlags(&c.Settings))
+	c.chosen, c.given = chosen, chosen.given(parsed, jobFlags(&c.Settings))
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 		}
 		comment := ""
 		from := c.originOf(name)
-		if from == fromDefault {
+		if from == fromDefault || from.isPreset() {
 			comment = "# "
 		}
 		say(out, "%-44s # %s\n", comment+name+": "+value, from)
@@ -85,30 +85,10 @@ func (c *configCommand) check() error {
 	if config.WorkerMemory > 0 {
 		config.Runner = "portable" // the run names its runner, which must not be the local one
 	}
-	faults := []error{config.Validate()}
-	if joined, is := faults[0].(interface{ Unwrap() []error }); is {
-		faults = joined.Unwrap()
-	}
 	_, words := config.ReadStopWords()
 	_, lists := config.ReadSiteLists()
 	_, ranking := config.ReadRanking()
-	faults = append(faults, words, lists, ranking)
-	for i, fault := range faults {
-		faults[i] = c.placed(fault)
-	}
-	return errors.Join(faults...)
-}
-
-// placed adds to a fault, which begins with the name of a setting, where its value comes from.
-func (c *configCommand) placed(fault error) error {
-	if fault == nil {
-		return nil
-	}
-	name := strings.FieldsFunc(fault.Error(), func(r rune) bool { return r == ' ' || r == ':' })[0]
-	if from, found := c.chosen.origins[name]; found {
-		return fmt.Errorf("%w (from %s)", fault, from)
-	}
-	return fault
+	return c.chosen.placed(errors.Join(config.Validate(), words, lists, ranking))
 }
 
 func (c *configCommand) originOf(setting string) origin {

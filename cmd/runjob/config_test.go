@@ -149,3 +149,45 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestPreset: a preset comes before the default and behind all else, wherever it is named, and chooses no setting.
+func TestPreset(t *testing.T) {
+	path := settingsIn(t, "preset: code\ncommon: off\ninput: x\noutput: y\n")
+	for _, args := range [][]string{{"--config", path}, {"--preset", "code", "--common", "off"}} {
+		all := printed(t, args...)
+		for setting, want := range map[string]string{"# code: auto": "preset code", "# split: star": "preset code", "common: off": "", "# shingle: 3": "default"} {
+			if i := strings.Index(all, "\n"+setting+" "); i < 0 || !strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want) {
+				t.Errorf("%v: %s is not said to be from %s in\n%s", args, setting, want, all)
+			}
+		}
+	}
+	command, err := parse([]string{"run", "--config", path, "--shingle", "4"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _ := job.PresetNamed("code")
+	got, want := command.(*runCommand).Config, code.Config()
+	want.Input, want.Output, want.Common, want.Shingle = []string{"x"}, "y", "off", 4
+	slices.Sort(got.Given)
+	want.Given = []string{"common", "input", "output", "preset", "shingle"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	// The preset mirrors is the command of that name, and names no suspects where nobody asks for them.
+	t.Setenv("RUNJOB_PRESET", "mirrors")
+	if command, err = parse([]string{"run", "--input", "x", "--output", "y"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if emit := command.(*runCommand).Emit; !slices.Equal(emit, newMirrorsCommand().Emit) {
+		t.Errorf("writes %v", emit)
+	}
+	for args, want := range map[string]string{
+		"--preset codes": "--preset codes: must be one of corpus, web, code",
+		"--preset plagiarism --similarity jaccard": "--excerpt 8: is for --similarity containment (from preset plagiarism)",
+	} {
+		_, err := parse(append([]string{"run", "--input", "x", "--output", "y"}, strings.Fields(args)...), io.Discard)
+		if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
+			t.Errorf("%s: %v, want %s", args, faultLines(err), want)
+		}
+	}
+}

@@ -65,6 +65,7 @@ func run(args []string) int {
 			return report(args, nil, err)
 		}
 		defer easeCollector()()
+		keepToRoom()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
@@ -156,7 +157,7 @@ func exitCode(err error) int {
 // leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
-	case *runCommand, *mirrorsCommand:
+	case *runCommand, *mirrorsCommand, *recutCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
 		return "; the job goes on"

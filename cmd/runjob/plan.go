@@ -25,8 +25,8 @@ type planCommand struct {
 }
 
 // BeforeApply notes which settings are given, before they are checked.
-func (c *planCommand) BeforeApply(parsed *kong.Context) error {
-	c.Given = given(parsed, measureFlags(&c.Measure))
+func (c *planCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
+	c.Given = chosen.given(parsed, measureFlags(&c.Measure))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
@@ -21,8 +22,8 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
 	"mirrorbeam/sketch"
 )
 
@@ -32,12 +33,13 @@ type runCommand struct {
 	configFile
 	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
 	Report      bool   `help:"When the results are published, write report.html beside them, as 'runjob report' does."`
+	Check       bool   `help:"Check the settings, list the input, and end: nothing is read, written or sent to a cluster. The standard input counts as there."`
 	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }
 
 // BeforeApply notes which settings are given, before they are checked.
-func (c *runCommand) BeforeApply(parsed *kong.Context) error {
-	c.Give(given(parsed, jobFlags(&c.Config))...)
+func (c *runCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
+	c.Give(chosen.given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
@@ -46,6 +48,9 @@ type conditionMet struct{ error }
 
 // Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
+	if c.Check {
+		return c.check(ctx)
+	}
 	var done *finished.Summary
 	if c.MetricsFile != "" {
 		if err := checkMetricsFile(c.MetricsFile); err != nil {
@@ -74,6 +79,20 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	done = &summary
 	c.tell(ctx, &summary)
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
+}
+
+// check says what a job would read, or why it would not begin.
+func (c *runCommand) check(ctx context.Context) error {
+	config := c.Config
+	config.Runner = *runners.Runner
+	if err := c.checkReport(); err != nil {
+		return err
+	}
+	bytes, err := pipeline.Check(ctx, config)
+	if err == nil {
+		c.note("settings and input are in order: about %s of text", size(bytes))
+	}
+	return err
 }
 
 func conditions(s *finished.Summary) error {
@@ -391,13 +410,11 @@ type mirrorsCommand struct {
 	runCommand
 }
 
-// mirrorsThreshold is the least similarity of two pages: a mirror may have another template, or words replaced.
-const mirrorsThreshold = 0.5
-
+// newMirrorsCommand returns the command with the settings of the preset mirrors as its defaults.
 func newMirrorsCommand() mirrorsCommand {
-	config := job.Default()
-	config.HTMLText, config.Normalize = webtext.Main, sketch.Normalization{Skeleton: true}
-	config.Threshold, config.Emit = mirrorsThreshold, []string{output.Mirrors, output.Sites, output.Suspects}
+	preset, _ := job.PresetNamed("mirrors")
+	config := preset.Config()
+	config.Preset = ""
 	return mirrorsCommand{runCommand{Config: config}}
 }
 

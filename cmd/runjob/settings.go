@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -134,7 +133,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")
 	l.add("worker-memory", &c.WorkerMemory, "SIZE", 0,
-		"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.")
+		"The same for a worker process on a cluster, which cuts the tasks of the job, too. Default: --memory; without it tasks are cut for 2GiB, and a worker aims at three quarters of what its control group, or its machine, may have.")
 	l.add("lanes", &c.Lanes, "N", 0,
 		"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.")
 	l.addStorageTimeout(&c.StorageTimeout)
@@ -149,6 +148,8 @@ func (l *flagList) addStorageTimeout(field *job.Span) {
 func measureFlags(c *job.Measure) []settingFlag {
 	l := &flagList{}
 	l.group = "Input"
+	l.add("preset", &c.Preset, "NAME", 0,
+		"Settings for a kind of corpus, which hold where nothing else is given: "+presetHelp()+". See docs/presets.md.")
 	l.add("reference", &c.Reference, "PATH", whole,
 		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
 	l.add("format", &c.Format, "FORMAT", 0,
@@ -215,6 +216,15 @@ func measureFlags(c *job.Measure) []settingFlag {
 	l.add("sketch-size", &c.SketchSize, "N", quiet,
 		"Hashes in the sketch of a document, the smallest of its set, from 32 to 4096: for --verify sketch and none, and in the output sketches. Four times as many halve the error of an estimate. Longer sketches take more disk. Default: 128.")
 	return l.flags
+}
+
+// presetHelp names the presets with what they are for.
+func presetHelp() string {
+	var all []string
+	for _, p := range job.Presets() {
+		all = append(all, fmt.Sprintf("%s (%s)", p.Name, p.For))
+	}
+	return strings.Join(all, ", ")
 }
 
 func planFlags(c *plan.Config) []settingFlag {
@@ -292,12 +302,16 @@ func (f *settingFlag) usual() (string, error) {
 	}
 }
 
-// given returns the settings of those flags that are on the command line, even if their value is the default.
-func given(parsed *kong.Context, flags []settingFlag) []string {
+// given returns the settings of those flags that are chosen, even if their value is the default. A preset chooses none.
+func (c *chooser) given(parsed *kong.Context, flags []settingFlag) []string {
 	var settings []string
 	for _, step := range parsed.Path {
-		if step.Flag != nil && slices.ContainsFunc(flags, func(f settingFlag) bool { return f.name == step.Flag.Name }) {
-			settings = append(settings, settingName(step.Flag.Name))
+		if step.Flag == nil {
+			continue
+		}
+		name := settingName(step.Flag.Name)
+		if hasSetting(flags, name) && !c.origins[name].isPreset() {
+			settings = append(settings, name)
 		}
 	}
 	return settings

@@ -173,6 +173,15 @@ func (f *Folder) readJSON(name string, value any) error {
 // Shingles returns shingles that did not count, [output.IgnoredShingles] or [output.CommonShingles], in ascending order. It is an
 // error if the job has not written them.
 func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
+	packed, err := f.Packed(name)
+	if err != nil {
+		return nil, err
+	}
+	return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+}
+
+// Packed returns the same shingles as they are packed in a sketch block.
+func (f *Folder) Packed(name string) ([]byte, error) {
 	paths := f.Paths(name)
 	if len(paths) != 1 {
 		return nil, fmt.Errorf("results in %s do not say which shingles were left out: run the job again with this version of the program", f.Path)
@@ -181,7 +190,7 @@ func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results in %s cannot be read: %w", f.Path, err)
 	}
-	return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+	return packed, nil
 }
 
 // Need is an error unless the job has written at least one of the outputs.

@@ -82,6 +82,8 @@ func (c *Config) Validate() error {
 	method, _ := methods.Of(c.Keys)
 	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
 	check(method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	preset, err := job.PresetNamed(c.Preset)
+	check(err != nil || preset.Config().Similarity == methods.Resemblance, "{preset} %s: looks for copied passages, and there is no plan for these", c.Preset)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }
