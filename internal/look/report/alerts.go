@@ -28,7 +28,8 @@ const (
 var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
-	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.Markup): "rejects", string(warnings.Expanding): "rejects",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
+	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.Markup): "rejects",
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
 	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
 	alertSuspect: "suspects",
@@ -88,7 +89,7 @@ func (b *builder) addAlerts() {
 	}
 	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
 		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
-			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
+			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
 		}
 		if a.Wide {
 			b.alert(alertWideAudit, "The audit saw too few pairs to say much about the recall", "See --audit")
