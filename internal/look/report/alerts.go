@@ -32,6 +32,7 @@ var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
+	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.Markup): "rejects",
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
 	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
 	alertSuspect: "suspects",
@@ -42,7 +43,7 @@ var places = map[string]string{
 // hiddenTexts are the warnings of summary.json without the names in them.
 var hiddenTexts = map[warnings.Kind]string{
 	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
-	warnings.SourceLoss:       "A source loses more than nine tenths of its documents",
+	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
 	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
 	warnings.OnePair:          "A large cluster is held together by one pair",
 	warnings.Removal:          "More of a source is removed than --guard allows",
@@ -50,7 +51,10 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
 	warnings.NoText:           "Records are rejected since their text is null or missing",
 	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
-	warnings.ShortRecords:     "Most records are short: a word more at an end makes a near-duplicate",
+	warnings.ShortRecords:     "Most records, or near-duplicates, are short: a word more at an end makes a near-duplicate",
+	warnings.SmallTexts:       "Many documents are so short that containment finds no passage of theirs",
+	warnings.Markup:           "Texts of records are web pages with all their tags, which count as words",
+	warnings.OtherPreset:      "The corpus looks like one that there is a preset for",
 	warnings.ProtectedMissing: "No site is on the list of protected ones, so nobody is found who copies one",
 	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
 }
@@ -90,7 +94,7 @@ func (b *builder) addAlerts() {
 	}
 	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
 		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
-			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
+			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
 		}
 		if a.Wide {
 			b.alert(alertWideAudit, "The audit saw too few pairs to say much about the recall", "See --audit")
