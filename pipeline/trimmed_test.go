@@ -90,7 +90,7 @@ func TestTrimmedFormats(t *testing.T) {
 		whole.State = ""
 		summary, err := Run(t.Context(), whole)
 		if format == "warc" {
-			if err == nil || !strings.Contains(err.Error(), "texts of the format warc stand between markup") {
+			if err == nil || !strings.Contains(err.Error(), "nothing can be cut out of texts of the format warc") {
 				t.Errorf("an archive is cut: %v", err)
 			}
 			return

@@ -135,6 +135,9 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 			return setting.Errorf("%w: name the field with {text_field}", err)
 		}
 	}
+	if err := checkCopies(c, files); err != nil {
+		return err
+	}
 	if slices.Contains(c.Outputs(), output.Trimmed) {
 		if err := formats.Cuttable(ctx, files, reading.Wanted()); err != nil {
 			return setting.Errorf("{emit} trimmed: %w", err)
@@ -146,6 +149,21 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	}
 	if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
 		return setting.Errorf("{emit} annotated: %w", err)
+	}
+	return nil
+}
+
+// checkCopies returns an error if records are to be copied of files whose records are not.
+func checkCopies(c *job.Config, files []corpus.File) error {
+	for _, name := range []string{output.Unique, output.Annotated} {
+		if !slices.Contains(c.Outputs(), name) {
+			continue
+		}
+		for i := range files {
+			if todo := files[i].Format.Definition().Uncopied; todo != "" && !files[i].Reference {
+				return setting.Errorf("{emit} %s: %s: records of the format %v are not copied: %s", name, files[i].Path, files[i].Format, todo)
+			}
+		}
 	}
 	return nil
 }
