@@ -30,7 +30,7 @@ const (
 	runPurpose = 0x7061737361676573
 )
 
-// NewRunHash returns the hash of a seed. The length is that of the runs that [RunHash.Each] visits, in words, at least 1.
+// NewRunHash returns the hash of a seed. The runs that [RunHash.Each] visits have the length in words, at least 1.
 func NewRunHash(seed uint64, length int) RunHash {
 	first := asmkernels.SplitMix(seed ^ runPurpose)
 	return RunHash{newPolynomial(first, length), newPolynomial(asmkernels.SplitMix(first+asmkernels.SplitMixStep), length)}

@@ -8,7 +8,7 @@ import (
 )
 
 // Trim finds the passages that stand elsewhere before, and says what is cut from documents: PCollection<[]byte> of the outcomes of
-// Fingerprint to the outcomes of its own tasks. The last ones are those of the tasks that say it.
+// Fingerprint to the outcomes of its own tasks. The last ones come from the tasks that say it.
 func Trim(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
 	at := job.stage(s, work.Trim)
 	find, cut := at.part("find"), at.part("cut")

@@ -18,7 +18,7 @@ import (
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
-// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each, and those of Trim, if any. The outcomes of other stages only
+// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each, and the outcomes of Trim, if any. The outcomes of other stages only
 // add to the counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
 func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Write)
@@ -55,7 +55,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 	return written
 }
 
-// copies copies records of the input, as an output has them. The outcomes are those of the tasks that read documents and say what becomes of
+// copies copies records of the input, as an output has them. The outcomes come from the tasks that read documents and say what becomes of
 // them. The outcomes of Cluster only add to the counts.
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{

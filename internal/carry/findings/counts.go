@@ -130,7 +130,7 @@ func (c *Common) merge(from any) { *c = from.(Common) }
 type Trimmed struct {
 	// Of counts the words of the input.
 	Of int64 `json:"of" metric:"words" label:"words"`
-	// Words counts the words that were cut, and those of documents that went as a whole.
+	// Words counts the words that were cut, and all words of documents that went as a whole.
 	Words int64 `json:"words" metric:"words_cut" label:"words cut"`
 	// Bytes is the length of these stretches of the texts.
 	Bytes int64 `json:"bytes" metric:"text_cut" label:"text cut" unit:"bytes"`
@@ -138,7 +138,7 @@ type Trimmed struct {
 	Passages int64 `json:"passages" metric:"passages_cut" label:"passages cut"`
 	// Documents counts the documents from which something was cut.
 	Documents int64 `json:"documents" metric:"documents_cut" label:"documents cut"`
-	// Gone counts those of them that went as a whole.
+	// Gone counts the documents among them that went as a whole.
 	Gone int64 `json:"gone" metric:"documents_gone" label:"documents cut as a whole"`
 }
 

@@ -2,8 +2,8 @@ package corpus
 
 import "bytes"
 
-// JSONCutter cuts stretches out of the texts of objects of JSON. It leaves the bytes of all else as they are, those of escapes among
-// them. It is not for concurrent use.
+// JSONCutter cuts stretches out of the texts of objects of JSON. It leaves the bytes of all else as they are, also of
+// escapes. It is not for concurrent use.
 type JSONCutter struct {
 	decoder *JSONDecoder
 	scratch []byte

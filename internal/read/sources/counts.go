@@ -37,7 +37,7 @@ type Counts struct {
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
-	// Words counts the words of documents, and Cut those that are cut, if passages are looked for.
+	// Words counts the words of documents, and Cut the words that are cut, if passages are looked for.
 	Words Tally `json:",omitempty"`
 	Cut   Tally `json:",omitempty"`
 }
@@ -117,7 +117,7 @@ type Row struct {
 	Elsewhere int64 `json:"elsewhere"`
 	// Words counts the words of its documents, with the outputs trimmed and passages, unless --source-field names the source.
 	Words int64 `json:"words,omitempty"`
-	// WordsCut counts those that are cut from trimmed.
+	// WordsCut counts the words that are cut from trimmed.
 	WordsCut int64 `json:"words_cut,omitempty"`
 	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first. The table
 	// has the 1,000 largest of these numbers.

@@ -208,7 +208,7 @@ func (f *finder) part(part uint64) error {
 	})
 }
 
-// sieve tells hashes that came once from those that may have come several times. It errs to one side: it says of a few that they came
+// sieve tells hashes that came once from hashes that may have come several times. It errs to one side: it says of a few that they came
 // again.
 type sieve struct {
 	mask        uint64
