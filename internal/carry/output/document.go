@@ -78,7 +78,7 @@ type Removal struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// Cluster is the name of its cluster.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// KeptID is the kept document that it is most like.
+	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
 	KeptID string `json:"kept_id" parquet:"kept_id,dict" names:"document"`
 	// Similarity is how similar it is to that one.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
