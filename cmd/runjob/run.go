@@ -239,7 +239,18 @@ func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 	if more := len(endings) - len(shown); more > 0 {
 		shown = append(shown, counted(int64(more), "more ending"))
 	}
-	say(w, "note: %s of the searched folders not read, by ending: %s; a pattern such as 'DIR/*' names them\n", counted(all, "file"), strings.Join(shown, ", "))
+	advice := "a pattern such as 'DIR/*' names them"
+	for _, ending := range endings {
+		if command := converters[ending]; command != "" {
+			advice += fmt.Sprintf("; '%s' converts %s", command, ending)
+		}
+	}
+	say(w, "note: %s of the searched folders not read, by ending: %s; %s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
+}
+
+// converters are the commands that make a file that is read of one that is not, by its ending.
+var converters = map[string]string{
+	".pdf": "pdftotext FILE FILE.txt", ".docx": "pandoc -t plain -o FILE.txt FILE", ".epub": "pandoc -t plain -o FILE.txt FILE", ".xlsx": "soffice --convert-to csv FILE",
 }
 
 // printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
