@@ -283,7 +283,7 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 }
 
-// printRequests says what a job asked of buckets.
+// printRequests says what a job asked of buckets and of servers of the web.
 func printRequests(w io.Writer, all []finished.Requests) {
 	if len(all) == 0 {
 		return
@@ -294,11 +294,15 @@ func printRequests(w io.Writer, all []finished.Requests) {
 	for _, r := range all {
 		kinds = append(kinds, r.Kind+" "+count(r.Requests))
 		if r.Bytes > 0 {
-			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written"}[r.Kind])
+			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written", "fetch": "fetched"}[r.Kind])
 		}
 		sum += r.Dollars
 	}
-	say(w, "requests: %s; %s; %s at list prices\n", strings.Join(kinds, ", "), strings.Join(bytes, ", "), dollars(sum))
+	line := "requests: " + strings.Join(kinds, ", ") + "; " + strings.Join(bytes, ", ")
+	if sum > 0 { // servers of the web ask for nothing
+		line += "; " + dollars(sum) + " at list prices"
+	}
+	say(w, "%s\n", line)
 }
 
 // printCost says what a job left out, what it cost and where its results are.
