@@ -58,6 +58,12 @@ func (p Preset) Config() Config {
 	return config
 }
 
+// HasClusters reports whether jobs of the preset put documents into clusters.
+func (p Preset) HasClusters() bool {
+	config := p.Config()
+	return config.Scorer().HasClusters
+}
+
 // Settings returns the settings in which the preset differs from [Default], by their names, as JSON.
 func (p Preset) Settings() map[string]json.RawMessage {
 	config, usual := p.Config(), Default()

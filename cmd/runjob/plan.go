@@ -97,6 +97,22 @@ const (
 	curveLines   = 10
 )
 
+// printCurve draws the probability that the keys which were chosen find a pair.
+func printCurve(w io.Writer, a *plan.Advice) {
+	if a.Chosen >= 0 && a.Choices[a.Chosen].Bands == 0 {
+		say(w, "\nProbability that a pair is found, by similarity, with %s:\n\n", choiceName(&a.Choices[a.Chosen]))
+		drawCurve(w, func(similarity float64) float64 {
+			if similarity < a.Config.Threshold-1e-9 {
+				return 0
+			}
+			return 1
+		}, a.Config.Threshold)
+		return
+	}
+	say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
+	drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+}
+
 func drawCurve(w io.Writer, probability func(float64) float64, threshold float64) {
 	mark := int(math.Round(threshold * curveColumns))
 	for line := curveLines; line >= 0; line-- {
@@ -157,8 +173,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	if a.Curve == nil {
 		printDistances(w, a)
 	} else {
-		say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
-		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+		printCurve(w, a)
 		if a.Corpus != nil {
 			printPairs(w, a.Curve)
 		}
@@ -188,6 +203,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	if c.ReferenceDocuments > 0 {
 		say(w, ", %s of them in the reference", count(c.ReferenceDocuments))
 	}
+	defer printPreset(w, c)
 	if c.SampledDocuments == c.Documents+c.ReferenceDocuments {
 		say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
@@ -201,6 +217,13 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 
 // rounded returns a whole count. An estimate need not be whole.
 func rounded(n float64) int64 { return int64(math.Round(n)) }
+
+func printPreset(w io.Writer, c *plan.Facts) {
+	if c.Preset != "" {
+		wrapped(w, "Preset: --preset %s may suit this corpus, for %s.", c.Preset, c.Looks)
+		say(w, "\n")
+	}
+}
 
 func printChoices(w io.Writer, a *plan.Advice) {
 	similarities := marks(a.Config.Threshold)
@@ -420,13 +443,13 @@ func choiceText(c *plan.Choice) string {
 	if c.Keys == methods.Exact {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
 	}
-	if c.Keys == methods.All {
-		return "all pairs"
-	}
 	if c.Keys == methods.SimHash {
 		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))
 	}
-	return bandsText(c.Scheme)
+	if c.Scheme.Bands > 0 {
+		return bandsText(c.Scheme)
+	}
+	return choiceName(c)
 }
 
 func bandsText(s lshbands.Scheme) string {

@@ -23,16 +23,23 @@ func TestSketchKinds(t *testing.T) {
 	if err := os.WriteFile(path, []byte("lorem ipsum dolor sit"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	filter := filepath.Join(t.TempDir(), "words")
+	if err := os.WriteFile(filter, []byte("# a list\nLorem\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const ripemd160 = "440cc2b8d44e2cc72331c4a1e4be447e33234353"
 	long := sketched(t, path, "--kind", "simhash", "--bits", "64")
 	for args, want := range map[string]string{
 		// The first two digests stand in ExLSH's documentation and article, in base 64.
-		"--kind lsh":                       "38402102129280103081010080208012",
-		"--kind lsh --shingle 4":           "5f656cf5e7bd524dfca7aa6450886565",
-		"--kind simhash --bits 32":         long[len(long)-9 : len(long)-1],
-		"--kind singlehash --shingle 5":    "4\t0\t",
-		"--kind bottomk --sketch-size 1":   strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "bottomk")), "\t")[1][:12],
-		"--kind minhash --sketch-size 2":   strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "minhash")), "\t")[1][:17],
-		"--kind signature --sketch-size 2": strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "signature")), "\t")[1][:19],
+		"--kind lsh":                    "38402102129280103081010080208012",
+		"--kind lsh --shingle 4":        "5f656cf5e7bd524dfca7aa6450886565",
+		"--kind simhash --bits 32":      long[len(long)-9 : len(long)-1],
+		"--kind singlehash --shingle 5": "4\t0\t",
+		// Of one shingle a digest is its hash, as openssl prints it of "ipsumdolorsit": one word is on the list.
+		"--kind lsh --hash ripemd160 --filter " + filter: ripemd160,
+		"--kind bottomk --sketch-size 1":                 strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "bottomk")), "\t")[1][:12],
+		"--kind minhash --sketch-size 2":                 strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "minhash")), "\t")[1][:17],
+		"--kind signature --sketch-size 2":               strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "signature")), "\t")[1][:19],
 	} {
 		if got := sketched(t, append(strings.Fields(args), path)...); got != path+"\t"+want+"\n" {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -80,5 +87,45 @@ func TestSketchFaults(t *testing.T) {
 	err = command.Run(t.Context(), &b)
 	if exitCode(err) != exitInput || !strings.Contains(err.Error(), path+":3: ") || !strings.HasPrefix(b.String(), "7\t") || !strings.Contains(b.String(), path+":2\t") {
 		t.Errorf("%v; printed %q", err, b.String())
+	}
+}
+
+// TestSketchCompare: features that are hashes already give the shares of equal bits of the article on FastSimHash, and the fingerprints of
+// Gudkov's article estimate the similarity of texts.
+func TestSketchCompare(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// komihash 5.0 of the words of the article's three sets, as hash4j prints it.
+	a := write("a", "0x8c31c79e340485a9 0xaaf01e56824e28dd 0x3f1484cd4b1e2337 0xdd5e9362ede49554 0x0072f0da6a7806a1")
+	b := write("b", "0x368ddc7375b2c4dd 12317378337760487645 0x3f1484cd4b1e2337\n0xdd5e9362ede49554 0x0072f0da6a7806a1")
+	c := write("c", "0x257e63030e3ed4c0 0xcc3c543c311fd525 0x91d7b40f0692120e 0xc7c659e137851c84 0xd714f88774342510 0x7bf372f5b5f9591d")
+	got := sketched(t, "--kind", "simhash", "--bits", "1024", "--features", "--fast", "--compare", a, b, c)
+	if want := a + "\t" + b + "\t0.830078\n" + a + "\t" + c + "\t0.493164\n" + b + "\t" + c + "\t0.504883\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	one, two := write("one", "one two three four five six"), write("two", "one two three four five seven")
+	if got, want := sketched(t, "--kind", "singlehash", "--compare", one, two), one+"\t"+two+"\t0.6\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for args, want := range map[string]string{
+		"--kind simhash --features " + one: one + `: feature "one": must be a number of 64 bits`,
+		"--kind lsh --compare":             "--compare: is for --kind simhash and singlehash",
+		"--kind minhash --features":        "--features and --fast: are for --kind simhash",
+		"--kind simhash --filter x":        "--filter: is for --kind lsh",
+		"--kind lsh --filter /nowhere":     "read --filter: open /nowhere: no such file",
+	} {
+		command, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard)
+		if err == nil {
+			err = command.Run(t.Context(), io.Discard)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
 	}
 }

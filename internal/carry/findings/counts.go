@@ -193,11 +193,21 @@ type Texts struct {
 	Addresses int64
 	// Short counts texts with fewer than ShortText distinct shingles.
 	Short int64
+	// Code counts all documents of the input that are program code by the ending of their id, and Pages those that are web pages.
+	Code, Pages int64
+	// Markup counts texts of fields that are web pages with all their tags.
+	Markup int64
+	// Tiny counts all documents of the input with too few shingles for two that share nothing else to be compared for certain.
+	Tiny int64
 }
 
 // ShortText is the number of distinct shingles below which a text is short. It is a verse, a headline, a
 // title. A few words more or less at its end make a near-duplicate that may be about something else.
 const ShortText = 40
+
+// TinyText is the number of distinct shingles below which nothing is sure to be found in containment: two documents are compared for
+// certain if they have nine words in a row in common, and have passages of eight words.
+const TinyText = 8
 
 // Template is a cluster whose documents may have little in common but a template.
 type Template struct {
@@ -211,6 +221,17 @@ type Template struct {
 // Compare orders templates, the one with the most documents first.
 func (t Template) Compare(other Template) int {
 	return cmp.Or(cmp.Compare(other.Documents, t.Documents), strings.Compare(t.Cluster, other.Cluster))
+}
+
+// NearPair is a removed document and the one that stays for it, which is not identical.
+type NearPair struct {
+	Removed, Kept string
+	Similarity    float64
+}
+
+// Compare orders pairs, the least similar first.
+func (p NearPair) Compare(other NearPair) int {
+	return cmp.Or(cmp.Compare(p.Similarity, other.Similarity), strings.Compare(p.Removed, other.Removed), strings.Compare(p.Kept, other.Kept))
 }
 
 // LargeCluster is a cluster and two of its documents.
@@ -278,6 +299,11 @@ type Worst[T interface{ Compare(T) int }] struct {
 
 // Add adds a cluster.
 func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
+
+// Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need not be known.
+func (w *Worst[T]) Takes(one T) bool {
+	return len(w.Named) < mostWorst || one.Compare(w.Named[mostWorst-1]) <= 0
+}
 
 // merge adds the clusters of another task.
 func (w *Worst[T]) merge(from any) {

@@ -24,6 +24,10 @@ type Findings struct {
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
 	Templates Worst[Template] `json:",omitzero"`
 	Bridges   Worst[Bridge]   `json:",omitzero"`
+	// Near counts the removed documents that are not identical to the one that stays for them, and NearShort those of them that are short.
+	// They name the least similar ones.
+	Near      Worst[NearPair] `json:",omitzero"`
+	NearShort Worst[NearPair] `json:",omitzero"`
 	// Largest holds the largest cluster of each output shard.
 	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Sent is the number of documents of the input that a task has sent to output shards.

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/sample"
+	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
@@ -24,6 +25,7 @@ type corpusRead struct {
 	inputs documents.Inputs
 	sizing job.Sizing // sizing of a job on it
 	counts findings.Counts
+	texts  findings.Texts
 }
 
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
@@ -40,7 +42,7 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	inputs.StopWords = stopWords
 	c.inputs, c.sizing = inputs, config.Sizing(size)
 	sketching := config.Sketching(c.sizing.WindowBytes)
-	c.counts, err = documents.Survey(ctx, sketching, &inputs, newVisitor(size))
+	c.counts, c.texts, err = documents.Survey(ctx, sketching, &inputs, newVisitor(size))
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
@@ -234,4 +236,13 @@ func (c *census) facts(counts findings.Counts) Facts {
 		facts.DocumentShare = min(facts.DocumentShare, share)
 	}
 	return facts
+}
+
+// propose notes the preset that most documents look like, if no preset is chosen.
+func (f *Facts) propose(config *job.Config, texts findings.Texts) {
+	if config.Preset != "" || f.SampledDocuments == 0 {
+		return
+	}
+	texts.Short = int64(float64(texts.Short) * float64(f.Documents+f.ReferenceDocuments) / float64(f.SampledDocuments))
+	f.Preset, f.Looks = warnings.Preset(config, texts, f.Documents)
 }

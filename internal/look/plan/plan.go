@@ -83,7 +83,7 @@ func (c *Config) Validate() error {
 	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
 	check(method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
 	preset, err := job.PresetNamed(c.Preset)
-	check(err != nil || preset.Config().Similarity == methods.Resemblance, "{preset} %s: looks for copied passages, and there is no plan for these", c.Preset)
+	check(err != nil || preset.HasClusters(), "{preset} %s: looks for copied passages, and there is no plan for these", c.Preset)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }
@@ -327,6 +327,9 @@ type Facts struct {
 	Rejected           int64 `json:"rejected"`
 	// Shingles is the mean number of distinct shingles of a document.
 	Shingles float64 `json:"shingles"`
+	// Preset is the preset that most documents look like, if there is one that would change something, and Looks says why.
+	Preset string `json:"preset,omitempty"`
+	Looks  string `json:"looks,omitempty"`
 	// Wordless is the number of documents without shingles.
 	Wordless int64 `json:"wordless"`
 	// Overlong is about how many documents are too long for a plan to compare.

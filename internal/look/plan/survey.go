@@ -48,6 +48,7 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 		return nil, err
 	}
 	m.facts, m.cut, m.ids = c.facts(m.corpus.counts), c.cut(&m.corpus), c.ids(m.corpus.counts)
+	m.facts.propose(&config, m.corpus.texts)
 	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
 		return nil, failure.Explain(&config, failure.Input, err)

@@ -162,3 +162,46 @@ func TestSourceField(t *testing.T) {
 		t.Errorf("warnings %+v, want %+v", got, want)
 	}
 }
+
+// TestPresetOfJob: code with one header is told of, with the two files that are least alike. Equal files do not count.
+func TestPresetOfJob(t *testing.T) {
+	c := newCorpus(t)
+	header := "// " + c.text(100) + "\n"
+	for i := range 60 {
+		code := header + "package a\n\nfunc f() { " + c.text(8+i%4) + " }\n"
+		if i%10 == 0 {
+			code = c.text(100)
+		}
+		if err := os.WriteFile(filepath.Join(c.folder, fmt.Sprintf("%02d.go", i)), []byte(code), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(c *job.Config) { c.Input, c.Format = []string{c.Input[0] + "/*.go"}, "text" }
+	var proposed []warnings.Warning
+	for _, w := range c.run(t, text) {
+		if w.Kind == warnings.OtherPreset {
+			proposed = append(proposed, w)
+		}
+	}
+	if len(proposed) != 1 || !strings.HasPrefix(proposed[0].Text, "60 of 60 documents are program code") || proposed[0].Flag != "--preset code" ||
+		!strings.HasSuffix(proposed[0].A, ".go") || !strings.HasSuffix(proposed[0].B, ".go") {
+		t.Errorf("%+v", proposed)
+	}
+	for _, w := range c.run(t, func(c *job.Config) { text(c); c.Code.Language = "go" }) {
+		t.Errorf("with --code: %+v", w)
+	}
+}
+
+// TestMarkupOfJob: pages in a field are counted by how they begin.
+func TestMarkupOfJob(t *testing.T) {
+	c := newCorpus(t)
+	var texts []string
+	for range 20 {
+		texts = append(texts, " <!DOCTYPE HTML><p>"+c.text(60), "<p>"+c.text(60))
+	}
+	c.put(t, "pages.jsonl", texts, nil)
+	got := c.run(t, func(*job.Config) {})
+	if len(got) != 1 || got[0].Kind != warnings.Markup || !strings.HasPrefix(got[0].Text, "20 of 40 records") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -32,12 +32,18 @@ const (
 	RepeatedID Kind = "repeated_ids"
 	// NoText: many records are rejected since their text is null or missing.
 	NoText Kind = "no_text"
-	// SourceLoss: a source loses more than nine tenths of its documents.
+	// SourceLoss: a source loses more than nine tenths of its documents, or far more than the others do.
 	SourceLoss Kind = "source_loss"
 	// Expanding: compressed files become very long.
 	Expanding Kind = "expanding"
 	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
 	ShortRecords Kind = "short_records"
+	// SmallTexts: many documents are so short that containment finds no passage of theirs.
+	SmallTexts Kind = "small_texts"
+	// Markup: texts of records are web pages with all their tags.
+	Markup Kind = "markup"
+	// OtherPreset: the corpus looks like one that there is a preset for.
+	OtherPreset Kind = "preset"
 	// LikelyTemplate: the documents of a cluster may have little in common but a template.
 	LikelyTemplate Kind = "template"
 	// OnePair: two large parts of a cluster are joined by one pair.
@@ -49,7 +55,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -81,6 +87,9 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofSources(c, table)...)
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
+	warnings = append(warnings, ofSmall(c, found)...)
+	warnings = append(warnings, ofMarkup(c, found.Texts)...)
+	warnings = append(warnings, ofPreset(c, found)...)
 	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
 	var listed []Warning
 	for _, t := range found.Templates.Named {
@@ -196,60 +205,12 @@ func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	}}
 }
 
-// ofShort warns of near-duplicates among short records.
-func ofShort(c *job.Config, found *findings.Findings) []Warning {
-	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
-	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
-	if t.Records < leastDocuments || 2*short <= t.Records || near <= 0 || c.MinShingles >= findings.ShortText {
-		return nil
-	}
-	return []Warning{{
-		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", findings.ShortText),
-		Text: fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
-			short, t.Records, findings.ShortText, near),
-	}}
-}
-
 const (
 	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be called short.
 	leastDocuments = 50
 	// mostSources is the largest number of sources that are named.
 	mostSources = 10
 )
-
-// ofSources warns of sources that lose more than nine tenths of their documents, but for those that a guard is for.
-func ofSources(c *job.Config, rows []sources.Row) []Warning {
-	guards, _ := c.Guards()
-	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
-		return isGuarded(guards, row) || row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents
-	})
-	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
-	var listed []Warning
-	for _, row := range lost[:min(len(lost), mostSources)] {
-		listed = append(listed, ofSource(c, row))
-	}
-	return withMore(listed, int64(len(lost)))
-}
-
-// ofSource warns of a source that loses most of its documents. What helps depends on where their near-duplicates are.
-func ofSource(c *job.Config, row sources.Row) Warning {
-	w := Warning{
-		Kind: SourceLoss, Flag: templateFlag(c),
-		Text: fmt.Sprintf("%s loses %d of its %d documents", row.Source, row.Removed, row.Documents),
-	}
-	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
-		return w
-	}
-	if most := row.In[0]; !most.IsOf(row) {
-		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Name())
-		if w.Flag = "--input"; c.SourceField != "" {
-			w.Flag = "--keep rank:FILE" // files may hold other sources, too
-		}
-	} else {
-		w.Text += fmt.Sprintf("; %d are like others of the same source", most.Documents)
-	}
-	return w
-}
 
 // templateFlag returns the flags that let fewer documents be near-duplicates, the one that helps most first.
 func templateFlag(c *job.Config) string {

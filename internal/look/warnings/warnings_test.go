@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
@@ -167,5 +168,111 @@ func TestNoText(t *testing.T) {
 	got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Rejected: 100, Empty: 100}}}, nil)
 	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// nearFindings are findings of 100 documents, of which a number are removed for one that is not equal.
+func nearFindings(near int) *findings.Findings {
+	found := &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: int64(near)}}}
+	for i := range near {
+		found.Near.Add(findings.NearPair{Removed: fmt.Sprint("r", i), Kept: fmt.Sprint("k", i), Similarity: .8 + float64(i)/100})
+	}
+	return found
+}
+
+// TestOtherPreset: a preset is proposed for code and for pages if near-duplicates go, and if it would change something.
+func TestOtherPreset(t *testing.T) {
+	for _, test := range []struct {
+		change func(*job.Config, *findings.Findings)
+		flag   string
+	}{
+		{func(*job.Config, *findings.Findings) {}, ""},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Code = 50 }, ""},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Code = 51 }, "--preset code"},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Pages = 51 }, "--preset web"},
+		{func(c *job.Config, f *findings.Findings) { f.Texts.Code, c.Preset = 51, "corpus" }, ""},
+		{func(c *job.Config, f *findings.Findings) { f.Texts.Code, c.Code.Language = 51, "go" }, ""},
+		{func(c *job.Config, f *findings.Findings) { f.Texts.Pages, c.Common = 51, "auto" }, ""},
+		{func(c *job.Config, f *findings.Findings) { f.Texts.Code, c.Similarity = 51, methods.Containment }, ""},
+		{func(_ *job.Config, f *findings.Findings) { f.Texts.Code, f.Near.Count = 51, leastNear-1 }, ""},
+	} {
+		config, found := job.Default(), nearFindings(10)
+		test.change(&config, found)
+		flag := ""
+		for _, w := range Of(&config, found, nil) {
+			if flag = w.Flag; w.Kind != OtherPreset || w.A != "r0" || w.B != "k0" || !strings.Contains(w.Text, "51 of 100 documents are") || !strings.HasSuffix(w.Text, "such as r0 for k0 at 0.80") {
+				t.Errorf("%+v", w)
+			}
+		}
+		if flag != test.flag {
+			t.Errorf("proposes %q, want %q: %+v", flag, test.flag, found)
+		}
+	}
+}
+
+// TestNearShort: near-duplicates that are short are told of, even if most records are long.
+func TestNearShort(t *testing.T) {
+	for short, warns := range map[int64]bool{5: false, 6: true} {
+		config, found := job.Default(), nearFindings(10)
+		found.NearShort = found.Near
+		found.NearShort.Count = short
+		got := Of(&config, found, nil)
+		if len(got) > 0 != warns || warns && (got[0].Kind != ShortRecords || !strings.HasPrefix(got[0].Text, "6 of 10 documents that are removed") || got[0].A != "r0") {
+			t.Errorf("%d short: %+v", short, got)
+		}
+	}
+}
+
+// TestSmallTexts: containment is told of where it compares documents for equality only.
+func TestSmallTexts(t *testing.T) {
+	found := findings.Findings{Texts: findings.Texts{Tiny: 60}, Totals: findings.Totals{Counts: findings.Counts{Documents: 599}}}
+	for _, test := range []struct {
+		change func(*job.Config, *findings.Findings)
+		flag   string
+	}{
+		{func(*job.Config, *findings.Findings) {}, "--similarity jaccard"},
+		{func(_ *job.Config, f *findings.Findings) { f.Counts.CommonWhole = 61 }, "--common off"},
+		{func(_ *job.Config, f *findings.Findings) { f.Counts.Documents = 600 }, ""},
+		{func(c *job.Config, _ *findings.Findings) { c.Similarity = methods.Resemblance }, ""},
+	} {
+		config, found := job.Default(), found
+		config.Similarity = methods.Containment
+		test.change(&config, &found)
+		got := Of(&config, &found, nil)
+		if len(got) > 0 != (test.flag != "") || len(got) > 0 && (got[0].Kind != SmallTexts || got[0].Flag != test.flag) {
+			t.Errorf("%+v, want %s", got, test.flag)
+		}
+	}
+}
+
+// TestMarkup: web pages in fields are told of.
+func TestMarkup(t *testing.T) {
+	for markup, warns := range map[int64]bool{2: false, 3: true} {
+		config := job.Default()
+		config.HTMLText = webtext.Main
+		got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: 20, Markup: markup}}, nil)
+		if len(got) > 0 != warns || warns && (got[0].Kind != Markup || !strings.HasPrefix(got[0].Text, "3 of 20 records have a web page") || !strings.Contains(got[0].Text, "html-text main is for")) {
+			t.Errorf("%d: %+v", markup, got)
+		}
+	}
+}
+
+// TestLosesMore: a source that loses far more than the others is told of.
+func TestLosesMore(t *testing.T) {
+	config := job.Default()
+	for _, test := range []struct {
+		one, other sources.Row
+		warns      bool
+	}{
+		{sources.Row{Documents: 100, Removed: 34}, sources.Row{Documents: 1000, Removed: 68}, true},
+		{sources.Row{Documents: 100, Removed: 34}, sources.Row{Documents: 1000, Removed: 69}, false},
+		{sources.Row{Documents: 100, Removed: 33}, sources.Row{Documents: 1000}, false},
+		{sources.Row{Documents: 100, Removed: 90}, sources.Row{Documents: leastDocuments - 1}, false},
+		{sources.Row{Documents: leastDocuments - 1, Removed: 40}, sources.Row{Documents: 1000}, false},
+	} {
+		got := Of(&config, &findings.Findings{}, []sources.Row{test.one, test.other})
+		if len(got) > 0 != test.warns || len(got) > 0 && got[0].Kind != SourceLoss {
+			t.Errorf("%+v: %+v", test, got)
+		}
 	}
 }

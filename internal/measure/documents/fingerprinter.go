@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
@@ -14,6 +15,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/sourcecode"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -154,6 +156,9 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	} else {
 		b.Sources.Documents.Add(file.SourceAt(r.Position), 1)
 	}
+	if !file.Reference {
+		countKind(&b.Texts, file.Format, r.Content.ID)
+	}
 	if !file.Reference && file.Format.HasFields() {
 		countTexts(&b.Texts, r.Content.Texts)
 	}
@@ -188,6 +193,9 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.kind.HasShingles && one.Size < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
 		b.Texts.Short++
 	}
+	if f.kind.HasShingles && one.Size < findings.TinyText && !file.Reference {
+		b.Texts.Tiny++
+	}
 	b.aside.Add(f.shares, one, d.Set, file.Reference)
 	b.builder.Add(*one)
 	return nil
@@ -210,12 +218,16 @@ func countTexts(counts *findings.Texts, texts [][]byte) {
 		return
 	}
 	counts.Records++
-	isEmpty, isAddress := true, true
+	isEmpty, isAddress, isPage := true, true, false
 	for _, text := range texts {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			isEmpty = false
 			isAddress = isAddress && isWebAddress(text)
+			isPage = isPage || isMarkup(text)
 		}
+	}
+	if isPage {
+		counts.Markup++
 	}
 	switch {
 	case isEmpty:
@@ -223,6 +235,26 @@ func countTexts(counts *findings.Texts, texts [][]byte) {
 	case isAddress:
 		counts.Addresses++
 	}
+}
+
+// countKind counts a document that is code by its name, or a page of the web.
+func countKind(counts *findings.Texts, format corpus.Format, id []byte) {
+	switch {
+	case format == corpus.HTML || format == corpus.WARC:
+		counts.Pages++
+	case sourcecode.IsNameOfCode(id):
+		counts.Code++
+	}
+}
+
+// isMarkup reports whether a text is a web page with all its tags, by how it begins.
+func isMarkup(text []byte) bool {
+	for _, begin := range []string{"<!doctype html", "<html"} {
+		if len(text) >= len(begin) && strings.EqualFold(string(text[:len(begin)]), begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // longestAddress is the length of the longest address that servers and browsers are sure to take, in bytes.

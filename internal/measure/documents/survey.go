@@ -57,14 +57,15 @@ type Visitor struct {
 
 // Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
 // on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
-// newVisitor makes. Survey returns its counts: documents, bytes, rejects.
-func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total findings.Counts, err error) {
+// newVisitor makes. Survey returns its counts: documents, bytes, rejects, and the kinds of texts. Of these only wanted ones may be short.
+func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total findings.Counts, texts findings.Texts, err error) {
 	words, err := s.WithLists(inputs)
 	if err != nil {
-		return total, err
+		return total, texts, err
 	}
 	count := func(b *block) error {
 		findings.Merge(&total, b.Counts)
+		findings.Merge(&texts, b.Texts)
 		return nil
 	}
 	pool := Pool[*block]{
@@ -96,9 +97,9 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 		})
 	}
 	if _, err := pool.Run(ctx); err != nil {
-		return findings.Counts{}, err
+		return findings.Counts{}, findings.Texts{}, err
 	}
-	return total, nil
+	return total, texts, nil
 }
 
 // surveyor shows the documents of blocks to a visitor.

@@ -59,7 +59,7 @@ func TestSurvey(t *testing.T) {
 	inputs.Files[0].Reference = true
 	want := stage(t, inputs, nil).all(t)
 	w := newWatcher(func(*Seen) bool { return true })
-	counts, err := Survey(t.Context(), usual(), inputs, w.visitor)
+	counts, _, err := Survey(t.Context(), usual(), inputs, w.visitor)
 	if err != nil || !reflect.DeepEqual(counts, want.counts) || len(w.documents) != len(want.documents) || len(w.seen) != len(want.documents) || w.ends == 0 {
 		t.Fatalf("counts %+v (%v), want %+v; %d documents, want %d", counts, err, want.counts, len(w.documents), len(want.documents))
 	}
@@ -77,7 +77,7 @@ func TestSurvey(t *testing.T) {
 	}
 
 	few := newWatcher(func(s *Seen) bool { return s.Hash%4 == 0 })
-	again, err := Survey(t.Context(), usual(), inputs, few.visitor)
+	again, _, err := Survey(t.Context(), usual(), inputs, few.visitor)
 	if err != nil || !reflect.DeepEqual(again, counts) || len(few.seen) != len(w.seen) || len(few.documents) == 0 || len(few.documents) > len(w.seen)/2 {
 		t.Fatalf("counts %+v (%v); %d of %d documents are shown", again, err, len(few.documents), len(few.seen))
 	}
@@ -94,19 +94,19 @@ func TestSurveyFails(t *testing.T) {
 	inputs := listed(t, map[string][]byte{"a.jsonl": someLines(5), "b.jsonl": someLines(5)}, 100)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Survey(cancelled, usual(), inputs, all.visitor); !errors.Is(err, context.Canceled) {
+	if _, _, err := Survey(cancelled, usual(), inputs, all.visitor); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 	if err := os.Remove(inputs.Files[1].Path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Survey(t.Context(), usual(), inputs, all.visitor); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Survey(t.Context(), usual(), inputs, all.visitor); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file is gone: error %v", err)
 	} else if fault := work.NewFault(err); fault.Kind != work.InputFault {
 		t.Errorf("a file is gone: fault %+v", fault)
 	}
 	inputs.StopWords = "\xff"
-	if _, err := Survey(t.Context(), usual(), inputs, all.visitor); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+	if _, _, err := Survey(t.Context(), usual(), inputs, all.visitor); err == nil || !strings.Contains(err.Error(), "UTF-8") {
 		t.Errorf("stop words: error %v", err)
 	}
 }

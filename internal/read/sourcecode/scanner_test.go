@@ -195,3 +195,12 @@ func BenchmarkDetect(b *testing.B) {
 		Detect(text)
 	}
 }
+
+// TestIsNameOfCode goes by the ending of a name.
+func TestIsNameOfCode(t *testing.T) {
+	for name, want := range map[string]bool{"a/b.go": true, "x.hpp": true, ".go": false, "a.": false, "a.txt": false, "": false, "go": false, "a.c .h ": false} {
+		if IsNameOfCode([]byte(name)) != want {
+			t.Errorf("%q is code: %v", name, !want)
+		}
+	}
+}

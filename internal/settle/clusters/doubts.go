@@ -34,11 +34,35 @@ func (s *Shard) addLargest(o *work.Outcome) {
 	o.Largest.Add(c)
 }
 
+// addNear counts removed documents that are not identical to the one that stays for them.
+func (s *Shard) addNear(o *work.Outcome) {
+	for i := range s.end() {
+		choice := s.choices[i]
+		if !s.goes(i) || s.first[i] == s.first[choice.Kept] {
+			continue
+		}
+		near := []*findings.Worst[findings.NearPair]{&o.Near}
+		if s.members[i].Size < findings.ShortText {
+			near = append(near, &o.NearShort)
+		}
+		for _, worst := range near {
+			pair := findings.NearPair{Similarity: choice.Similarity}
+			if !worst.Takes(pair) {
+				worst.Count++
+				continue
+			}
+			pair.Removed, pair.Kept = s.name(i), s.name(choice.Kept)
+			worst.Add(pair)
+		}
+	}
+}
+
 // Doubt finds clusters that may hold documents which are no near-duplicates. The shard must be decided. Least is the
 // least similarity of an edge, from 0 to 1. If clusters are whole components, it also looks for pairs that hold a
 // cluster together.
 func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	s.addLargest(o)
+	s.addNear(o)
 	for first, c := range s.cohesions() {
 		mean := c.sum / float64(c.gone)
 		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
