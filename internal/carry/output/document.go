@@ -77,15 +77,9 @@ type Removal struct {
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
 	// Cluster is the name of its cluster.
-<<<<<<< HEAD
-	Cluster string `json:"cluster" parquet:"cluster,dict"`
-	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
-	KeptID string `json:"kept_id" parquet:"kept_id,dict"`
-=======
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// KeptID is the kept document that it is most like.
+	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
 	KeptID string `json:"kept_id" parquet:"kept_id,dict" names:"document"`
->>>>>>> main
 	// Similarity is how similar it is to that one.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Reference says that the kept document is of the reference corpus.
