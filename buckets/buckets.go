@@ -1,4 +1,4 @@
-// Package buckets lets the stages open files in buckets: names that begin with gs:// or s3://. A program that imports
+// Package buckets lets the stages open files in buckets and on the web: names that begin with gs://, s3://, https:// or hf://. A program that imports
 // transforms and works in a bucket imports this package as well, for its effect:
 //
 //	import _ "mirrorbeam/buckets"
@@ -7,9 +7,11 @@ package buckets
 import (
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
+	"mirrorbeam/internal/ground/storage/web"
 )
 
 func init() {
 	gcs.Register()
 	s3.Register()
+	web.Register()
 }

@@ -17,6 +17,8 @@ type MemoryPlan struct {
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
 	LargeBytes int64
+	// CountBytes is how many bytes of shingles a task that counts them holds at most, if there are so many that it matters.
+	CountBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
@@ -35,6 +37,9 @@ type MemoryPlan struct {
 
 // LeastMemory is the smallest limit worth trying, in bytes.
 const LeastMemory = 100 << 20
+
+// AmpleMemory is the size, in bytes, that a job is cut for unless the user sets a limit.
+const AmpleMemory = 2 << 30
 
 const (
 	// shardBytes is the bytes of input for each shard of keys where memory does not matter. A shard reads a piece of what
@@ -65,8 +70,6 @@ const (
 
 	// baseMemory is the memory of a process without any task.
 	baseMemory = 64 << 20
-	// ampleMemory is the size that a job is cut for unless the user sets a limit.
-	ampleMemory = 2 << 30
 )
 
 // DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
@@ -84,7 +87,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		sample = (memory - baseMemory) / 4
 		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
 	} else {
-		memory = ampleMemory
+		memory = AmpleMemory
 	}
 	// The other half is for the garbage of a task, and for memory that belongs to no task.
 	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
@@ -99,6 +102,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
+		CountBytes:  task / 2, // beside the frequencies of one range, and the garbage of an earlier task
 		LargeBytes:  max(large, leastLargeBytes),
 		AheadBytes:  min(task/8, mostAheadBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),

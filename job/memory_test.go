@@ -7,13 +7,13 @@ import "testing"
 func TestMemoryPlan(t *testing.T) {
 	for _, text := range []int64{0, 1, 1 << 20, 1 << 30, 1 << 40, 1 << 50} {
 		for _, tasks := range []int{1, 2, 64} {
-			last := PlanMemory(ampleMemory, text, tasks)
+			last := PlanMemory(AmpleMemory, text, tasks)
 			ample := PlanMemory(0, text, tasks)
 			ample.WindowBytes, ample.LargeBytes, ample.SampleBytes = last.WindowBytes, last.LargeBytes, last.SampleBytes // any limit lowers them, even an ample one
 			if ample != last {
 				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
 			}
-			for memory := int64(ampleMemory); memory >= LeastMemory; memory = memory * 3 / 4 {
+			for memory := int64(AmpleMemory); memory >= LeastMemory; memory = memory * 3 / 4 {
 				p := PlanMemory(memory, text, tasks)
 				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes || p.RunBytes > last.RunBytes || p.GraphBytes > last.GraphBytes || p.GraphBytes > memory/2 || p.GraphBytes < 16<<20 || p.SampleBytes > last.SampleBytes || p.SampleBytes < 8<<20 {
 					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)

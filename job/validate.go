@@ -142,7 +142,7 @@ func CheckLocal(name, path string) error {
 	return nil
 }
 
-// CheckPlace refuses an address that no storage knows, as the value of a setting that takes a path or an address.
+// CheckPlace refuses an address that no storage knows, and one to which nothing can be written, as the value of a setting that takes a path or an address.
 func CheckPlace(name, path string) error {
 	s, err := storage.Of(path)
 	if err == nil && s == (storage.Local{}) {
@@ -150,6 +150,9 @@ func CheckPlace(name, path string) error {
 	}
 	if err != nil {
 		return setting.Errorf("{"+name+"} %w", err)
+	}
+	if storage.IsReadOnly(path) {
+		return setting.Errorf("{"+name+"} %s: nothing can be written there: give a folder of the disk or of a bucket", path)
 	}
 	return nil
 }

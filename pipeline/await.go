@@ -138,6 +138,8 @@ func (m *metered) add(name string, value int64) {
 		m.spent.ReadBytes += value
 	case work.SentBytes:
 		m.spent.WrittenBytes += value
+	case work.FetchedBytes:
+		m.spent.FetchedBytes += value
 	}
 	for _, kind := range storage.Kinds() {
 		if name == work.RequestsMetric(kind) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam/internal/ground/storage/web"
 	"mirrorbeam/job"
 )
 
@@ -111,6 +113,10 @@ func forms(t *testing.T, all []article) map[string][]byte {
 		"texts.zip": archived(t, "zip", asFiles(t, all, "text", "")),
 		"parts.tar": archived(t, "tar", parts), "parts.zip": archived(t, "zip", parts), "parts.tar.bz2": pressed(t, ".bz2", archived(t, "tar", parts)),
 	}
+	for _, format := range []string{"tsv", "parquet", "warc"} {
+		forms["all."+format] = asFiles(t, all, format, "")["all."+format]
+	}
+	forms["all.warc.gz"] = asFiles(t, all, "warc", ".gz")["all.warc.gz"]
 	for _, ending := range []string{".gz", ".zst", ".bz2", ".xz", ".lz4"} {
 		forms["lines.jsonl"+ending] = pressed(t, ending, lines)
 	}
@@ -134,51 +140,69 @@ func forms(t *testing.T, all []article) map[string][]byte {
 	return forms
 }
 
-// TestForms: the same documents give the same clusters, in whatever form they come, from a disk or from a bucket. What is removed is
+// inPlaces returns what puts a file where a job reads it from, by the places: it returns the name of the file there.
+func inPlaces(t *testing.T) map[string]func(name string, content []byte) string {
+	t.Helper()
+	disk := t.TempDir()
+	_, memory := storagetest.NewMemory(t)
+	site, roots := storagetest.ServeWeb(t)
+	t.Cleanup(storage.Register("https", web.New(hasty(), roots)))
+	t.Cleanup(storage.Register("hf", web.NewHub(hasty(), roots)))
+	t.Setenv("HF_ENDPOINT", "https://"+site.Host)
+	for _, service := range services {
+		service.serve(t)
+	}
+	in := func(written, read string) func(string, []byte) string {
+		return func(name string, content []byte) string {
+			if err := storage.WriteFile(storage.Join(written, name), content); err != nil {
+				t.Fatal(err)
+			}
+			return storage.Join(read, name)
+		}
+	}
+	return map[string]func(string, []byte) string{
+		"disk": in(disk, disk), "memory": in(memory, memory), "gs": in("gs://corpora/in", "gs://corpora/in"), "s3": in("s3://corpora/in", "s3://corpora/in"),
+		"https": in(site.Folder, "https://"+site.Host), "hf": in(storage.Join(site.Folder, "owner/name"), "hf://datasets/owner/name@v1"),
+	}
+}
+
+// TestForms: the same documents give the same clusters, in whatever form they come, from the disk, from buckets and from the web. What is removed is
 // removed from the copies in unique.
 func TestForms(t *testing.T) {
-	t.Parallel()
 	all := articles(t)
 	var want []string
 	found := forms(t, all)
-	for i, name := range append([]string{""}, slices.Sorted(maps.Keys(found))...) {
-		places := []string{"disk", "bucket"}
-		if name == "" {
-			name, places = "lines.jsonl", places[:1]
-			found[name] = asFiles(t, all, "jsonl", "")["all.jsonl"]
+	names := append([]string{"lines.jsonl"}, slices.Sorted(maps.Keys(found))...)
+	found[names[0]] = asFiles(t, all, "jsonl", "")["all.jsonl"]
+	places := inPlaces(t)
+	for _, name := range names {
+		for place, put := range places {
+			t.Run(name+"/"+place, func(t *testing.T) {
+				config := job.Default()
+				config.Input, config.Output = []string{put(name, found[name])}, filepath.Join(t.TempDir(), "out")
+				config.Emit = []string{output.Clusters, output.Unique, output.Removed}
+				summary, err := Run(t.Context(), config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
+					t.Fatalf("counts %+v", summary.Counts)
+				}
+				got := clustered(t, config.Output)
+				for i := range got {
+					got[i] = strings.NewReplacer("texts.tar/", "", "texts.zip/", "", "texts.tzst/", "", ".txt", "").Replace(got[i])
+				}
+				if slices.Sort(got); want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) || len(got) < 20 {
+					t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(want), got)
+				}
+				if copied := copies(t, outputsOf(t, config.Output, output.Unique)); copied != summary.Counts.Kept {
+					t.Errorf("unique has %d documents, and %d are kept", copied, summary.Counts.Kept)
+				}
+			})
 		}
-		t.Run(name+"/"+places[i%len(places)], func(t *testing.T) {
-			folder := t.TempDir()
-			if places[i%len(places)] == "bucket" {
-				_, folder = storagetest.NewMemory(t)
-			}
-			config := job.Default()
-			config.Input, config.Output = []string{storage.Join(folder, name)}, storage.Join(folder, "out")
-			config.Temp, config.Emit = storage.Join(folder, "temp"), []string{output.Clusters, output.Unique, output.Removed}
-			if err := storage.WriteFile(config.Input[0], found[name]); err != nil {
-				t.Fatal(err)
-			}
-			summary, err := Run(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
-				t.Fatalf("counts %+v", summary.Counts)
-			}
-			got := clustered(t, config.Output)
-			for i := range got {
-				got[i] = strings.NewReplacer("texts.tar/", "", "texts.zip/", "", "texts.tzst/", "", ".txt", "").Replace(got[i])
-			}
-			if slices.Sort(got); want == nil {
-				want = got
-			}
-			if !slices.Equal(got, want) || len(got) < 20 {
-				t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(want), got)
-			}
-			if copied := copies(t, outputsOf(t, config.Output, output.Unique)); copied != summary.Counts.Kept {
-				t.Errorf("unique has %d documents, and %d are kept", copied, summary.Counts.Kept)
-			}
-		})
 	}
 }
 

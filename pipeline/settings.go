@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline/jobservice"
@@ -34,16 +37,35 @@ type settings struct {
 
 // checkSettings checks a configuration and what it asks of this system, and reads its lists. The error is of a kind.
 func checkSettings(ctx context.Context, config job.Config) (s settings, err error) {
-	if err := config.Validate(); err != nil {
-		return s, failure.New(failure.Usage, err)
+	if s, err = readSettings(config); err != nil {
+		return s, err
 	}
-	storage.SetWaiting(storage.Waiting{Patience: time.Duration(config.StorageTimeout)})
 	if err := CheckRunner(ctx, config.Runner); err != nil {
 		return s, err
 	}
 	if err := checkOpenFiles(); err != nil {
 		return s, failure.New(failure.Storage, err)
 	}
+	return s, nil
+}
+
+// Check checks the settings of a job and lists its inputs. It returns about how many bytes of text they have. It writes nothing, and
+// asks neither an engine nor a state. The standard input is taken to be there, with no text. The error is of a kind.
+func Check(ctx context.Context, config job.Config) (bytes int64, err error) {
+	s, err := readSettings(config)
+	if err != nil || slices.Contains(slices.Concat(config.Input, config.Reference), corpus.Stdin) {
+		return 0, err
+	}
+	_, bytes, err = listing.Apart(ctx, s.Config, listing.Earlier{})
+	return bytes, err
+}
+
+// readSettings checks a configuration and reads its lists. The error is of a kind.
+func readSettings(config job.Config) (s settings, err error) {
+	if err := config.Validate(); err != nil {
+		return s, failure.New(failure.Usage, err)
+	}
+	storage.SetWaiting(storage.Waiting{Patience: time.Duration(config.StorageTimeout)})
 	config.Emit = config.Outputs()
 	s.Config = config
 	s.Scheme, err = config.Scheme()

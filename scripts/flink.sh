@@ -6,7 +6,8 @@
 #   scripts/flink.sh start        start the cluster, for many jobs
 #   scripts/flink.sh stop         stop it
 #
-# Needs Java 11 or 17 and, for the first run, Maven, which downloads 170 MB. docs/clusters.md says more. Settings:
+# A TaskManager that dies is replaced. The script needs Java 11 or 17 and, for the first run, Maven, which downloads 364 MB.
+# docs/clusters.md says more. Settings:
 #
 #   RUNJOB            the program; it is built from this tree otherwise
 #   TASK_MANAGERS     how many there are (2)
@@ -17,7 +18,7 @@
 set -euo pipefail
 shopt -s extglob
 
-engine=flink
+engine=flink download='157 MB of jars, and 207 MB that Maven needs for itself'
 rpc_port=${RPC_PORT:-6123} rest_port=${REST_PORT:-8081} job_port=${JOB_PORT:-8099}
 task_managers=${TASK_MANAGERS:-2} slots=${SLOTS:-1}
 ports=("$rpc_port" "$rest_port" "$job_port")
@@ -74,6 +75,19 @@ flink() {
 
 task_manager() { flink TM "task-manager-$1" org.apache.flink.runtime.taskexecutor.TaskManagerRunner -D "taskmanager.resource-id=task-manager-$1"; }
 
+# keep: launch each TaskManager anew that has died, until the script ends it. It stands for what starts TaskManagers on a cluster.
+keep() {
+  trap 'exit 0' TERM
+  while sleep 1; do
+    for number in $(seq "$task_managers"); do
+      if ! alive "task-manager-$number"; then
+        echo "task-manager-$number has died, and is started anew"
+        task_manager "$number"
+      fi
+    done
+  done
+}
+
 # joined FILE...: their names, with colons between them.
 joined() {
   local IFS=:
@@ -93,6 +107,7 @@ launch_all() {
     --flink-master "localhost:$rest_port" --job-host localhost --job-port "$job_port" --artifact-port 0 --expansion-port -1 \
     --artifacts-dir "$state/artifacts"
   await job-manager "$rest_port"
+  launch keeper bash "$0" keep mirrorbeam
 }
 
-main "$@"
+if [ "${1:-}" = keep ]; then keep; else main "$@"; fi

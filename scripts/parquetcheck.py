@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks with pyarrow and DuckDB that others read the Parquet files that mirrorbeam writes.
+"""Checks with pyarrow, DuckDB, pandas, Polars and datasets that others read the Parquet files that mirrorbeam writes.
 
     parquetcheck.py FOLDER            what the tests TestForOthers and TestParquetResults have written into the folder
+    parquetcheck.py --joins RUNJOB    results of that program join with their input by its own column of ids
     parquetcheck.py --make IN OUT     a Parquet file of a JSONL file with id and text, with six more columns
     parquetcheck.py --time FILE       the speed with which pyarrow and DuckDB read id and text of a file, on one core
 
@@ -13,12 +14,16 @@ annotated-NAME all of them with four more columns.
 import glob
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute
+import pyarrow.csv
+import pyarrow.json
 import pyarrow.parquet as pq
 
 
@@ -135,6 +140,65 @@ def compare(name, reader, want, got):
             sys.exit(f"{name}: row {i} is {plain(row)} for {reader}, not {expected}")
 
 
+def joins(runjob):
+    """Joins removed with the input in five libraries, whatever the type of the ids, with rows and without."""
+    texts = [f"the quick brown fox jumps over the lazy dog at number {i // 2}" for i in range(8)]
+    for kind, ids in (("integers", range(100, 108)), ("strings", [f"d{i}" for i in range(8)])):
+        for form in ("parquet", "jsonl", "csv"):
+            for rows in (8, 1):
+                with tempfile.TemporaryDirectory() as folder:
+                    table = pa.table({"id": list(ids)[:rows], "text": texts[:rows]})
+                    check_joins(runjob, folder, table, form, kind)
+    print("joins by pandas, Polars, DuckDB, pyarrow and datasets")
+
+
+def check_joins(runjob, folder, table, form, kind):
+    source, out = os.path.join(folder, f"in.{form}"), os.path.join(folder, "out")
+    write_as(table, source, form)
+    command = [runjob, "run", "--quiet", "--input", source, "--output", out, "--threshold", "0.95"]
+    subprocess.run(command + ["--emit", "clusters,pairs,removed", "--output-format", "parquet"], check=True)
+    (removed,) = glob.glob(os.path.join(out, "removed-*.parquet"))
+    want = table["id"].to_pylist()[1::2]
+    for reader, found in joined(source, removed, form):
+        if found != want:
+            sys.exit(f"{kind} in {form}: {reader} joins {found}, not {want}")
+    for name, columns in (("clusters", ["id", "cluster"]), ("pairs", ["a", "b"])):
+        schema = pq.read_schema(glob.glob(os.path.join(out, name + "-*.parquet"))[0])
+        for column in columns:
+            if schema.field(column).type != table.schema.field("id").type:
+                sys.exit(f"{kind} in {form}: {column} of {name} is {schema.field(column).type}")
+
+
+def write_as(table, path, form):
+    if form == "parquet":
+        pq.write_table(table, path)
+    elif form == "csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        with open(path, "w") as f:
+            f.writelines(json.dumps(row) + "\n" for row in table.to_pylist())
+
+
+def joined(source, removed, form):
+    """The ids that each library finds in both files, with the types that it gives the columns by itself."""
+    import datasets
+    import pandas
+    import polars
+
+    read = {"parquet": pandas.read_parquet, "csv": pandas.read_csv, "jsonl": lambda p: pandas.read_json(p, lines=True)}[form]
+    yield "pandas", sorted(read(source).merge(pandas.read_parquet(removed), on="id")["id"].tolist())
+    read = {"parquet": polars.read_parquet, "csv": polars.read_csv, "jsonl": polars.read_ndjson}[form]
+    yield "Polars", sorted(read(source).join(polars.read_parquet(removed), on="id")["id"].to_list())
+    yield "DuckDB", [row[0] for row in ask(f"SELECT i.id FROM '{source}' i JOIN '{removed}' r ON i.id = r.id ORDER BY 1")]
+    read = {"parquet": pq.read_table, "csv": pyarrow.csv.read_csv, "jsonl": pyarrow.json.read_json}[form]
+    yield "pyarrow", sorted(read(source).join(pq.read_table(removed), "id", join_type="inner")["id"].to_pylist())
+    load = {"parquet": "parquet", "csv": "csv", "jsonl": "json"}[form]
+    cache = os.path.join(os.path.dirname(source), "cache")
+    gone = set(datasets.Dataset(pq.read_table(removed))["id"])  # load_dataset refuses files without rows
+    source = datasets.load_dataset(load, data_files=source, split="train", cache_dir=cache)
+    yield "datasets", sorted(source.filter(lambda row: row["id"] in gone)["id"])
+
+
 def make(source, target):
     ids, texts = [], []
     with open(source) as f:
@@ -181,6 +245,8 @@ def speed(name):
 
 def main():
     match sys.argv[1:]:
+        case ["--joins", runjob]:
+            joins(runjob)
         case ["--make", source, target]:
             make(source, target)
         case ["--time", name]:

@@ -15,7 +15,7 @@
 #   MIRRORBEAM_CACHE  where downloads are kept (~/.cache/mirrorbeam)
 set -euo pipefail
 
-engine=spark
+engine=spark download='320 MB of jars and of what Maven needs for itself'
 master_port=${MASTER_PORT:-7077} job_port=${JOB_PORT:-8097}
 ports=("$master_port" "$job_port")
 flags=(--runner spark --endpoint "localhost:$job_port" --environment_type EXTERNAL --environment_config "localhost:${POOL_PORT:-50000}")
@@ -40,7 +40,7 @@ launch_all() {
   # All that a worker of Spark needs of a distribution is a folder of this name with the jars.
   mkdir -p "$state/home" "$state/work"
   ln -sfn "$jars" "$state/home/jars"
-  export SPARK_HOME=$state/home SPARK_SCALA_VERSION=2.12 SPARK_LOCAL_HOSTNAME=localhost SPARK_LOCAL_DIRS=$state
+  export SPARK_HOME=$state/home SPARK_SCALA_VERSION=2.12 SPARK_LOCAL_HOSTNAME=localhost SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$state
   spark master 256 org.apache.spark.deploy.master.Master --host localhost --port "$master_port" --webui-port 0
   await master "$master_port"
   for number in $(seq "${WORKERS:-2}"); do

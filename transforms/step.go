@@ -172,8 +172,8 @@ type meter struct {
 	recalled                     beam.Counter // tasks that an earlier run had done
 	span, resident               beam.Distribution
 
-	requests       []beam.Counter // by the kinds of storage
-	received, sent beam.Counter   // bytes
+	requests                []beam.Counter // by the kinds of storage
+	received, sent, fetched beam.Counter   // bytes
 }
 
 // meters has the metrics of each stage.
@@ -202,6 +202,7 @@ func newMeter(name work.Stage) *meter {
 
 		received: beam.NewCounter(string(name), work.ReceivedBytes),
 		sent:     beam.NewCounter(string(name), work.SentBytes),
+		fetched:  beam.NewCounter(string(name), work.FetchedBytes),
 	}
 	for _, kind := range storage.Kinds() {
 		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
@@ -230,6 +231,7 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	}
 	m.received.Inc(ctx, f.Spent.ReadBytes)
 	m.sent.Inc(ctx, f.Spent.WrittenBytes)
+	m.fetched.Inc(ctx, f.Spent.FetchedBytes)
 }
 
 // expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the

@@ -28,7 +28,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 
 	for _, name := range []string{output.Unique, output.Annotated} {
 		if slices.Contains(job.Rows.Emit, name) {
-			outcomes = append(outcomes, copies(at.part(name), name == output.Annotated, written, sketches))
+			outcomes = append(outcomes, copies(at.part(name), name == output.Annotated, written, sketches, clusters))
 		}
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
@@ -47,17 +47,17 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	return written
 }
 
-// copies copies the kept records of the input, or all of them with annotations.
-func copies(s stage, annotate bool, written, sketches beam.PCollection) beam.PCollection {
+// copies copies the kept records of the input, or all of them with annotations. The outcomes of Cluster only add to the counts.
+func copies(s stage, annotate bool, written, sketches, clusters beam.PCollection) beam.PCollection {
 	unique := write.Unique{
 		Annotate: annotate, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
 	var fn any = &uniqueFn{newTasks(s, unique)}
 	if annotate {
 		fn = &annotatedFn{newTasks(s, unique)}
 	}
-	return sideBySide(s, fn, exchange(s, ofSplits, written, sketches))
+	return sideBySide(s, fn, exchange(s, ofSplits, written, sketches, clusters))
 }
 
 // writeFn writes the rows of an output shard.

@@ -31,6 +31,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
+	"mirrorbeam/internal/ground/storage/web"
 	_ "mirrorbeam/internal/start/openfiles" // checks a limit before main begins
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
@@ -51,6 +52,7 @@ const (
 func main() {
 	gcs.Register()
 	s3.Register()
+	web.Register()
 	os.Exit(run(os.Args[1:]))
 }
 
@@ -63,6 +65,7 @@ func run(args []string) int {
 			return report(args, nil, err)
 		}
 		defer easeCollector()()
+		keepToRoom()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
@@ -154,7 +157,7 @@ func exitCode(err error) int {
 // leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
-	case *runCommand, *mirrorsCommand:
+	case *runCommand, *mirrorsCommand, *recutCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
 		return "; the job goes on"

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
@@ -22,6 +23,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
 	"mirrorbeam/sketch"
 )
 
@@ -31,6 +33,7 @@ type runCommand struct {
 	configFile
 	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
 	Report      bool   `help:"When the results are published, write report.html beside them, as 'runjob report' does."`
+	Check       bool   `help:"Check the settings, list the input, and end: nothing is read, written or sent to a cluster. The standard input counts as there."`
 	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }
 
@@ -45,6 +48,9 @@ type conditionMet struct{ error }
 
 // Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
+	if c.Check {
+		return c.check(ctx)
+	}
 	var done *finished.Summary
 	if c.MetricsFile != "" {
 		if err := checkMetricsFile(c.MetricsFile); err != nil {
@@ -73,6 +79,20 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	done = &summary
 	c.tell(ctx, &summary)
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
+}
+
+// check says what a job would read, or why it would not begin.
+func (c *runCommand) check(ctx context.Context) error {
+	config := c.Config
+	config.Runner = *runners.Runner
+	if err := c.checkReport(); err != nil {
+		return err
+	}
+	bytes, err := pipeline.Check(ctx, config)
+	if err == nil {
+		c.note("settings and input are in order: about %s of text", size(bytes))
+	}
+	return err
 }
 
 func conditions(s *finished.Summary) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,7 +37,7 @@ func TestPlanTextOfBands(t *testing.T) {
 }
 
 func TestSourcesText(t *testing.T) {
-	for of, want := range map[int64]string{1: "1 of 1 document of a is in b;", 3: "3 of 3 documents of a are in b;"} {
+	for of, want := range map[int64]string{1: "1 of 1 document of a is in b, too", 3: "3 of 3 documents of a are in b, too"} {
 		var b strings.Builder
 		printSources(&b, []sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {Source: "b", Documents: 9}})
 		if !strings.Contains(b.String(), want) {
@@ -53,9 +56,37 @@ func TestSize(t *testing.T) {
 
 // TestLeftBehind: an interrupted command describes its output folder only if it has one.
 func TestLeftBehind(t *testing.T) {
-	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, nil: false} {
+	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, &recutCommand{}: true, nil: false} {
 		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {
 			t.Errorf("%T: interrupted%s", command, text)
 		}
+	}
+}
+
+// TestCheck: a check finds what the job would refuse, asks no cluster and leaves nothing behind.
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		args string
+		exit int
+		says string
+	}{
+		"in order":     {"--input in.jsonl --runner flink --endpoint 127.0.0.1:1", exitDone, "settings and input are in order"},
+		"a setting":    {"--input in.jsonl --threshold 3", exitUsage, "--threshold 3"},
+		"no input":     {"--input nowhere.jsonl --runner flink --endpoint 127.0.0.1:1", exitInput, "no file matches"},
+		"stdin":        {"--input - --format jsonl", exitDone, "settings and input are in order"},
+		"the other":    {"--input in.jsonl --runner flink --region here", exitUsage, "--region: means nothing to --runner flink"},
+		"its own eyes": {"--input out --output out/below", exitInput, "out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.write("in.jsonl", between(""))
+			code, message := s.command("runjob", append([]string{"run", "--check", "--output", "out"}, strings.Fields(test.args)...)...).ends()
+			if code != test.exit || !strings.Contains(message, test.says) {
+				t.Errorf("exit code %d, want %d: %s", code, test.exit, message)
+			}
+			if _, err := os.Stat(filepath.Join(s.dir, "out")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the output folder is there: %v", err)
+			}
+		})
 	}
 }

@@ -133,7 +133,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")
 	l.add("worker-memory", &c.WorkerMemory, "SIZE", 0,
-		"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.")
+		"The same for a worker process on a cluster, which cuts the tasks of the job, too. Default: --memory; without it tasks are cut for 2GiB, and a worker aims at three quarters of what its control group, or its machine, may have.")
 	l.add("lanes", &c.Lanes, "N", 0,
 		"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.")
 	l.addStorageTimeout(&c.StorageTimeout)

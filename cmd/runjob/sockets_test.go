@@ -70,6 +70,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},
 		{args: []string{"report", "earlier"}},
+		{args: []string{"recut", "earlier", "--output", "again"}},
 		{args: []string{"state", "show", "state"}},
 		{args: []string{"state", "acknowledge", "state"}},
 		{args: []string{"state", "verify", "state"}},

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"math"
 	"net"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,8 +75,9 @@ func none(t *testing.T, what string, from <-chan string) {
 // pool is a worker pool in a process of its own.
 type pool struct {
 	*started
-	t      *testing.T
-	client fnpb.BeamFnExternalWorkerPoolClient
+	t       *testing.T
+	address string
+	client  fnpb.BeamFnExternalWorkerPoolClient
 }
 
 func startPool(t *testing.T) *pool {
@@ -98,7 +102,7 @@ func startPool(t *testing.T) *pool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { connection.Close() })
-	return &pool{j, t, fnpb.NewBeamFnExternalWorkerPoolClient(connection)}
+	return &pool{j, t, address, fnpb.NewBeamFnExternalWorkerPoolClient(connection)}
 }
 
 // start asks for a worker, and returns why there is none.
@@ -162,6 +166,9 @@ func TestWorkerPool(t *testing.T) {
 	next(t, "the engine has died", one.gone)
 	none(t, "another engine has died", two.gone)
 
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitDone {
+		t.Errorf("a probe of the pool: exit code %d: %s", code, message)
+	}
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +176,9 @@ func TestWorkerPool(t *testing.T) {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	next(t, "the pool has ended", two.gone)
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitStorage || !strings.Contains(message, "no worker pool answers at "+p.address) {
+		t.Errorf("a probe of a pool that has ended: exit code %d: %s", code, message)
+	}
 }
 
 // TestWorkerPoolKilled: no worker outlives a pool that was killed.
@@ -182,4 +192,35 @@ func TestWorkerPoolKilled(t *testing.T) {
 	next(t, "the pool was killed", e.gone)
 	next(t, "the pool was killed", e.gone)
 	_ = p.Wait() // it was killed
+}
+
+// TestRoomOfWorkers: a pool with little memory says which flag its jobs need, and that one is accepted.
+func TestRoomOfWorkers(t *testing.T) {
+	for _, test := range []struct {
+		room int64
+		want string
+	}{
+		{0, ""},
+		{3 << 30, "below 3072 MiB"},
+		{768 << 20, "give jobs --worker-memory 768MiB\n"},
+		{48 << 20, "give jobs --worker-memory 100MiB\n"},
+	} {
+		got := roomOfWorkers(test.room)
+		if !strings.Contains(got, test.want) || (got == "") != (test.want == "") || strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
+			t.Errorf("%d bytes: %q, want %q", test.room, got, test.want)
+		}
+	}
+}
+
+// TestKeepToRoom: the limit of the user stays.
+func TestKeepToRoom(t *testing.T) {
+	before := debug.SetMemoryLimit(1 << 40)
+	defer debug.SetMemoryLimit(before)
+	if keepToRoom(); debug.SetMemoryLimit(-1) != 1<<40 {
+		t.Error("the limit of the user is gone")
+	}
+	debug.SetMemoryLimit(math.MaxInt64)
+	if keepToRoom(); runtime.GOOS == "linux" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		t.Error("no limit follows from the machine")
+	}
 }

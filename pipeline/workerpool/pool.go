@@ -15,6 +15,7 @@ import (
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // grace is how long a worker has to end after it was asked to. Then it is killed.
@@ -152,6 +153,19 @@ func (p *Pool) StopWorker(_ context.Context, request *fnpb.StopWorkerRequest) (*
 		}
 	}
 	return &fnpb.StopWorkerResponse{}, nil
+}
+
+// Probe returns an error unless a pool answers at an address. It asks the pool to end a worker that nobody has.
+func Probe(ctx context.Context, address string) error {
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err == nil {
+		defer connection.Close()
+		_, err = fnpb.NewBeamFnExternalWorkerPoolClient(connection).StopWorker(ctx, &fnpb.StopWorkerRequest{WorkerId: "probe"})
+	}
+	if err != nil {
+		return fmt.Errorf("no worker pool answers at %s: %w", address, err)
+	}
+	return nil
 }
 
 // logf writes a line to the log.

@@ -173,7 +173,7 @@ def run(
       allow_removal: Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.
       fail_on: Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.
       memory: Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it (default 0).
-      worker_memory: The same for a worker process on a cluster; default: memory. Give some three quarters of what a worker of the cluster has (default 0).
+      worker_memory: The same for a worker process on a cluster, which cuts the tasks of the job, too. Default: memory; without it tasks are cut for 2GiB, and a worker aims at three quarters of what its control group, or its machine, may have (default 0).
       lanes: How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same (default 0).
       storage_timeout: How long an operation on a bucket goes on that makes no progress, as in 30s or 10m: it is tried again, with growing pauses. Default: 2m.
     """

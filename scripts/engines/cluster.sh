@@ -4,10 +4,11 @@
 #   job_port    the port of its job server
 #   ports       all ports of the cluster but the worker pool's
 #   flags       flags of Beam with which 'runjob run' reaches the cluster
+#   download    what is fetched for it the first time
 #   launch_all  a function that launches the processes
-# All processes listen on localhost alone, but for the job server, which takes no address.
+# All processes listen on localhost alone, but for the job server, which takes no address. docs/clusters.md has their ports.
 
-: "${engine:?}" "${job_port:?}" "${ports[0]:?}" "${flags[0]:?}"
+: "${engine:?}" "${download:?}" "${job_port:?}" "${ports[0]:?}" "${flags[0]:?}"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(cd "$here/../.." && pwd)
 jars=${MIRRORBEAM_CACHE:-$HOME/.cache/mirrorbeam}/engines/$engine
@@ -25,7 +26,7 @@ fetch() {
     return
   fi
   command -v mvn >/dev/null || fail "Maven (mvn) is needed to download $engine"
-  echo "downloading $engine to $jars" >&2
+  echo "downloading $engine to $jars: $download; a minute or two, and up to a quarter of an hour on a slow line or a busy machine" >&2
   rm -rf "$jars"
   mvn --quiet --batch-mode --strict-checksums --file "$here/$engine/pom.xml" \
     org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
@@ -62,18 +63,23 @@ await() {
   fail "$1 does not answer at port $2"
 }
 
-start() {
-  command -v java >/dev/null || fail 'Java is needed: version 11 or 17'
-  fetch
-  for port in "${ports[@]}" "$pool_port"; do
-    if answers "$port"; then fail "something answers at localhost:$port already"; fi
-  done
+# build: the program, unless RUNJOB names one. The first time, the compiler takes a minute or two.
+build() {
   mkdir -p "$state"
   if [ -z "${RUNJOB:-}" ]; then
     RUNJOB=$state/runjob
     (cd "$tree" && go build -o "$RUNJOB" ./cmd/runjob)
   fi
+  [ -x "$RUNJOB" ] || fail "RUNJOB: $RUNJOB is no program"
   echo "$RUNJOB" >"$state/program"
+}
+
+start() {
+  command -v java >/dev/null || fail 'Java is needed: version 11 or 17'
+  for port in "${ports[@]}" "$pool_port"; do
+    if answers "$port"; then fail "something answers at localhost:$port already"; fi
+  done
+  fetch
   launch pool "$RUNJOB" worker-pool --listen "localhost:$pool_port"
   launch_all
   await pool "$pool_port"
@@ -83,6 +89,11 @@ start() {
 # stop: end every process of the cluster, and remove what it has written.
 stop() {
   local file
+  # The keeper would replace what ends.
+  if alive keeper; then
+    kill "$(cat "$state/keeper.pid")" 2>/dev/null || true
+    while alive keeper; do sleep 0.1; done
+  fi
   for file in "$state"/*.pid; do
     if alive "$(basename "$file" .pid)"; then kill "$(cat "$file")" 2>/dev/null || true; fi
   done
@@ -117,6 +128,7 @@ main() {
   case ${1:-} in
   start)
     trap stop EXIT
+    build
     start
     trap - EXIT
     echo "the cluster runs; its files are in $state"
@@ -125,11 +137,16 @@ main() {
   stop) stop ;;
   run)
     shift
-    if ! alive job-server; then
-      trap stop EXIT
-      trap 'exit 130' INT TERM HUP
-      start
+    if alive job-server; then
+      run "$@"
+      return
     fi
+    trap stop EXIT
+    trap 'exit 130' INT TERM HUP
+    build
+    # What the job would refuse is said before anything is downloaded or started.
+    "$RUNJOB" run --check "${flags[@]}" "$@" </dev/null || exit $?
+    start
     run "$@"
     ;;
   *) fail 'use: run ARG..., start or stop; see the head of the script' ;;

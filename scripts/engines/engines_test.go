@@ -199,6 +199,7 @@ func TestSpark(t *testing.T) {
 	if !struck {
 		t.Error("no worker was killed")
 	}
+	c.checkPorts(t)
 }
 
 // TestFlink runs jobs on Flink on one slot and on two, with their temporary files on the disk and in a bucket. Then it
@@ -234,6 +235,8 @@ func TestFlink(t *testing.T) {
 		}
 	}
 	c.strike = nil
+	c.checkReplaced(t)
+	c.checkPorts(t)
 	c.checkCancel(t)
 	c.checkFinish(t, "the driver leaves", want[1], func(command *exec.Cmd) error {
 		command.Args = append(command.Args, "--async")
@@ -248,6 +251,22 @@ func TestFlink(t *testing.T) {
 		return nil
 	})
 	c.checkResume(t, want[1])
+}
+
+// checkReplaced waits until each TaskManager is there, one of which was killed.
+func (c *cluster) checkReplaced(t *testing.T) {
+	t.Run("a TaskManager is replaced", func(t *testing.T) {
+		for wait := time.Duration(0); ; wait += time.Second {
+			var found struct{ TaskManagers []struct{ ID string } }
+			if c.ask("/taskmanagers", &found); len(found.TaskManagers) == 2 {
+				return
+			}
+			if wait > time.Minute {
+				t.Fatalf("there are %v", found)
+			}
+			time.Sleep(time.Second)
+		}
+	})
 }
 
 // checkProgress runs a job on a terminal, where the stages that have ended are shown with what they have read.

@@ -25,6 +25,8 @@ type Counts struct {
 	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
 	// RepeatedIDs counts the ids that several documents of the input have, exactly.
 	RepeatedIDs int64 `json:"repeated_ids,omitempty" label:"repeated ids"`
+	// IntegerIDs counts the documents, the reference included, whose id is a whole number.
+	IntegerIDs int64 `json:"integer_ids,omitempty" label:"with a number as id"`
 	// InvalidUTF8 counts the documents with bytes that are not UTF-8, the reference's included.
 	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
 	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
@@ -57,6 +59,8 @@ type Counts struct {
 	Clusters int64 `json:"clusters"`
 	// Clustered counts the documents in clusters.
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
+	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id.
+	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the documents of the input that stay.
 	Kept int64 `json:"kept"`
 	// Removed counts the others.
@@ -68,6 +72,12 @@ type Counts struct {
 	Pairs int64 `json:"pairs"`
 	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
 	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
+}
+
+// HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a document with
+// similar ones. The counts must be those of all documents and clusters.
+func (c *Counts) HasIntegerNames() bool {
+	return c.IntegerIDs > 0 && c.IntegerIDs == c.Documents+c.ReferenceDocuments && c.NamedByRef == 0
 }
 
 // Skipped says what was not compared.

@@ -12,9 +12,9 @@ import (
 // Member is a row of clusters: a document in a cluster of two or more.
 type Member struct {
 	// Cluster is the name of its cluster: the first document of it.
-	Cluster string `json:"cluster" parquet:"cluster,dict"`
+	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
 	// ID is its id, or its ref if it has none of its own.
-	ID string `json:"id" parquet:"id"`
+	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref string `json:"ref" parquet:"ref"`
 	// Kept says that it stays if duplicates are removed.
@@ -34,10 +34,23 @@ type Member struct {
 // RoundMean rounds a mean similarity to the four digits that rows have of it.
 func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
 
+// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
+func (m *Member) UnmarshalJSON(b []byte) error {
+	type plain Member
+	row := struct {
+		*plain
+		Cluster name `json:"cluster"`
+		ID      name `json:"id"`
+	}{plain: (*plain)(m)}
+	err := json.Unmarshal(b, &row)
+	m.Cluster, m.ID = string(row.Cluster), string(row.ID)
+	return err
+}
+
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
-func (m Member) AppendJSON(b []byte) []byte {
-	b = quoting.AppendQuoted(append(b, `{"cluster":`...), m.Cluster)
-	b = quoting.AppendQuoted(append(b, `,"id":`...), m.ID)
+func (m Member) AppendJSON(b []byte, names Names) []byte {
+	b = names.append(append(b, `{"cluster":`...), m.Cluster)
+	b = names.append(append(b, `,"id":`...), m.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
 	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
 	b = appendNumbers(b, number{`,"similarity":`, m.Similarity})
@@ -50,7 +63,7 @@ func (m Member) AppendJSON(b []byte) []byte {
 // parsePlain reads a line that AppendJSON has written, if its names need no escapes.
 func (m *Member) parsePlain(line []byte) bool {
 	last, l := *m, plainLine{rest: line, ok: true}
-	*m = Member{Cluster: l.text(`{"cluster":"`, last.Cluster), ID: l.text(`,"id":"`, last.ID), Ref: l.text(`,"ref":"`, last.Ref)}
+	*m = Member{Cluster: l.name(`{"cluster":`, last.Cluster), ID: l.name(`,"id":`, last.ID), Ref: l.text(`,"ref":"`, last.Ref)}
 	m.Kept, m.Similarity = l.flag(`,"kept":`), l.number(`,"similarity":`)
 	m.Size, m.Least, m.Mean = int64(l.number(`,"size":`)), l.number(`,"least":`), l.number(`,"mean":`)
 	m.Reference = l.take(`,"reference":true`)
@@ -60,25 +73,39 @@ func (m *Member) parsePlain(line []byte) bool {
 // Removal is a row of removed: a document for which another one is kept.
 type Removal struct {
 	// ID is the id of the removed document.
-	ID string `json:"id" parquet:"id"`
+	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
 	// Cluster is the name of its cluster.
-	Cluster string `json:"cluster" parquet:"cluster,dict"`
+	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
 	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
-	KeptID string `json:"kept_id" parquet:"kept_id,dict"`
+	KeptID string `json:"kept_id" parquet:"kept_id,dict" names:"document"`
 	// Similarity is how similar it is to that one.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Reference says that the kept document is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 }
 
+// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
+func (r *Removal) UnmarshalJSON(b []byte) error {
+	type plain Removal
+	row := struct {
+		*plain
+		ID      name `json:"id"`
+		Cluster name `json:"cluster"`
+		KeptID  name `json:"kept_id"`
+	}{plain: (*plain)(r)}
+	err := json.Unmarshal(b, &row)
+	r.ID, r.Cluster, r.KeptID = string(row.ID), string(row.Cluster), string(row.KeptID)
+	return err
+}
+
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
-func (r Removal) AppendJSON(b []byte) []byte {
-	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
+func (r Removal) AppendJSON(b []byte, names Names) []byte {
+	b = names.append(append(b, `{"id":`...), r.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
-	b = quoting.AppendQuoted(append(b, `,"cluster":`...), r.Cluster)
-	b = quoting.AppendQuoted(append(b, `,"kept_id":`...), r.KeptID)
+	b = names.append(append(b, `,"cluster":`...), r.Cluster)
+	b = names.append(append(b, `,"kept_id":`...), r.KeptID)
 	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
 	b = appendMark(b, "reference", r.Reference)
 	return append(b, "}\n"...)
@@ -87,7 +114,7 @@ func (r Removal) AppendJSON(b []byte) []byte {
 // Sketch is a row of sketches: the fingerprints of a document.
 type Sketch struct {
 	// ID is its id, or its ref if it has none of its own.
-	ID string `json:"id" parquet:"id"`
+	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
 	// Shingles is the number of its distinct shingles or features.
@@ -108,9 +135,21 @@ func SimHashText(words []uint64, bits int) string {
 	return string(b)
 }
 
+// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
+func (s *Sketch) UnmarshalJSON(b []byte) error {
+	type plain Sketch
+	row := struct {
+		*plain
+		ID name `json:"id"`
+	}{plain: (*plain)(s)}
+	err := json.Unmarshal(b, &row)
+	s.ID = string(row.ID)
+	return err
+}
+
 // AppendJSON appends the row as a line of JSON.
-func (s Sketch) AppendJSON(b []byte) []byte {
-	b = quoting.AppendQuoted(append(b, `{"id":`...), s.ID)
+func (s Sketch) AppendJSON(b []byte, names Names) []byte {
+	b = names.append(append(b, `{"id":`...), s.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), s.Ref)
 	b = strconv.AppendInt(append(b, `,"shingles":`...), s.Shingles, 10)
 	b = append(append(b, `,"simhash":"`...), s.SimHash...)
@@ -272,7 +311,7 @@ func NewHammingMatch(distance, bits int) Match {
 }
 
 // AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out, but for a distance of 0.
-func (m Match) AppendJSON(b []byte) []byte {
+func (m Match) AppendJSON(b []byte, _ Names) []byte {
 	b = append(append(b, `{"id":`...), m.ID...)
 	b = append(append(b, `,"ref":`...), m.Ref...)
 	b = append(append(b, `,"match":`...), m.Match...)

@@ -250,35 +250,32 @@ const (
 // Rows writes the rows of one output file in any format of [Formats]. It is not for concurrent use.
 type Rows[T any] struct {
 	file    *Writer
+	names   Names
 	columns *parquetfile.Writer[T] // nil unless the format is Parquet
 	row     T                      // the last one
 	line    []byte
 }
 
-// table is the rows of an output as a table of Parquet.
-type table struct {
-	name string
-	// without are the fields of the rows that are no columns.
-	without []string
-}
-
 // NewRows makes a file in the folder dir, under a random name. Pairs have [NewPairRows].
-func NewRows[T any](dir string, file File, format Format) (*Rows[T], error) {
+func NewRows[T any](dir string, file File, format Format, names Names) (*Rows[T], error) {
 	name := reflect.TypeFor[T]().Name()
 	if file.Output == Clusters {
 		name = "Cluster" // as the first versions called their rows
 	}
-	return newRows[T](dir, file, format, table{name: name})
+	return newRows[T](dir, file, format, names, parquetfile.Table{Name: name})
 }
 
-func newRows[T any](dir string, file File, format Format, of table) (*Rows[T], error) {
+func newRows[T any](dir string, file File, format Format, names Names, of parquetfile.Table) (*Rows[T], error) {
 	w, err := NewWriter(dir, file, format)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows[T]{file: w}
+	r := &Rows[T]{file: w, names: names}
 	if format == Parquet {
-		r.columns = parquetfile.NewWriter[T](w, of.name, of.without...)
+		if names == Integers {
+			of.Integers = nameColumns(reflect.TypeFor[T]())
+		}
+		r.columns = parquetfile.NewWriter[T](w, of)
 	}
 	return r, nil
 }
@@ -287,7 +284,7 @@ func newRows[T any](dir string, file File, format Format, of table) (*Rows[T], e
 func (r *Rows[T]) Write(row T) error {
 	if r.columns == nil {
 		r.row = row
-		r.line = AppendRow(r.line[:0], &r.row)
+		r.line = appendRow(r.line[:0], &r.row, r.names)
 		return r.file.Row(r.line)
 	}
 	r.file.Count(1)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/parquetfile"
 	"mirrorbeam/sketch"
 )
 
@@ -19,24 +19,24 @@ const (
 )
 
 // tables are the rows of pairs as tables of Parquet, by their kind.
-var tables = map[string]table{
-	SetPair:     {"Pair", []string{"JaccardWhole", "Hamming", "Cosine", "Rarity"}},
-	PartialPair: {"PartialPair", []string{"Hamming", "Cosine", "Spans", "MoreSpans", "Rarity"}},
-	RarePair:    {"RarePair", []string{"JaccardWhole", "Hamming", "Cosine"}},
-	HammingPair: {"HammingPair", []string{"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity"}},
+var tables = map[string]parquetfile.Table{
+	SetPair:     {Name: "Pair", Without: []string{"JaccardWhole", "Hamming", "Cosine", "Rarity"}},
+	PartialPair: {Name: "PartialPair", Without: []string{"Hamming", "Cosine", "Spans", "MoreSpans", "Rarity"}},
+	RarePair:    {Name: "RarePair", Without: []string{"JaccardWhole", "Hamming", "Cosine"}},
+	HammingPair: {Name: "HammingPair", Without: []string{"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity"}},
 }
 
 // NewPairRows makes a file of pairs of a kind in the folder dir, under a random name.
-func NewPairRows(dir string, file File, format Format, kind string) (*Rows[Pair], error) {
-	return newRows[Pair](dir, file, format, tables[kind])
+func NewPairRows(dir string, file File, format Format, kind string, names Names) (*Rows[Pair], error) {
+	return newRows[Pair](dir, file, format, names, tables[kind])
 }
 
 // Pair is a row of pairs: a verified edge. A job scores its pairs by sets or by the distance of fingerprints.
 type Pair struct {
 	// A is the first document of the two, in document order.
-	A string `json:"a" parquet:"a,dict"`
+	A string `json:"a" parquet:"a,dict" names:"document"`
 	// B is the second document.
-	B string `json:"b" parquet:"b"`
+	B string `json:"b" parquet:"b" names:"document"`
 	// Jaccard is the similarity of the two sets of shingles, from 0 to 1.
 	Jaccard float64 `json:"jaccard,omitempty" parquet:"jaccard"`
 	// ContainmentA is the share of A that B has.
@@ -144,10 +144,23 @@ func Cosine(distance, bits int) float64 {
 	return math.Round(sketch.Cosine(distance, bits)*1e4) / 1e4
 }
 
+// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
+func (p *Pair) UnmarshalJSON(b []byte) error {
+	type plain Pair
+	row := struct {
+		*plain
+		A name `json:"a"`
+		B name `json:"b"`
+	}{plain: (*plain)(p)}
+	err := json.Unmarshal(b, &row)
+	p.A, p.B = string(row.A), string(row.B)
+	return err
+}
+
 // AppendJSON appends the row as a line of JSON, with the fields of its kind. Those that say no, or nothing, are left out.
-func (p Pair) AppendJSON(b []byte) []byte {
-	b = quoting.AppendQuoted(append(b, `{"a":`...), p.A)
-	b = quoting.AppendQuoted(append(b, `,"b":`...), p.B)
+func (p Pair) AppendJSON(b []byte, names Names) []byte {
+	b = names.append(append(b, `{"a":`...), p.A)
+	b = names.append(append(b, `,"b":`...), p.B)
 	switch p.Kind {
 	case HammingPair:
 		b = strconv.AppendInt(append(b, `,"hamming":`...), p.Hamming, 10)
@@ -186,7 +199,7 @@ func (p Pair) AppendJSON(b []byte) []byte {
 // escapes.
 func (p *Pair) parsePlain(line []byte) bool {
 	last, l := *p, plainLine{rest: line, ok: true}
-	*p = Pair{A: l.text(`{"a":"`, last.A), B: l.text(`,"b":"`, last.B)}
+	*p = Pair{A: l.name(`{"a":`, last.A), B: l.name(`,"b":`, last.B)}
 	p.Jaccard, p.ContainmentA, p.ContainmentB = l.number(`,"jaccard":`), l.number(`,"containment_a":`), l.number(`,"containment_b":`)
 	if l.take(`,"jaccard_whole":`) {
 		p.JaccardWhole = l.number("")

@@ -25,12 +25,16 @@ import (
 
 // appender is a row that appends itself as a line of JSON. Rows that may be as many as documents do so, since that
 // takes a tenth of the time.
-type appender interface{ AppendJSON(b []byte) []byte }
+type appender interface {
+	AppendJSON(b []byte, names Names) []byte
+}
 
 // AppendRow appends a row as a line of JSON, which encoding/json reads back.
-func AppendRow(b []byte, row any) []byte {
+func AppendRow(b []byte, row any) []byte { return appendRow(b, row, Texts) }
+
+func appendRow(b []byte, row any, names Names) []byte {
 	if self, is := row.(appender); is {
-		return self.AppendJSON(b)
+		return self.AppendJSON(b, names)
 	}
 	return append(appendValue(b, reflect.Indirect(reflect.ValueOf(row))), '\n')
 }
@@ -120,6 +124,22 @@ func (l *plainLine) text(start, last string) string {
 	}
 	content := l.rest[:end]
 	if l.rest = l.rest[end+1:]; string(content) == last {
+		return last
+	}
+	return string(content)
+}
+
+// name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often the last one.
+func (l *plainLine) name(start, last string) string {
+	if l.ok = l.ok && l.take(start); l.ok && len(l.rest) > 0 && l.rest[0] == '"' {
+		return l.text(`"`, last)
+	}
+	end := max(bytes.IndexAny(l.rest, ",}"), 0)
+	if l.ok = l.ok && corpus.IsInteger(l.rest[:end]); !l.ok {
+		return ""
+	}
+	content := l.rest[:end]
+	if l.rest = l.rest[end:]; string(content) == last {
 		return last
 	}
 	return string(content)

@@ -19,12 +19,12 @@ import (
 func fileOf[T any](t *testing.T, format Format, rows ...T) string {
 	t.Helper()
 	dir := t.TempDir()
-	of := table{name: "rows"}
+	of := parquetfile.Table{Name: "rows"}
 	if pair, is := any(*new(T)).(Pair); is && len(rows) > 0 {
 		pair = any(rows[0]).(Pair)
 		of = tables[pair.Kind]
 	}
-	w, err := newRows[T](dir, File{Name: "rows", Output: "rows"}, format, of)
+	w, err := newRows[T](dir, File{Name: "rows", Output: "rows"}, format, Texts, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func FuzzDeclaredRows(f *testing.F) {
 func BenchmarkRows(b *testing.B) {
 	for _, format := range []Format{JSONL, JSONLZstd, Parquet} {
 		b.Run(string(format), func(b *testing.B) {
-			w, err := NewRows[Member](b.TempDir(), File{Name: "rows", Output: "rows"}, format)
+			w, err := NewRows[Member](b.TempDir(), File{Name: "rows", Output: "rows"}, format, Texts)
 			if err != nil {
 				b.Fatal(err)
 			}

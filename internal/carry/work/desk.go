@@ -135,7 +135,8 @@ func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block,
 	})
 }
 
-// Do does a task: it finds the task's pieces, and afterwards closes its run.
+// Do does a task, and afterwards closes its run. It finds the pieces of each of the task's shards, and does them one after the
+// other.
 func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
 	w.beginLarge = func() error { return BeginLarge(ctx) }
 	defer w.endLarge()
@@ -143,16 +144,20 @@ func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *D
 		w.Reader.Close()
 		w.Figures.Pieces, w.Figures.Read = w.Reader.Pieces, w.Reader.Bytes
 	}()
-	if t.Catalog != "" {
-		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
-			return err
-		}
-	}
 	w.Runs.Begin(&w.Run)
 	defer w.Run.Abort()
 	w.Run.Stopped, w.Reader.Stopped = ctx.Err, ctx.Err
-	if err := do(ctx, t, w); err != nil {
-		return err
+	for _, number := range append([]int{t.Number}, t.Also...) {
+		one := t
+		one.Number, one.Also = number, nil
+		if t.Catalog != "" {
+			if w.Pieces, err = runfile.ReadCatalog(t.Catalog, number); err != nil {
+				return err
+			}
+		}
+		if err := do(ctx, one, w); err != nil {
+			return err
+		}
 	}
 	w.Outcome.Run, err = w.Run.Close()
 	w.Figures.Written = w.Run.Written()
@@ -197,30 +202,50 @@ type Task struct {
 	Documents int64
 	// Shingles is the number of shingles in their sets together.
 	Shingles int64
-	Catalog  string
+	// IntegerNames says that rows call documents by whole numbers.
+	IntegerNames bool
+	Catalog      string
+	// Also are further shards that the task does after Number. What it writes for them goes to one run file.
+	Also []int
 }
 
-const taskHeader = 28
+const taskHeader = 33
 
 // Encode encodes the task as an element.
 func (t Task) Encode() []byte {
-	b := make([]byte, 0, taskHeader+len(t.Catalog))
+	b := make([]byte, 0, taskHeader+4*len(t.Also)+len(t.Catalog))
 	for _, number := range []int{t.Number, t.Step, t.Shards} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Shingles))
+	if t.IntegerNames {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Also)))
+	for _, number := range t.Also {
+		b = binary.LittleEndian.AppendUint32(b, uint32(number))
+	}
 	return append(b, t.Catalog...)
 }
 
 // DecodeTask reads an element that Encode made.
 func DecodeTask(element []byte) Task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
-	return Task{
+	t := Task{
 		Number: number(0), Step: number(1), Shards: number(2),
 		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
-		Catalog: string(element[taskHeader:]),
+		IntegerNames: element[28] == 1,
 	}
+	const alsoAt = 29
+	also := int(binary.LittleEndian.Uint32(element[alsoAt:]))
+	for i := range also {
+		t.Also = append(t.Also, int(binary.LittleEndian.Uint32(element[taskHeader+4*i:])))
+	}
+	t.Catalog = string(element[taskHeader+4*also:])
+	return t
 }
 
 // Delivery says which tasks an exchange makes and which pieces they get.
@@ -235,6 +260,26 @@ type Delivery struct {
 	Shards int
 	// Output makes a task for every output shard.
 	Output bool
+	// OnlyCounted are stages whose outcomes add to the counts, and whose records no task gets.
+	OnlyCounted []Stage
+	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several shards.
+	Into int
+}
+
+const (
+	// Up to manyPieces, the pieces that the tasks of a stage write cost little. Beyond, tasks do several shards each: as long as there
+	// are enoughTasks for all workers, and mostTogether at most, since a task holds its run file on the local disk.
+	manyPieces   = 1 << 18
+	enoughTasks  = 64
+	mostTogether = 16
+)
+
+// Together returns how many shards each task of a stage does, where there are so many shards, each of which writes into so many.
+func Together(shards, into int) int {
+	if int64(shards)*int64(into) <= manyPieces {
+		return 1
+	}
+	return min((shards-1)/enoughTasks+1, mostTogether)
 }
 
 // The number of shards of an output depends only on the documents, so the same corpus gives the same files. Each shard
@@ -272,8 +317,12 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 		}
 	}
 	slices.Sort(shards)
-	for _, shard := range slices.Compact(shards) {
-		emit(Task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
+	shards = slices.Compact(shards)
+	for some := range slices.Chunk(shards, Together(len(shards), d.Into)) {
+		emit(Task{
+			Number: some[0], Also: some[1:], Step: d.Step, Shards: all, Documents: counts.Documents,
+			IntegerNames: counts.HasIntegerNames(), Catalog: catalog,
+		})
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ type Runs struct {
 	// goes wrong. Tests set it, to see that nothing of that changes results. It excludes Release.
 	Unreliable uint64
 	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
-	// set itself.
+	// set itself, see [Room].
 	Memory int64
 	// Patience is how long an operation on a bucket goes on that makes no progress; 0: the usual time.
 	Patience time.Duration

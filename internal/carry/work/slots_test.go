@@ -152,7 +152,7 @@ func TestDesk(t *testing.T) {
 		return o, err
 	}
 	o, err := do(tasks[1], func(_ context.Context, task Task, w *Desk) error {
-		if task != tasks[1] || task.Step != 3 || task.Documents != 77 {
+		if task.Number != tasks[1].Number || task.Step != 3 || task.Documents != 77 {
 			t.Errorf("task %+v, want %+v", task, tasks[1])
 		}
 		keys, err := w.Read(1, records.Keys)

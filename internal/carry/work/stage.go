@@ -49,6 +49,7 @@ var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Narr
 // Names of the metrics of a stage that say what its tasks asked of buckets.
 const (
 	ReceivedBytes = "received_bytes"
+	FetchedBytes  = "fetched_bytes"
 	SentBytes     = "sent_bytes"
 )
 

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -72,8 +74,8 @@ func TestElements(t *testing.T) {
 		t.Error("a broken outcome is taken")
 	}
 
-	sent := Task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog"}
-	if got := DecodeTask(sent.Encode()); got != sent {
+	sent := Task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog", Also: []int{1<<31 + 9}}
+	if got := DecodeTask(sent.Encode()); !reflect.DeepEqual(got, sent) {
 		t.Errorf("task %+v, want %+v", got, sent)
 	}
 }
@@ -191,5 +193,46 @@ func TestOutputShards(t *testing.T) {
 		if got := OutputShards(findings.Counts{Documents: documents}); got != want {
 			t.Errorf("%d documents in %d shards, want %d", documents, got, want)
 		}
+	}
+}
+
+// TestTogether: where tasks would write very many pieces, each does neighbouring shards, every shard is done once, and what a task
+// writes for all of them is in one run file.
+func TestTogether(t *testing.T) {
+	for _, c := range [][3]int{{1, 1 << 30, 1}, {512, 512, 1}, {513, 512, 9}, {100, 1 << 20, 2}, {1 << 20, 1 << 20, mostTogether}} {
+		if got := Together(c[0], c[1]); got != c[2] {
+			t.Errorf("%d shards, %d pieces each: %d together, want %d", c[0], c[1], got, c[2])
+		}
+	}
+	dir := t.TempDir()
+	var all []int
+	for shard := range 200 {
+		all = append(all, shard)
+	}
+	d := Delivery{Needed: []runfile.Kind{records.Keys}, Into: manyPieces}
+	var done []int
+	var tasks int
+	err := d.Deliver(dir, []string{writeRun(t, dir, 1, records.Keys, all...)}, findings.Counts{}, func(task Task) {
+		tasks++
+		var outcome Outcome
+		desk := Desk{Memory: &Memory{}, Runs: Runs{Folder: Path(dir), Held: 1 << 20}, Outcome: &outcome, Hold: func(any) {}}
+		var own []int
+		err := desk.Do(t.Context(), task, func(_ context.Context, one Task, w *Desk) error {
+			packed, err := w.Read(0, records.Keys)
+			if len(packed) != 2 || packed[1] != byte(one.Number) || len(one.Also) > 0 {
+				t.Errorf("shard %d has %v, and %v", one.Number, packed, one.Also)
+			}
+			own = append(own, one.Number)
+			_, errWrite := w.Run.Record(records.Keys, 3, 5)
+			return errors.Join(err, errWrite)
+		})
+		pieces, errRead := runfile.Pieces(outcome.Run)
+		if err := errors.Join(err, errRead); err != nil || len(pieces) != 1 || pieces[0].Length != int64(5*len(own)) {
+			t.Errorf("shards %v wrote %+v (%v)", own, pieces, err)
+		}
+		done = append(done, own...)
+	})
+	if err != nil || tasks != 50 || !slices.Equal(done, all) {
+		t.Errorf("%d tasks did %v (%v)", tasks, done, err)
 	}
 }

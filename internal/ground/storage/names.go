@@ -51,6 +51,13 @@ func Of(name string) (Storage, error) {
 	return s, nil
 }
 
+// IsReadOnly reports whether a name is of a storage to which nothing can be written.
+func IsReadOnly(name string) bool {
+	s, err := Of(name)
+	_, is := s.(ReadOnly)
+	return err == nil && is
+}
+
 // Scheme returns the part of a name before ://, or "" for a local path.
 func Scheme(name string) string {
 	scheme, _, found := strings.Cut(name, "://")
@@ -58,6 +65,15 @@ func Scheme(name string) string {
 		return ""
 	}
 	return scheme
+}
+
+// WithoutQuery returns an address of the web without the question mark and what follows it, which is no part of the name of a
+// file. Other names stay as they are.
+func WithoutQuery(name string) string {
+	if Scheme(name) == "https" {
+		name, _, _ = strings.Cut(name, "?")
+	}
+	return name
 }
 
 // Join returns the name of an item in a folder.

@@ -11,18 +11,23 @@ const (
 	Writing
 	Copying
 	Removing
+	// Fetching is any request to a server of the web.
+	Fetching
 	kinds
 )
 
 // kindNames are the names of the kinds, and prices the dollars for a thousand requests: list prices of Google Cloud Storage in one
-// region (us-central1, Standard, November 2026). Those of Amazon S3 in us-east-1 are the same.
+// region (us-central1, Standard, November 2026). Those of Amazon S3 in us-east-1 are the same. Servers
+// of the web ask for nothing.
 var (
-	kindNames = [kinds]string{"list", "describe", "read", "write", "copy", "remove"}
-	prices    = [kinds]float64{0.005, 0.0004, 0.0004, 0.005, 0.005, 0}
+	kindNames = [kinds]string{"list", "describe", "read", "write", "copy", "remove", "fetch"}
+	prices    = [kinds]float64{0.005, 0.0004, 0.0004, 0.005, 0.005, 0, 0}
 )
 
 // Kinds returns all kinds of requests.
-func Kinds() []Kind { return []Kind{Listing, Describing, Reading, Writing, Copying, Removing} }
+func Kinds() []Kind {
+	return []Kind{Listing, Describing, Reading, Writing, Copying, Removing, Fetching}
+}
 
 // String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k] }
@@ -36,6 +41,8 @@ type Spent struct {
 	Requests [kinds]int64
 	// ReadBytes and WrittenBytes are what was received and sent of the contents of files.
 	ReadBytes, WrittenBytes int64
+	// FetchedBytes is what was received from servers of the web.
+	FetchedBytes int64
 }
 
 // Add adds other counts.
@@ -45,6 +52,7 @@ func (s *Spent) Add(other Spent) {
 	}
 	s.ReadBytes += other.ReadBytes
 	s.WrittenBytes += other.WrittenBytes
+	s.FetchedBytes += other.FetchedBytes
 }
 
 // Spender is a Storage that counts its requests.

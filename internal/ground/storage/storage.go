@@ -220,6 +220,12 @@ type Reopener interface {
 	Reopen(info Info) (File, error)
 }
 
+// ReadOnly is a Storage to which nothing can be written.
+type ReadOnly interface {
+	// IsReadOnly only tells such a storage from others.
+	IsReadOnly()
+}
+
 // ErrChanged is the cause of a read that fails because the file is another one than when it was opened or described.
 var ErrChanged = errors.New("the file was replaced or removed after it was opened")
 

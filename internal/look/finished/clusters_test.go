@@ -23,7 +23,7 @@ func TestClusters(t *testing.T) {
 		{Cluster: "d", ID: "d", Kept: true, Size: 2, Least: 1, Mean: 1},
 		{Cluster: "d", ID: "e", Size: 2, Least: 1, Mean: 1},
 	} {
-		rows = row.AppendJSON(rows)
+		rows = row.AppendJSON(rows, output.Texts)
 	}
 	read := func(content []byte) (seen []string, all []Cluster, err error) {
 		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(output.Clusters, 0, 1, output.JSONL)), content, 0o666); err != nil {

@@ -173,6 +173,15 @@ func (f *Folder) readJSON(name string, value any) error {
 // Shingles returns shingles that did not count, [output.IgnoredShingles] or [output.CommonShingles], in ascending order. It is an
 // error if the job has not written them.
 func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
+	packed, err := f.Packed(name)
+	if err != nil {
+		return nil, err
+	}
+	return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+}
+
+// Packed returns the same shingles as they are packed in a sketch block.
+func (f *Folder) Packed(name string) ([]byte, error) {
 	paths := f.Paths(name)
 	if len(paths) != 1 {
 		return nil, fmt.Errorf("results in %s do not say which shingles were left out: run the job again with this version of the program", f.Path)
@@ -181,7 +190,7 @@ func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results in %s cannot be read: %w", f.Path, err)
 	}
-	return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+	return packed, nil
 }
 
 // Need is an error unless the job has written at least one of the outputs.
@@ -233,13 +242,13 @@ type Cost struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the most that the temporary files took on disk.
 	TempBytes int64 `json:"temp_bytes"`
-	// Requests are what the job asked of buckets, by kind, until it published; missing if it used none.
+	// Requests are what the job asked of buckets and servers of the web, by kind, until it published; missing if it used none.
 	Requests []Requests `json:"requests,omitempty"`
 }
 
-// Requests are requests of one kind to buckets.
+// Requests are requests of one kind to buckets or servers of the web.
 type Requests struct {
-	// Kind is list, describe, read, write, copy or remove.
+	// Kind is list, describe, read, write, copy or remove, for buckets, or fetch, for servers of the web.
 	Kind string `json:"kind"`
 	// Requests is their number. What was tried again counts again.
 	Requests int64 `json:"requests"`
@@ -258,6 +267,8 @@ func RequestsOf(spent storage.Spent) (all []Requests) {
 			r.Bytes = spent.ReadBytes
 		case storage.Writing:
 			r.Bytes = spent.WrittenBytes
+		case storage.Fetching:
+			r.Bytes = spent.FetchedBytes
 		}
 		if r.Requests > 0 {
 			all = append(all, r)

@@ -65,7 +65,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 func writeShard[T any](t *testing.T, folder, name string, format output.Format, row T) output.File {
 	t.Helper()
 	of, _, _ := strings.Cut(name, "-")
-	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format)
+	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format, output.Texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestRowsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(path, "pairs-00001-of-00002.jsonl")
-	if err := os.WriteFile(name, []byte("{\"a\":\"x\",\"b\":\"y\",\"jaccard\":1}\n{\"a\":1}\n"), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte("{\"a\":\"x\",\"b\":\"y\",\"jaccard\":1}\n{\"a\":true}\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	rows, last := 0, error(nil)

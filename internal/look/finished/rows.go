@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/corpus"
 )
 
 // Members gives the rows of clusters in their order, an error last.
@@ -85,6 +86,9 @@ func naming(names []string) (isNamed func(line []byte) bool, isWanted func(field
 	for _, name := range names {
 		all[name] = true
 		quoted = append(quoted, quoting.AppendQuoted(nil, name))
+		if corpus.IsInteger([]byte(name)) {
+			quoted = append(quoted, []byte(":"+name+",")) // as output.Integers are written
+		}
 	}
 	isNamed = func(line []byte) bool {
 		return slices.ContainsFunc(quoted, func(name []byte) bool { return bytes.Contains(line, name) })

@@ -251,7 +251,7 @@ func inputRequests(inputs *documents.Inputs) *InputRequests {
 	r, stored := InputRequests{}, 0.
 	for i := range inputs.Files {
 		for _, file := range inputs.Files[i].All() {
-			if storage.Scheme(file.Path) == "" {
+			if !isPaid(file.Path) {
 				continue
 			}
 			stored++
@@ -271,7 +271,7 @@ func inputRequests(inputs *documents.Inputs) *InputRequests {
 		for _, stretch := range split {
 			file := &inputs.Files[stretch.File]
 			switch {
-			case file.Members != nil || storage.Scheme(file.Path) == "":
+			case file.Members != nil || !isPaid(file.Path):
 			case file.Parts == nil, file.Size <= columnAtOnce: // which is read at once
 				r.Reads++
 			default:
@@ -283,6 +283,9 @@ func inputRequests(inputs *documents.Inputs) *InputRequests {
 	r.Dollars = storage.Listing.Dollars(r.Lists) + storage.Reading.Dollars(r.Reads)
 	return &r
 }
+
+// isPaid reports whether each request for a file has a price: it is in a bucket.
+func isPaid(path string) bool { return storage.Scheme(path) != "" && !storage.IsReadOnly(path) }
 
 // partReadsOf returns the requests for the row groups of a stretch.
 func partReadsOf(file *corpus.File, stretch corpus.Stretch) (reads float64) {

@@ -25,6 +25,8 @@ type Cut struct {
 	// place, at 8 bytes a shingle.
 	RunBytes   float64 `json:"run_bytes"`
 	PlaceBytes float64 `json:"place_bytes"`
+	// CountBytes is how many bytes of shingles a task that counts them may hold.
+	CountBytes float64 `json:"count_bytes"`
 }
 
 // Stage says what the tasks of a stage read and write of the temporary files, as summary.json counts it.
@@ -55,6 +57,7 @@ type traffic struct {
 	// Parts of the similarity graph: the ones that group makes, of the given number of edges, and the ones that score makes.
 	starParts, stars, scoredParts float64
 	memberTasks, clustered        float64
+	partsOfTask, splitsOfTask     float64 // that a task of cluster does
 	// planned is what the steps between stages write.
 	planned float64
 	// ahead is the number of pieces that come with others in a bucket, since they are read one after the other.
@@ -130,12 +133,16 @@ func (t *traffic) stretches() float64 {
 func (t *traffic) spread() {
 	written := t.Ordered*records.CountedSize + t.stretches()*records.StretchHeader
 	t.inTurn(t.Blocks, t.sets)
-	t.shingles = t.sections(t.Splits, written, t.stretches(), float64(methods.CountTasks(int64(t.Ordered))))
+	t.shingles = t.sections(t.Splits, written, t.stretches(), t.countTasks())
 	t.add(Stage{work.Spread, t.Splits, t.Blocks, t.sets, written})
 }
 
+func (t *traffic) countTasks() float64 {
+	return float64(methods.CountTasks(int64(t.Ordered), int64(t.CountBytes)))
+}
+
 func (t *traffic) count() {
-	tasks := float64(methods.CountTasks(int64(t.Ordered)))
+	tasks := t.countTasks()
 	written := t.Ordered + t.stretches()*records.StretchHeader
 	t.frequencies = t.sections(tasks, written, t.stretches(), t.Splits)
 	t.add(Stage{work.Count, tasks, t.shingles, t.written(work.Spread), written})
@@ -203,6 +210,9 @@ func (t *traffic) gather() {
 	s.Tasks = parts + splits
 	s.Pieces += splits + share*t.Blocks + blocks
 	s.ReadBytes += t.Gathered*records.WantedSize + share*t.documents + blocks/max(t.Blocks, 1)*t.sets
+	if blocks > share*t.Blocks/2 { // who reads most blocks reads them one after the other
+		t.inTurn(share*t.Blocks+blocks, share*t.documents+blocks/max(t.Blocks, 1)*t.sets)
+	}
 	t.placedSets = t.sections(splits, t.placed(), t.Gathered, t.places())
 	s.WrittenBytes += t.placed()
 	t.add(s)
@@ -251,20 +261,26 @@ func (t *traffic) cluster() {
 	share := t.memberTasks / max(t.Splits, 1)
 	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
 	parts := t.starParts + t.scoredParts
+	t.partsOfTask, t.splitsOfTask = t.together(parts), t.together(t.memberTasks)
 	if t.sets == 0 {
 		t.inTurn(share*t.Blocks, share*t.documents)
 	}
 	t.add(Stage{
-		work.Cluster, parts + t.memberTasks, 2*parts + t.memberTasks + share*t.Blocks,
+		work.Cluster, parts/t.partsOfTask + t.memberTasks/t.splitsOfTask, 2*parts + t.memberTasks + share*t.Blocks,
 		t.clustered*(records.NodePositionSize+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,
 		t.Edges*records.EdgeSize + t.clustered*(records.MemberHeader+t.IDBytes/max(t.Documents, 1)),
 	})
 }
 
+// together returns how many shards a task does, if each of so many writes to all outputs.
+func (t *traffic) together(shards float64) float64 {
+	return float64(work.Together(int(math.Ceil(shards)), int(t.Outputs)))
+}
+
 // write reads the members and edges of each output shard. The shards have the order of the first documents of clusters.
 // So the first documents of a split, and the scored edges of a place, go to few of them, and all else to any.
 func (t *traffic) write() {
-	pieces := t.sections(t.starParts, 0, t.stars, t.Outputs) + t.sections(t.memberTasks, 0, t.clustered/2, t.Outputs)
+	pieces := t.sections(t.starParts/t.partsOfTask, 0, t.stars, t.Outputs) + t.sections(t.memberTasks/t.splitsOfTask, 0, t.clustered/2, t.Outputs)
 	if t.memberTasks > 0 && t.Outputs > 1 {
 		pieces += t.memberTasks + t.Outputs // the first documents
 	}

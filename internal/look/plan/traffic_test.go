@@ -75,3 +75,25 @@ func TestScaled(t *testing.T) {
 		t.Errorf("requests %+v, scaled %+v", a.Requests, b.Requests)
 	}
 }
+
+// TestFewPieces: at a thousand million documents no stage reads a piece for each part and each shard, if workers have memory.
+func TestFewPieces(t *testing.T) {
+	w := someWork()
+	s := w.Scaled(1000, 24<<30, 8)
+	of := map[work.Stage]Stage{}
+	for _, stage := range s.Stages(methods.Exact) {
+		of[stage.Name] = stage
+	}
+	for name, most := range map[work.Stage]float64{work.Count: 520 * s.Splits, work.Write: 140 * s.Outputs} {
+		if of[name].Pieces > most || of[name].Pieces < most/4 {
+			t.Errorf("%s reads %g pieces, want at most %g and not far below", name, of[name].Pieces, most)
+		}
+	}
+	if tasks := of[work.Cluster].Tasks; tasks >= s.Splits || tasks < 64 {
+		t.Errorf("%g tasks of cluster for %g splits", tasks, s.Splits)
+	}
+	little := w.Scaled(1000, 2<<30, 8)
+	if a, b := s.Requests(methods.Exact), little.Requests(methods.Exact); a.Reads >= b.Reads {
+		t.Errorf("%g reads with much memory, %g with little", a.Reads, b.Reads)
+	}
+}

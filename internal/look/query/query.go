@@ -164,7 +164,7 @@ func (p *portion) add(matches []output.Match) {
 	}
 	p.matches += int64(len(matches))
 	for i := range matches {
-		p.rows = matches[i].AppendJSON(p.rows)
+		p.rows = matches[i].AppendJSON(p.rows, output.Texts)
 	}
 }
 

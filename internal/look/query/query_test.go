@@ -232,7 +232,7 @@ func TestUnreadable(t *testing.T) {
 	if err != nil || counts.Documents != 3 || counts.Rejected != 2 || counts.Matches != 3 || !strings.HasPrefix(counts.FirstReject, first) {
 		t.Errorf("counts %+v (%v), the first %s", counts, err, first)
 	}
-	none := store(t, "none.jsonl", "{\n", "[]\n")
+	none := store(t, "none.jsonl", "{\"id\":\"a\"}\n", "[]\n")
 	inputs := []string{store(t, "a.jsonl", good), none, mixed, store(t, "z.jsonl", good)}
 	if counts, err = x.Answer(t.Context(), Request{Input: inputs}, new(strings.Builder)); err != nil || counts.Rejected != 4 || !strings.HasPrefix(counts.FirstReject, first) {
 		t.Errorf("several files: counts %+v (%v), the first in mixed.jsonl", counts, err)

@@ -127,6 +127,7 @@ type property struct {
 	name, comment string
 	of            reflect.Type
 	optional      bool
+	isName        bool // of a document: a string or a whole number
 }
 
 // propertiesOf lists the fields of a struct, and of the structs in it that have no name.
@@ -145,7 +146,7 @@ func (d declarations) propertiesOf(t *testing.T, of reflect.Type) (all []propert
 			if name == "" {
 				name = field.Name
 			}
-			all = append(all, property{name, d.of(t, of, field.Name), elementOf(field.Type), option != "" || field.Tag.Get("with") != ""})
+			all = append(all, property{name, d.of(t, of, field.Name), elementOf(field.Type), option != "" || field.Tag.Get("with") != "", field.Tag.Get("names") != ""})
 		}
 	}
 	return all
@@ -172,7 +173,11 @@ func (d declarations) schemaOf(t *testing.T, of reflect.Type) object {
 	case reflect.Struct:
 		properties, required := object{}, []string{}
 		for _, p := range d.propertiesOf(t, of) {
-			properties = append(properties, member{p.name, append(d.schemaOf(t, p.of), describing(p.name, p.comment)...)})
+			schema := d.schemaOf(t, p.of)
+			if p.isName {
+				schema = object{{"type", []string{"string", "integer"}}}
+			}
+			properties = append(properties, member{p.name, append(schema, describing(p.name, p.comment)...)})
 			if !p.optional {
 				required = append(required, p.name)
 			}

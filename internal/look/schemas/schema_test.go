@@ -119,6 +119,9 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string,
 			t.Errorf("field %s of %v has no comment", p.name, of)
 		}
 		kind := kindOf(p.of)
+		if p.isName {
+			kind += " or int64"
+		}
 		if p.optional {
 			kind += ", optional"
 		}

@@ -43,12 +43,40 @@ func (s *scene) ordered(t *testing.T) []work.Outcome {
 	return s.blocks(t, m)
 }
 
+// TestCountTasks: memory makes fewer tasks of very many ranges, as few as all workers need, and none that holds more.
+func TestCountTasks(t *testing.T) {
+	const perRange = 1 << 19
+	for _, test := range []struct {
+		ranges, bytes int64
+		want          int
+	}{
+		{1, 0, 1},
+		{fewCounts, 1 << 40, fewCounts / 2},
+		{8 * manyCounts, 1 << 40, manyCounts}, // usual tasks are few enough
+		{65000, 0, 8125},
+		{65000, 1 << 40, manyCounts},
+		{65000, 32 * 3 * perRange, 2032},
+		{65000, 3 * perRange, 8125},
+		{1 << 24, 1 << 20, 8192}, // a range is large, and a task has some all the same
+	} {
+		shingles := test.ranges*perRange - 1
+		got := CountTasks(shingles, test.bytes)
+		if got != test.want {
+			t.Errorf("%d ranges, %d bytes: %d tasks, want %d", test.ranges, test.bytes, got, test.want)
+		}
+		if usual := CountTasks(shingles, 0); got > usual {
+			t.Errorf("%d ranges, %d bytes: %d tasks, and %d without memory", test.ranges, test.bytes, got, usual)
+		}
+	}
+}
+
 // TestFrequenciesComeBack: each split gets the frequencies of its own shingles, set by set, in however many ranges they
-// were counted. Counters that have seen the whole corpus give the same.
+// were counted, and by however many tasks. Counters that have seen the whole corpus give the same.
 func TestFrequenciesComeBack(t *testing.T) {
 	s := newScene(t)
 	blocks := s.ordered(t)
-	for _, ranges := range []int{1, 2, 3*fewCounts + 1, 1000} {
+	for _, cut := range [][2]int{{1, 1}, {2, 2}, {3*fewCounts + 1, 49}, {1000, 125}, {1000, 7}, {1000, 1}} {
+		ranges, counts := cut[0], cut[1]
 		plan := SpreadPlanning{Parameters: s.p}
 		_, tasks := worktest.Plan(t, s.runs, slices.Clone(blocks), plan.Plan)
 		if len(tasks) != 2 {
@@ -58,6 +86,7 @@ func TestFrequenciesComeBack(t *testing.T) {
 			tasks[0].Shingles += 1 << 16
 		}
 		tasks[1].Shingles = tasks[0].Shingles
+		tasks[0].Shards, tasks[1].Shards = counts, counts
 		outcomes := s.countTasks(t, blocks, tasks)
 		packed := worktest.Read(t, records.Frequencies, work.RunsOf(outcomes)...)
 		counters := s.byRange(ranges)

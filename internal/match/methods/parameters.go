@@ -14,6 +14,8 @@ type Parameters struct {
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
 	Shards int
+	// CountBytes is how many bytes of shingles a task that counts them may hold; 0: some megabytes. It changes no result.
+	CountBytes int64
 	// Threshold is the least similarity of interest, above 0 and at most 1.
 	Threshold float64
 	// Shingle is the number of words in a shingle.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,23 +16,27 @@ import (
 )
 
 const (
-	// mostRangesPerTask is the largest number of ranges that one task counts. It bounds the memory of the task, which
-	// reads their shingles at once. Up to fewCounts tasks, pieces cost next to nothing.
-	mostRangesPerTask = 8
-	fewCounts         = 64
+	// Up to fewCounts tasks, pieces cost next to nothing. More tasks count some ranges each, usualRanges at the most, since a task
+	// reads their shingles at once. But each split writes a piece for each task, and gets one back. So above manyCounts tasks, which
+	// are enough for all workers, a task counts as many ranges as its memory allows.
+	fewCounts   = 64
+	usualRanges = 8
+	manyCounts  = 512
 	// heldInRange is the number of bytes of shingles that a task holds back for each range; heldStride is what they
 	// take, with room for a byte that is too many.
 	heldInRange = 676 * records.CountedSize
 	heldStride  = 2 << 10
 )
 
-// rangesPerTask returns how many of the ranges one task counts. It changes no result.
-func rangesPerTask(ranges int) int { return min(ranges/fewCounts+1, mostRangesPerTask) }
-
-// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all.
-func CountTasks(shingles int64) int {
+// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all. A task may hold bytes of
+// shingles. It changes no result.
+func CountTasks(shingles, bytes int64) int {
 	ranges := lshbands.Ranges(shingles)
-	return (ranges-1)/rangesPerTask(ranges) + 1
+	each := min(ranges/fewCounts+1, usualRanges)
+	if held := bytes / (shingles*records.CountedSize/int64(ranges) + 1); held > usualRanges {
+		each = max(each, min((ranges-1)/manyCounts+1, int(min(held, int64(ranges)))))
+	}
+	return (ranges-1)/each + 1
 }
 
 // Stretches returns about how many records [Spread] writes of a split, by its number of shingles and the number of all.
@@ -57,8 +62,9 @@ func (s *SpreadPlanning) Plan(_ context.Context, p *work.Planning) error {
 		shingles += o.Shingles
 	}
 	d := work.Delivery{Needed: []runfile.Kind{records.Sets}}
+	tasks := CountTasks(shingles, s.CountBytes)
 	err := d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
-		t.Shingles = shingles
+		t.Shingles, t.Shards = shingles, tasks
 		p.Emit(t)
 	})
 	if err != nil {
@@ -93,6 +99,7 @@ func Spread(ctx context.Context, t work.Task, w *work.Desk) error {
 type spreading struct {
 	run    *runfile.Writer
 	split  int
+	each   int    // ranges that a task counts
 	held   []byte // of each range, at most heldInRange bytes
 	filled []int  // how many these are
 }
@@ -100,7 +107,7 @@ type spreading struct {
 func newSpreading(t work.Task, w *work.Desk) *spreading {
 	ranges := lshbands.Ranges(t.Shingles)
 	w.Buffers[1] = slices.Grow(w.Buffers[1][:0], ranges*heldStride)[:ranges*heldStride]
-	return &spreading{run: &w.Run, split: t.Number, held: w.Buffers[1], filled: make([]int, ranges)}
+	return &spreading{run: &w.Run, split: t.Number, each: (ranges-1)/max(t.Shards, 1) + 1, held: w.Buffers[1], filled: make([]int, ranges)}
 }
 
 func (s *spreading) add(hashes []uint64) error {
@@ -120,7 +127,7 @@ func (s *spreading) add(hashes []uint64) error {
 func (s *spreading) write(in int) error {
 	packed := s.held[in*heldStride:][:s.filled[in]]
 	s.filled[in] = 0
-	return records.WriteShingles(s.run, in/rangesPerTask(len(s.filled)), records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
+	return records.WriteShingles(s.run, in/s.each, records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
 }
 
 func (s *spreading) close() error {
@@ -145,21 +152,20 @@ func Count(ctx context.Context, _ work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
-	var byRange [mostRangesPerTask][]records.Stretch
+	byRange := map[int][]records.Stretch{}
 	for len(packed) > 0 {
 		var s records.Stretch
 		if s, packed, err = records.NextStretch(packed); err != nil {
 			return err
 		}
-		in := s.Range % rangesPerTask(s.Ranges)
-		byRange[in] = append(byRange[in], s)
+		byRange[s.Range] = append(byRange[s.Range], s)
 	}
 	var counter lshbands.Counter
-	for _, stretches := range byRange {
+	for _, in := range slices.Sorted(maps.Keys(byRange)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := countRange(w, &counter, stretches); err != nil {
+		if err := countRange(w, &counter, byRange[in]); err != nil {
 			return err
 		}
 	}

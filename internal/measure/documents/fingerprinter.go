@@ -148,6 +148,9 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return err
 	}
 	*documents++
+	if r.Content.IsInteger {
+		b.Counts.IntegerIDs++
+	}
 	if source, value := f.marker.sourceOf(r); source != 0 {
 		b.values.add(valueKey{source, sources.CorpusOf(file.Reference)}, value)
 	} else {

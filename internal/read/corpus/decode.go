@@ -1,7 +1,9 @@
 package corpus
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -33,6 +35,8 @@ type Record struct {
 	ID []byte
 	// HasID is false where the id is missing, null, NaN or empty.
 	HasID bool
+	// IsInteger says that the id is a whole number, as [IsInteger] has it, and no string of digits.
+	IsInteger bool
 	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one
 	// that is missing or null. Bytes that are not UTF-8 are left as they are in
 	// the line.
@@ -44,6 +48,17 @@ type Record struct {
 	// array as it stands in the line. It is nil for a field that is missing,
 	// null or NaN, and not nil for an empty string.
 	Others [][]byte
+}
+
+// IsInteger reports whether a text is a whole number of 64 bits with its sign, in the only way to write it: without a plus, leading
+// zeros or -0.
+func IsInteger(text []byte) bool {
+	if len(text) == 0 || len(text) > len("-9223372036854775808") || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+		return false
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	var own [24]byte
+	return err == nil && bytes.Equal(strconv.AppendInt(own[:0], n, 10), text)
 }
 
 // JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
@@ -274,7 +289,7 @@ func (d *JSONDecoder) record() (Record, error) {
 	case missing, null, notFinite:
 	case text, number:
 		if r.HasID = len(id.content) > 0; r.HasID {
-			r.ID = id.content
+			r.ID, r.IsInteger = id.content, id.kind == number && IsInteger(id.content)
 		}
 	default:
 		return Record{}, fmt.Errorf("field %.64q is %v: an id is a string or a number", d.id.name, id.kind)

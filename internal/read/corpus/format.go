@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/webtext"
 )
 
@@ -79,10 +80,10 @@ type Definition struct {
 	// CopyEnding is the ending of copies, without a point; empty: Name, and .gz or .zst if the input is compressed.
 	CopyEnding string
 	// CopyRows copies those rows of a file that keep chooses, in place of Annotator and Writer, for a format whose rows
-	// cannot be copied one by one. Annotation is nil unless rows get an annotation. Keep is asked about rows in their order,
-	// and annotation perhaps several times. Annotatable returns an error if the file has one of the names of
+	// cannot be copied one by one. Annotations are nil unless rows get them. Keep is asked about rows in their order, and for the
+	// annotation of a row perhaps several times. Annotatable returns an error if the file has one of the names of
 	// [AnnotationFields] already.
-	CopyRows    func(file *File, limits Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) Annotation) (rows int64, err error)
+	CopyRows    func(file *File, limits Limits, out io.Writer, keep func(row int64) bool, annotations *Annotations) (rows int64, err error)
 	Annotatable func(*File) error
 }
 
@@ -157,6 +158,16 @@ type Annotation struct {
 	Kept bool
 	// KeptID is the name of the document that is kept for it, empty if it is kept itself.
 	KeptID string
+	// HasIntegers says that the names of all documents are whole numbers.
+	HasIntegers bool
+}
+
+// Annotations are the annotations of the rows of a file.
+type Annotations struct {
+	// Of returns the annotation of a row.
+	Of func(row int64) Annotation
+	// HaveIntegers says that the names of all documents are whole numbers.
+	HaveIntegers bool
 }
 
 // Annotator adds [AnnotationFields] to records. All else stays as it is. It is not for concurrent use.
@@ -244,7 +255,7 @@ func nameFormat(name string) (f Format, known bool) {
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like.
 func nameEnding(name string) string {
-	return strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	return strings.ToLower(filepath.Ext(dropCompressionSuffix(storage.WithoutQuery(name))))
 }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].

@@ -301,7 +301,7 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err
 	}
 	switch info, err := s.Stat(input); {
 	case err == nil:
-		return true, l.putListed(input, path.Base(input), 0, info)
+		return true, l.putListed(input, path.Base(storage.WithoutQuery(input)), 0, info)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("list inputs: %w", err)
 	}

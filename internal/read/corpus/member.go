@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"compress/flate"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 	if member.Packing == InStream || member.Packing == Deflated && offset > 0 {
 		return io.NopCloser(failing{errOutOfOrder})
 	}
-	stored := m.File.From(member.Start + offset)
+	stored := m.stored(member.Start+offset, member.Stored-offset)
 	content := io.LimitReader(stored, member.Stored-offset)
 	if member.Packing == Deflated {
 		content = &inflatedMember{content: flate.NewReader(content), left: m.file.Size, sum: crc32.NewIEEE(), want: member.Sum}
@@ -112,6 +113,18 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 		io.Reader
 		io.Closer
 	}{withFault(content, member.Fault), stored}
+}
+
+// smallMember is the length in bytes up to which a file of an archive behind a network is one range. A stream to the end of the archive that is
+// left early costs its connection.
+const smallMember = 1 << 20
+
+// stored returns a stream of the archive, of which length bytes are wanted.
+func (m *memberFile) stored(from, length int64) io.ReadCloser {
+	if storage.Scheme(m.file.Member.Archive) == "" || length > smallMember {
+		return m.File.From(from)
+	}
+	return io.NopCloser(bufio.NewReaderSize(io.NewSectionReader(m.File, from, length), int(length)))
 }
 
 // Stat describes the file as it is now.

@@ -339,7 +339,7 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	r.Others = d.values
 	if d.id >= 0 {
 		r.ID = take(d.id)
-		r.HasID = len(r.ID) > 0
+		r.HasID, r.IsInteger = len(r.ID) > 0, corpus.IsInteger(r.ID) // a table of text has no types: its readers take such a column for numbers
 	}
 	return r, nil
 }

@@ -65,17 +65,20 @@ func (*jsonAnnotator) Header(b, _ []byte) []byte { return b }
 func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
 	end := bytes.LastIndexByte(line, '}')
 	b = append(append(b, line[:end]...), `,"cluster":`...)
-	b = appendName(b, a.Cluster)
+	b = appendName(b, a.Cluster, a.HasIntegers)
 	b = strconv.AppendInt(append(b, `,"cluster_size":`...), a.Size, 10)
 	b = strconv.AppendBool(append(b, `,"kept":`...), a.Kept)
-	b = appendName(append(b, `,"kept_id":`...), a.KeptID)
+	b = appendName(append(b, `,"kept_id":`...), a.KeptID, a.HasIntegers)
 	return append(b, line[end:]...)
 }
 
 // appendName appends a name, or null if it is empty.
-func appendName(b []byte, name string) []byte {
-	if name == "" {
+func appendName(b []byte, name string, isInteger bool) []byte {
+	switch {
+	case name == "":
 		return append(b, "null"...)
+	case isInteger:
+		return append(b, name...)
 	}
 	return quoting.AppendQuoted(b, name)
 }

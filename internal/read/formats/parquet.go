@@ -22,13 +22,13 @@ func init() {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
 		Parts: parquetParts,
-		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
 			err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 				p.Limit(limits.Memory, limits.HoldWindow)
-				if annotation == nil {
+				if annotations == nil {
 					rows, err = p.Copy(out, keep)
 				} else {
-					rows, err = p.Annotate(out, keep, annotation)
+					rows, err = p.Annotate(out, keep, annotations)
 				}
 				if err != nil {
 					err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
@@ -310,9 +310,9 @@ func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error)
 		}
 	}
 	if d.fields.ID != "" {
-		if cell, _ := rest.next(); cell != nil {
+		if cell, f := rest.next(); cell != nil {
 			r.ID, _ = cell.Value()
-			r.HasID = len(r.ID) > 0
+			r.HasID, r.IsInteger = len(r.ID) > 0, f == numbers && corpus.IsInteger(r.ID)
 		}
 	}
 	for range d.fields.Others {
@@ -343,6 +343,7 @@ type form byte
 const (
 	absent        form = iota
 	plain              // one column, whose texts are features in JSON if it is the one of the features
+	numbers            // one column of whole numbers
 	names              // features: a list of strings
 	hashes             // features: a list of whole numbers
 	weighed            // features: a map from strings to their weights
@@ -353,6 +354,9 @@ const (
 func (p *parquetFile) find(path string, isFeatures bool) ([]string, form, error) {
 	if !isFeatures {
 		_, err := p.Columns(path)
+		if field, fault := p.Field(path); fault == nil && !field.Repeated && isWhole(field) {
+			return []string{path}, numbers, err
+		}
 		return []string{path}, plain, err
 	}
 	key, weight := path+".key", path+".value"
@@ -391,10 +395,15 @@ func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
 	switch {
 	case field.Type == "string", field.Type == "binary", field.Type == "enum":
 		return ofStrings, nil
-	case strings.HasPrefix(field.Type, "int"), strings.HasPrefix(field.Type, "uint"):
+	case isWhole(field):
 		return ofNumbers, nil
 	}
 	return absent, fmt.Errorf("field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes", field.Path, field.Type)
+}
+
+// isWhole reports whether the values of a column are whole numbers.
+func isWhole(field parquetfile.Field) bool {
+	return strings.HasPrefix(field.Type, "int") || strings.HasPrefix(field.Type, "uint")
 }
 
 // readFeatures reads the features of a row. A document with texts may have none.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -252,16 +253,21 @@ func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
 func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings
-// or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
+// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings,
+// or 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
 // keep is asked about the next row group, so the function has to give the same each time. Its bytes must not change. In
 // all else it is [File.Copy]. Arrow's own description of the schema is left out: large strings and dictionaries are plain
 // strings then. A file that has a column of one of these names is refused; see [File.Annotatable].
-func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotation func(row int64) corpus.Annotation) (rows int64, err error) {
+func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
 	if err := f.Annotatable(); err != nil {
 		return 0, err
 	}
-	name := parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
+	annotation, leaf := annotations.Of, parquet.String()
+	if annotations.HaveIntegers {
+		leaf = parquet.Int(64)
+	}
+	name := parquet.Optional(parquet.Encoded(leaf, &parquet.RLEDictionary))
+	optional := func(name string) parquet.Value { return nameValue(name, annotations.HaveIntegers) }
 	added := []addedColumn{
 		{node: name, value: func(row int64) parquet.Value { return optional(annotation(row).Cluster) }},
 		{node: parquet.Int(64), value: func(row int64) parquet.Value { return parquet.Int64Value(annotation(row).Size) }},
@@ -284,12 +290,15 @@ func (f *File) Annotatable() error {
 	return nil
 }
 
-// optional returns a string, or null for an empty one.
-func optional(text string) parquet.Value {
-	if text == "" {
+// nameValue returns a name as a string or a whole number, or null for an empty one.
+func nameValue(name string, isInteger bool) parquet.Value {
+	if name == "" {
 		return parquet.NullValue()
 	}
-	return parquet.ByteArrayValue([]byte(text)).Level(0, 1, 0)
+	if n, err := strconv.ParseInt(name, 10, 64); isInteger && err == nil {
+		return parquet.Int64Value(n).Level(0, 1, 0)
+	}
+	return parquet.ByteArrayValue([]byte(name)).Level(0, 1, 0)
 }
 
 // addedColumn is a column that a copy has and its file has not.

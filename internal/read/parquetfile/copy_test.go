@@ -142,7 +142,7 @@ func TestAnnotate(t *testing.T) {
 				want["kept_id"] = append(want["kept_id"], list(a.KeptID))
 			}
 			var annotated bytes.Buffer
-			if _, err := file.Annotate(&annotated, all, annotationOf); err != nil {
+			if _, err := file.Annotate(&annotated, all, &corpus.Annotations{Of: annotationOf}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := contentOf(mustOpen(t, annotated.Bytes()), 1<<10)
@@ -156,7 +156,7 @@ func TestAnnotate(t *testing.T) {
 			if diff := cmp.Diff(before[1:], after[1:len(before)], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)
 			}
-			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all, annotationOf)
+			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all, &corpus.Annotations{Of: annotationOf})
 			var refused *parquetfile.FileError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a column cluster already") {
 				t.Errorf("annotating twice: %v", err)

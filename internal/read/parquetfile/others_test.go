@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"mirrorbeam/internal/read/corpus"
 )
 
 // TestForOthers writes files for scripts/parquetcheck.py, which reads them with pyarrow and DuckDB, into the folder
@@ -26,7 +28,7 @@ func TestForOthers(t *testing.T) {
 		if _, err := file.Copy(&third, func(row int64) bool { return row%3 == 1 }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := file.Annotate(&annotated, all, annotationOf); err != nil {
+		if _, err := file.Annotate(&annotated, all, &corpus.Annotations{Of: annotationOf}); err != nil {
 			t.Fatal(err)
 		}
 		write("third-"+name, third.Bytes())

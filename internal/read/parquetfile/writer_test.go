@@ -19,7 +19,7 @@ import (
 func written[T any](t testing.TB, rows ...T) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w := parquetfile.NewWriter[T](&file, "rows")
+	w := parquetfile.NewWriter[T](&file, parquetfile.Table{Name: "rows"})
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestRowGroups(t *testing.T) {
 // TestWriterFails: an error of the destination is not lost.
 func TestWriterFails(t *testing.T) {
 	full := failing(100)
-	w := parquetfile.NewWriter[reject](&full, "rows")
+	w := parquetfile.NewWriter[reject](&full, parquetfile.Table{Name: "rows"})
 	var err error
 	for i := range 200_000 {
 		if err = w.Write(reject{File: "x", Position: int64(i) * 7919}); err != nil {

@@ -126,12 +126,9 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 			if records.GetRef(members) != ref {
 				continue
 			}
-			flags := records.FlagsOf(repeated[ref], unchecked[ref], sourceOf(block, i))
-			if partly[ref] {
-				flags |= records.PartlyListedFlag
-			}
-			if s.ForNext {
-				flags |= records.DigestFlag
+			flags := s.flags(repeated[ref], unchecked[ref], partly[ref], sourceOf(block, i))
+			if repeated[ref] {
+				w.Outcome.Counts.NamedByRef++
 			}
 			equal := block.Digest(i)
 			if s.ByDistance {
@@ -153,6 +150,18 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 		}
 		return nil
 	})
+}
+
+// flags returns the flags of a member, and its source beside them.
+func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number) uint32 {
+	flags := records.FlagsOf(repeated, unchecked, source)
+	if partly {
+		flags |= records.PartlyListedFlag
+	}
+	if s.ForNext {
+		flags |= records.DigestFlag
+	}
+	return flags
 }
 
 // sources returns what tells the source of document i of a block, given the job's folder.

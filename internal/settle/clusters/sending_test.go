@@ -102,7 +102,8 @@ func writeSplits(run *runfile.Writer) error {
 }
 
 // sent labels the components of the runs and does the tasks that follow. It returns a catalog of what was sent.
-func sent(t *testing.T, runs work.Runs, inputs work.Path, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
+// Joined says that one task does all parts, and one all splits.
+func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
 	t.Helper()
 	l := &Labelling{Inputs: inputs}
 	if err := l.Setup(); err != nil {
@@ -116,12 +117,29 @@ func sent(t *testing.T, runs work.Runs, inputs work.Path, outcomes ...work.Outco
 	if err := sending.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, tasks, sending.Task))...), tasks
+	do := tasks
+	if joined {
+		do = nil
+		for _, task := range tasks {
+			if n := len(do); n > 0 && do[n-1].Step == task.Step {
+				do[n-1].Also = append(do[n-1].Also, task.Number)
+			} else {
+				do = append(do, task)
+			}
+		}
+	}
+	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, do, sending.Task))...), tasks
 }
 
 // TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
-// Components of equal documents of the reference alone are not sent.
+// Components of equal documents of the reference alone are not sent. It is the same if a task does several parts or splits.
 func TestComponentsReachTheirShards(t *testing.T) {
+	for _, joined := range []bool{false, true} {
+		t.Run(fmt.Sprint("joined: ", joined), func(t *testing.T) { checkComponents(t, joined) })
+	}
+}
+
+func checkComponents(t *testing.T, joined bool) {
 	runs := worktest.Runs(t)
 	alike := func(a, b graphs.Node) records.Edge[graphs.Node] { return joins(a, b, 9, 10) }
 	equal := func(a, b graphs.Node) records.Edge[graphs.Node] { return joins(a, b, 8, 8) }
@@ -140,7 +158,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // an edge of a part that other parts use too
 	})
-	catalog, tasks := sent(t, runs, threeFiles(t),
+	catalog, tasks := sent(t, runs, threeFiles(t), joined,
 		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)},
 		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
 	var got [][2]int
@@ -178,7 +196,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 // TestNoEdgeNoTask: without an edge nothing is sent.
 func TestNoEdgeNoTask(t *testing.T) {
 	runs := worktest.Runs(t)
-	_, tasks := sent(t, runs, threeFiles(t), work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
+	_, tasks := sent(t, runs, threeFiles(t), false, work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
 	if len(tasks) > 0 {
 		t.Errorf("tasks %+v", tasks)
 	}

@@ -71,7 +71,8 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		if !slices.Contains(r.Emit, name) {
 			continue
 		}
-		file, err := r.writeShard(shard, r.Name(name, t.Number, t.Shards))
+		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
+		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, output.NamesOf(t.IntegerNames))
 		if err != nil {
 			return err
 		}
@@ -101,21 +102,33 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	return nil
 }
 
-// writeShard writes the rows of the output that the file is of.
-func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File, error) {
+// Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
+func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
-		return writeRows(r.Files, file, shard.ClusterRows)
+		return writeRows(f, file, names, shard.ClusterRows)
 	case output.Removed:
-		return writeRows(r.Files, file, shard.RemovedRows)
+		return writeRows(f, file, names, shard.RemovedRows)
 	}
-	rows, err := output.NewPairRows(string(r.Partial), file, r.Format, r.Pairs)
-	return finish(rows, err, func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) })
+	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
+	return finish(rows, err, pairs)
+}
+
+// Rejects writes rejects that are known already.
+func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
+	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Texts, func(row func(output.Reject) error) error {
+		for _, reject := range rejects {
+			if err := row(reject); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
 func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
-	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), func(row func(output.Reject) error) error {
+	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), output.Texts, func(row func(output.Reject) error) error {
 		var buffer []byte
 		for _, piece := range w.Pieces {
 			if piece.Kind != records.Rejects {
@@ -155,8 +168,8 @@ func (f Files) Name(of string, shard, shards int) output.File {
 }
 
 // writeRows makes one output file of the rows that write passes to its row function.
-func writeRows[T any](f Files, file output.File, write func(row func(T) error) error) (output.File, error) {
-	rows, err := output.NewRows[T](string(f.Partial), file, f.Format)
+func writeRows[T any](f Files, file output.File, names output.Names, write func(row func(T) error) error) (output.File, error) {
+	rows, err := output.NewRows[T](string(f.Partial), file, f.Format, names)
 	return finish(rows, err, write)
 }
 
@@ -174,7 +187,7 @@ func finish[T any](rows *output.Rows[T], err error, write func(row func(T) error
 
 // Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
 func Write[T any](f Files, file output.File, w *work.Desk, write func(row func(T) error) error) error {
-	file, err := writeRows(f, file, write)
+	file, err := writeRows(f, file, output.Texts, write)
 	if err != nil {
 		return err
 	}
@@ -213,7 +226,7 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {
 		rows := changes[len(changes)*shard/shards : len(changes)*(shard+1)/shards]
-		file, err := writeRows(f, f.Name(output.Changes, shard, shards), func(row func(output.Change) error) error {
+		file, err := writeRows(f, f.Name(output.Changes, shard, shards), output.Texts, func(row func(output.Change) error) error {
 			for _, change := range rows {
 				if err := row(change); err != nil {
 					return err

@@ -32,7 +32,7 @@ func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task writes the file of one output shard.
 func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), func(row func(output.Sketch) error) error {
+	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), output.NamesOf(t.IntegerNames), func(row func(output.Sketch) error) error {
 		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
 		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {

@@ -27,6 +27,7 @@ type staying struct {
 	refs    []docref.Ref         // kept documents of the current block
 
 	annotates   bool                // all documents are given
+	hasIntegers bool                // their names are whole numbers
 	annotations records.Annotations // the annotations of the split
 }
 

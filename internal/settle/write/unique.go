@@ -49,7 +49,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
-	c.staying.annotates = u.Annotate
+	c.staying.annotates, c.staying.hasIntegers = u.Annotate, t.IntegerNames
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	from = max(from, inputs.References())
@@ -141,14 +141,14 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		fault = err
 		return found && kept == row && fault == nil
 	}
-	var annotation func(row int64) corpus.Annotation
+	var annotations *corpus.Annotations
 	if c.Annotate {
-		annotation = func(row int64) corpus.Annotation {
+		annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
 			a, _ := c.staying.annotation(number, row) // a row of that number is no document
 			return a
-		}
+		}}
 	}
-	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, keep, annotation)
+	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, keep, annotations)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
@@ -317,7 +317,7 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	if !isClustered {
 		return corpus.Annotation{Size: 1, Kept: true}, nil
 	}
-	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID}, nil
+	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
 }
 
 // write writes the record at a position as the output has it.

@@ -8,7 +8,7 @@ import (
 
 // Meter counts the requests of a service and what they carry. The zero Meter is ready for use.
 type Meter struct {
-	requests      [6]atomic.Int64 // by their kinds
+	requests      [7]atomic.Int64 // by their kinds
 	read, written atomic.Int64
 }
 

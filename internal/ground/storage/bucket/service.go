@@ -18,16 +18,7 @@ import (
 // Service is what a service of objects can do, by one request a call. It tries nothing again: [Store] does. Any number
 // of goroutines may use a Service.
 type Service interface {
-	// List returns a page of the objects whose names begin with prefix.Name, in any order, and the mark of the next
-	// page, which is empty after the last one. The first page has an empty mark.
-	List(ctx context.Context, prefix Key, mark string) (objects []Object, next string, err error)
-
-	// Stat describes an object.
-	Stat(ctx context.Context, key Key) (Object, error)
-
-	// Read returns bytes of an object as they are stored. It fails if the service knows that the generation is another
-	// one; the Store looks again. The context ends the body as well.
-	Read(ctx context.Context, span Span) (Body, error)
+	Reader
 
 	// Put makes an object of the content of put, and returns its generation.
 	Put(ctx context.Context, put Put, content []byte) (generation string, err error)
@@ -41,6 +32,20 @@ type Service interface {
 
 	// Remove removes an object or, if the generation is not empty, that generation of it.
 	Remove(ctx context.Context, key Key, generation string) error
+}
+
+// Reader is the part of a [Service] that reads.
+type Reader interface {
+	// List returns a page of the objects whose names begin with prefix.Name, in any order, and the mark of the next
+	// page, which is empty after the last one. The first page has an empty mark.
+	List(ctx context.Context, prefix Key, mark string) (objects []Object, next string, err error)
+
+	// Stat describes an object.
+	Stat(ctx context.Context, key Key) (Object, error)
+
+	// Read returns bytes of an object as they are stored. It fails if the service knows that the generation is another
+	// one; the Store looks again. The context ends the body as well.
+	Read(ctx context.Context, span Span) (Body, error)
 
 	// Meter counts each request that is made.
 	Meter() *Meter
@@ -131,8 +136,10 @@ type Copying interface {
 type Verdict struct {
 	// Status is the HTTP status of the answer, 0 if there was none.
 	Status int
-	// Again says that the fault may pass: the request is worth another try.
+	// Again says that the fault may pass: the request is worth another try. After, if not 0, is how long the service wants
+	// to be left alone before it.
 	Again bool
+	After time.Duration
 	// Text is the error in few words.
 	Text string
 	// Advice, if not empty, says what a user can do about it.

@@ -138,8 +138,8 @@ func (s *Store) try(ctx context.Context, op, name string, attempt func(context.C
 			s.tell(storage.Wait{Op: op, Name: name, Err: errors.New(s.words(err)), Left: left})
 		}
 		// Of many who were refused together, each comes back at another time. The last try is when patience ends.
-		rest := pause/2 + rand.N(pause/2+1)
-		if left <= pause {
+		rest := max(pause/2+rand.N(pause/2+1), s.service.Judge(err).After)
+		if left <= max(pause, rest) {
 			rest = left
 		}
 		select {

@@ -168,6 +168,37 @@ func TestSetPatience(t *testing.T) {
 	}
 }
 
+// busy is a service that says how long it wants to be left alone.
+type busy struct{ *memory }
+
+const leaveAlone = time.Minute
+
+func (b busy) Judge(err error) Verdict {
+	verdict := b.memory.Judge(err)
+	verdict.After = leaveAlone
+	return verdict
+}
+
+// TestAfter: a service is left alone for as long as it wants, but not beyond the end of patience.
+func TestAfter(t *testing.T) {
+	for patience, requests := range map[time.Duration]int{10 * time.Second: 2, 2*time.Minute + 30*time.Second: 4} {
+		synctest.Test(t, func(t *testing.T) {
+			service, asked := busy{newMemory()}, []time.Duration{}
+			begun := time.Now()
+			service.ask = func(string) error {
+				asked = append(asked, time.Since(begun))
+				return answer(503)
+			}
+			store := New("test", service, Usual())
+			store.SetWaiting(storage.Waiting{Patience: patience})
+			_, err := store.Stat(name)
+			if err == nil || len(asked) != requests || asked[1] != min(leaveAlone, patience) || asked[requests-1] != patience {
+				t.Errorf("with patience for %v asked at %v: %v", patience, asked, err)
+			}
+		})
+	}
+}
+
 // TestTell: somebody is told what an operation waits for, and not too often.
 func TestTell(t *testing.T) {
 	for way, test := range map[string]struct {

@@ -51,6 +51,12 @@ func Conform(t *testing.T, fresh func(t *testing.T) Place) {
 	}
 }
 
+// ConformReading tests what a storage must promise whose names are no plain names of files. Fresh makes a new place.
+func ConformReading(t *testing.T, fresh func(t *testing.T) Place) {
+	t.Run("ranges", func(t *testing.T) { tryRanges(t, fresh(t)) })
+	t.Run("streams", func(t *testing.T) { tryStreams(t, fresh(t)) })
+}
+
 // write makes a file.
 func (p Place) write(t *testing.T, name, content string, options storage.Options) error {
 	t.Helper()

@@ -37,7 +37,7 @@ type Proxy struct {
 // NewProxy starts a proxy for as long as the test runs. Target is what answers, and may be set later by Serve.
 func NewProxy(t testing.TB, target http.Handler) *Proxy {
 	p := &Proxy{target: target, requests: map[string]int{}, hurts: map[string]int{}, gone: t.Context().Done()}
-	server := httptest.NewServer(http.HandlerFunc(p.serve))
+	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	p.URL, p.Host = server.URL, strings.TrimPrefix(server.URL, "http://")
 	return p
@@ -141,7 +141,8 @@ func (p *Proxy) choose(r *http.Request) (way string) {
 	return way
 }
 
-func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers a request, or hurts it.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch way := p.choose(r); way {
 	case "":
 		r.Body = countedBody{r.Body, &p.received}

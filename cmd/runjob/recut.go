@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/recut"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/job"
+)
+
+type recutCommand struct {
+	Folder       string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted pairs and clusters."`
+	Output       string   `required:"" placeholder:"DIR" help:"Folder for the new results, which must be empty or new."`
+	Overwrite    bool     `help:"Replace the results of an earlier job in --output."`
+	Threshold    float64  `placeholder:"X" help:"Least Jaccard similarity, at least that of the run; default: that of the run."`
+	Keep         string   `placeholder:"WHICH" help:"Which document of a cluster stays: first or last; default: as in the run."`
+	Split        string   `placeholder:"HOW" help:"What a cluster is: component or star, as for 'runjob run'; default: as in the run."`
+	Emit         []string `placeholder:"WHAT" help:"What to write, of clusters, pairs and removed; default: what the run has written of these."`
+	OutputFormat string   `placeholder:"FORMAT" help:"Format of the rows, as for 'runjob run'; default: as in the run."`
+	Quiet        bool     `help:"Print nothing but errors."`
+}
+
+// Validate checks the arguments.
+func (c *recutCommand) Validate() error {
+	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
+	if c.Split != "" && !slices.Contains([]keep.Split{keep.Component, keep.Star}, keep.Split(c.Split)) {
+		err = errors.Join(err, fmt.Errorf("--split %s: must be %s or %s", c.Split, keep.Component, keep.Star))
+	}
+	if c.OutputFormat != "" && !slices.Contains(output.Formats, output.Format(c.OutputFormat)) {
+		err = errors.Join(err, fmt.Errorf("--output-format %s: must be one of %v", c.OutputFormat, output.Formats))
+	}
+	return err
+}
+
+// Run cuts the pairs and says what was found.
+func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
+	folder, err := finished.Open(c.Folder)
+	if err != nil {
+		return unusable{err}
+	}
+	summary, err := recut.Run(ctx, folder, c.options(folder))
+	if err != nil {
+		return fmt.Errorf("recut %s: %w", c.Folder, err)
+	}
+	if c.Quiet {
+		return nil
+	}
+	n := summary.Counts
+	say(os.Stderr, "found %s at the threshold %v: %s in %s; %s removed, %s kept\n", counted(n.Pairs, "pair"), summary.Config.Threshold,
+		counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed), count(n.Kept))
+	if summary.Plan.ExpectedRecall < 1 {
+		say(os.Stderr, "note: pairs that the keys of the earlier run have missed are missing here, too; a run at this threshold has keys of its own\n")
+	}
+	printWarnings(os.Stderr, summary.Warnings)
+	say(os.Stderr, "results in %s: %s, summary.json\n", c.Output, strings.Join(summary.Config.Emit, ", "))
+	printNext(os.Stderr, summary)
+	return nil
+}
+
+// options returns the flags, with the settings of the run in place of those that were not given.
+func (c *recutCommand) options(folder *finished.Folder) recut.Options {
+	of := &folder.Summary.Config
+	o := recut.Options{
+		Threshold: of.Threshold, Keep: of.Keep, Split: of.Split, Format: of.OutputFormat,
+		Output: c.Output, Overwrite: c.Overwrite, Emit: c.Emit,
+	}
+	if c.Threshold != 0 {
+		o.Threshold = c.Threshold
+	}
+	if c.Keep != "" {
+		o.Keep = preference.Preference(c.Keep)
+	}
+	if c.Split != "" {
+		o.Split = keep.Split(c.Split)
+	}
+	if c.OutputFormat != "" {
+		o.Format = output.Format(c.OutputFormat)
+	}
+	if len(o.Emit) == 0 {
+		o.Emit = recut.OutputsOf(folder)
+	}
+	return o
+}

@@ -1,0 +1,192 @@
+// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no text. The
+// choice of what is kept, and the rows, are those of a run: see package clusters.
+package recut
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/sources"
+	"mirrorbeam/internal/settle/clusters"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/build"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/workspace"
+	"mirrorbeam/job"
+)
+
+// Options says how the pairs of a run are cut.
+type Options struct {
+	// Threshold is the least Jaccard similarity, at least that of the run.
+	Threshold float64
+	// Keep is first or last. Split says what makes a cluster.
+	Keep  preference.Preference
+	Split keep.Split
+	// Output is the folder for the results, which must be empty or new unless Overwrite is set.
+	Output    string
+	Overwrite bool
+	// Format is how rows are written. Emit names outputs among clusters, pairs and removed.
+	Format output.Format
+	Emit   []string
+}
+
+// outputs are what pairs suffice for.
+var outputs = []string{output.Clusters, output.Pairs, output.Removed}
+
+// OutputsOf lists the outputs of a run that pairs suffice for.
+func OutputsOf(folder *finished.Folder) (names []string) {
+	for _, name := range outputs {
+		if folder.Has(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Run cuts the pairs of the run in a folder and publishes the results. The error is of a kind of package failure.
+func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summary, error) {
+	begun := time.Now()
+	if err := check(folder, &o); err != nil {
+		return finished.Summary{}, failure.New(failure.Usage, err)
+	}
+	rows, err := read(ctx, folder, o)
+	if err != nil {
+		return finished.Summary{}, failure.New(failure.Input, err)
+	}
+	summary, err := newSummary(folder, o)
+	if err != nil {
+		return summary, failure.New(failure.Usage, err)
+	}
+	c := &summary.Config
+	results, err := workspace.Open(workspace.Options{Output: c.Output, Temp: c.TempFolder(), Overwrite: c.Overwrite})
+	if err != nil {
+		return summary, failure.New(failure.Storage, err)
+	}
+	defer results.Close()
+	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format}, &summary)
+	if err == nil {
+		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), warnings.Of(c, found, nil)...)
+		summary.Seconds = time.Since(begun).Seconds()
+		err = results.Publish(files, summary)
+	}
+	if err != nil {
+		return summary, failure.Explain(c, failure.Storage, err)
+	}
+	return summary, nil
+}
+
+// ofCorpus returns the warnings about what the run has read, which have no figure that a threshold changes.
+func ofCorpus(all []warnings.Warning) []warnings.Warning {
+	kinds := []warnings.Kind{warnings.TextField, warnings.NoText, warnings.RepeatedID, warnings.Expanding}
+	return slices.DeleteFunc(slices.Clone(all), func(w warnings.Warning) bool { return !slices.Contains(kinds, w.Kind) })
+}
+
+// check returns an error that says what the rows of a run lack for the options.
+func check(folder *finished.Folder, o *Options) error {
+	c, s, scorer := &folder.Summary.Config, &folder.Summary, folder.Summary.Config.Scorer()
+	again := "the pairs of the run in " + folder.Path + " do not suffice: "
+	for _, name := range o.Emit {
+		if !slices.Contains(outputs, name) {
+			return setting.Errorf("{emit} %s: only %s can be made of pairs: run the job again for other outputs", name, strings.Join(outputs, ", "))
+		}
+	}
+	switch {
+	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
+		return errors.Join(folder.Need(output.Pairs), folder.Need(output.Clusters))
+	case !scorer.HasClusters || scorer.IsDistance:
+		return fmt.Errorf("%sthey are not scored by the Jaccard similarity of sets", again)
+	case !scorer.IsExact || !c.CommonLaw().IsOff():
+		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
+	case c.Across != "":
+		return setting.Errorf("%s{across} %s decides about documents that the rows tell nothing of", again, c.Across)
+	case c.Split != keep.Component:
+		return setting.Errorf("%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s", again, c.Split, keep.Component)
+	case s.Skipped.Groups > 0:
+		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
+	case o.Threshold < c.Threshold:
+		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again, c.Threshold, o.Threshold)
+	case o.Threshold > 1:
+		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
+	case o.Keep != preference.First && o.Keep != preference.Last:
+		return setting.Errorf("{keep} must be first or last: the rows do not have what %s depends on", o.Keep)
+	}
+	return nil
+}
+
+// newSummary returns the summary of the run with the options in place of its settings.
+func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
+	s := folder.Summary
+	c := &s.Config
+	c.Threshold, c.Keep, c.Split, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Emit, o.Format
+	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
+	lists := job.Lists{}
+	var err error
+	if lists.StopWords, err = c.ReadStopWords(); err != nil {
+		return s, err
+	}
+	if folder.Has(output.IgnoredShingles) {
+		ignored, err := folder.Packed(output.IgnoredShingles)
+		if err != nil {
+			return s, err
+		}
+		lists.Ignored = documents.IgnoredHash(ignored)
+	}
+	s.Version, s.ConfigHash = build.Version(), c.ResultHash(lists)
+	s.Audit, s.State, s.GuardsMet, s.Sources, s.Stages, s.Cost = nil, nil, nil, []sources.Row{}, []finished.Stage{}, finished.Cost{}
+	return s, nil
+}
+
+// write writes the outputs of the options. It returns what it found.
+func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summary) (*findings.Findings, []output.File, error) {
+	c := &summary.Config
+	o := work.Outcome{}
+	o.Totals, o.Extras = summary.Totals, summary.Extras
+	counts := &o.Counts
+	counts.Clusters, counts.Clustered, counts.Removed, counts.RemovedForReference, counts.Pairs, counts.Identical, counts.Kept = 0, 0, 0, 0, 0, 0, 0
+	counts.NamedByRef = r.namedByRef()
+	shards := work.OutputShards(*counts)
+	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, files := output.NamesOf(counts.HasIntegerNames()), []output.File{}
+	for number, shard := range all {
+		if err := shard.Decide(c.Split, ctx.Err); err != nil {
+			return nil, nil, err
+		}
+		if err := shard.Count(&o); err != nil {
+			return nil, nil, err
+		}
+		shard.Doubt(&o, c.Threshold, c.Split == keep.Component)
+		pairs := func(row func(output.Pair) error) error { return r.each(of[number], row) }
+		for _, name := range outputs {
+			if !slices.Contains(c.Emit, name) {
+				continue
+			}
+			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, file)
+		}
+	}
+	counts.Kept = counts.Documents - counts.Removed
+	rejects, err := f.Rejects(r.rejects)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &o.Findings, append(files, rejects), nil
+}

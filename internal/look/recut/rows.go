@@ -1,0 +1,219 @@
+package recut
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+)
+
+// rows is what the rows of a run say of its documents and pairs.
+type rows struct {
+	layout  documents.Layout // with the files that documents of clusters are in
+	members []records.Member // in document order
+	pairs   []output.Pair    // from the threshold on
+	edges   []records.Edge[records.Number]
+	rejects []output.Reject
+}
+
+// document is a document of a cluster, as its row has it.
+type document struct {
+	id, ref     string
+	file        string
+	position    int64
+	isReference bool
+}
+
+// read reads the rows of a run. A folder whose rows do not fit together is an error.
+func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error) {
+	var all []document
+	cluster, first := "", -1 // of the last row
+	for m, err := range folder.Members(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		one, err := documentOf(m)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0, m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
+			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would stand, as in archives that are compressed as a whole", folder.Path, m.Ref)
+		case m.Cluster != cluster:
+			cluster, first = m.Cluster, len(all)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, document.compare)
+	r := &rows{}
+	if err := r.place(all, o.Keep); err != nil {
+		return nil, err
+	}
+	if err := r.join(ctx, folder, all, o.Threshold); err != nil {
+		return nil, err
+	}
+	for reject, err := range folder.Rejects(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		r.rejects = append(r.rejects, reject)
+	}
+	return r, nil
+}
+
+// documentOf returns the document of a row.
+func documentOf(m output.Member) (document, error) {
+	file, text, found := cutLast(m.Ref, ":")
+	position, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !found {
+		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
+	}
+	return document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}, nil
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
+}
+
+// compare orders documents as in the corpus.
+func (d document) compare(other document) int {
+	if d.isReference != other.isReference {
+		if d.isReference {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
+}
+
+// place gives sorted documents their refs, and their standing.
+func (r *rows) place(all []document, preferred preference.Preference) error {
+	standing, err := preference.NewOrder(preferred, nil)
+	if err != nil {
+		return err
+	}
+	in := &documents.Inputs{}
+	for i, d := range all {
+		if i == 0 || d.file != all[i-1].file || d.isReference != all[i-1].isReference {
+			in.Files = append(in.Files, corpus.File{Name: d.file, Reference: d.isReference})
+		}
+		ref, err := docref.New(len(in.Files)-1, d.position)
+		if err != nil {
+			return err
+		}
+		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id)}
+		if d.id == d.ref {
+			member.Id = ""
+		}
+		if !d.isReference {
+			member.Standing = standing(&preference.Document{}).At(ref)
+		}
+		r.members = append(r.members, member)
+	}
+	r.layout.Inputs = in
+	r.layout.FirstInput, err = in.FirstInput()
+	return err
+}
+
+// join reads the pairs from the threshold on, and finds out which documents rows call by their refs.
+func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document, threshold float64) error {
+	byID, byRef := make(map[string]records.Number, len(all)), make(map[string]records.Number, len(all))
+	for i, d := range all {
+		byID[d.id], byRef[d.ref] = records.Number(i), records.Number(i)
+	}
+	find := func(name string) (records.Number, bool) {
+		if i, is := byID[name]; is {
+			return i, true
+		}
+		i, is := byRef[name]
+		if is {
+			r.members[i].Repeated = true
+		}
+		return i, is
+	}
+	for pair, err := range folder.Pairs(ctx) {
+		if err != nil {
+			return err
+		}
+		a, isA := find(pair.A)
+		b, isB := find(pair.B)
+		if !isA || !isB {
+			return fmt.Errorf("results in %s are not whole: pairs has %s and %s, and clusters has not: run the job again", folder.Path, pair.A, pair.B)
+		}
+		if pair.Jaccard < threshold {
+			continue
+		}
+		r.pairs = append(r.pairs, pair)
+		r.edges = append(r.edges, records.Edge[records.Number]{A: min(a, b), B: max(a, b), Score: scoreOf(&pair)})
+	}
+	return nil
+}
+
+// scoreOf returns a score of the similarity of a pair: the smallest whole numbers whose quotient it is.
+func scoreOf(p *output.Pair) records.Score {
+	if p.Identical {
+		return records.NewScore(1, 1, false)
+	}
+	shared, union := fraction(p.Jaccard)
+	return records.NewScore(shared, union, false)
+}
+
+// mostShingles bounds the denominators of similarities. It is more than the shingles of two documents can be.
+const mostShingles = 1 << 27
+
+// fraction returns a numerator and a denominator whose quotient is x, which is above 0 and at most 1: the first of the convergents of
+// its continued fraction that gives it back. A quotient of numbers below 2^26, in its lowest terms, is one of these.
+func fraction(x float64) (numerator, denominator int) {
+	const unit = 1 << 63
+	over, under := uint64(math.Round(x*unit)), uint64(unit)
+	lastN, n, lastD, d := uint64(0), uint64(1), uint64(1), uint64(0)
+	for under > 0 {
+		whole := over / under
+		over, under = under, over%under
+		lastN, n, lastD, d = n, whole*n+lastN, d, whole*d+lastD
+		if float64(n)/float64(d) == x || d > mostShingles {
+			break
+		}
+	}
+	return int(n), int(d)
+}
+
+// namedByRef counts the documents with an edge that rows call by their refs.
+func (r *rows) namedByRef() (n int64) {
+	joined := make([]bool, len(r.members))
+	for _, e := range r.edges {
+		joined[e.A], joined[e.B] = true, true
+	}
+	for i := range r.members {
+		if joined[i] && r.members[i].Repeated {
+			n++
+		}
+	}
+	return n
+}
+
+// each passes some of the pairs, by their numbers.
+func (r *rows) each(numbers []int, row func(output.Pair) error) error {
+	for _, i := range numbers {
+		if err := row(r.pairs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
