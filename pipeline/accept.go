@@ -2,8 +2,12 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/internal/settle/write"
@@ -16,10 +20,42 @@ func (r *run) accept(result *write.Result) error {
 	if err := acceptRecords(&r.Config, result, r.Bytes); err != nil {
 		return failure.New(failure.Input, err)
 	}
-	if err := acceptFields(&r.Config, result, r.inputs.Files); err != nil {
+	err := acceptFields(&r.Config, result, r.inputs.Files)
+	if err == nil {
+		err = acceptRanking(&r.Config, result, r.inputs.Files)
+	}
+	if err != nil {
 		return failure.New(failure.Usage, err)
 	}
 	return nil
+}
+
+// namedSources is how many sources a message names.
+const namedSources = 5
+
+// acceptRanking refuses a result for which a list of preferred sources was given that has no source of the corpus.
+func acceptRanking(config *job.Config, result *write.Result, files []corpus.File) error {
+	if n := result.Counts; config.Keep.Ranking() == "" || n.Unranked == 0 || n.Unranked < n.Documents {
+		return nil
+	}
+	var there []string
+	for _, source := range result.Named {
+		there = append(there, source.Name)
+	}
+	if config.SourceField == "" {
+		for i := range files {
+			if name, _ := files[i].Place(0); !files[i].Reference {
+				there = append(there, name)
+			}
+		}
+	} else if slices.Equal(there, []string{documents.NoValue}) {
+		return setting.Errorf("{source_field}: no document has a value of it: %w", faultOfField(config, config.SourceField, files))
+	}
+	var quoted []string
+	for _, name := range there[:min(len(there), namedSources)] {
+		quoted = append(quoted, fmt.Sprintf("%.40q", name))
+	}
+	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep, strings.Join(quoted, ", "))
 }
 
 // acceptRecords refuses a result of records that could not be read.
@@ -64,13 +100,17 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {
 			continue
 		}
-		reading := config.Sketching(0).Reading
-		wanted := reading.Wanted()
-		wanted.Fields = corpus.Fields{Texts: []string{named.field}}
-		fault := formats.Probe(files, wanted, reading.LineLimits())
-		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", cmp.Or(fault, error(hasNoValue(named.field))))
+		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", faultOfField(config, named.field, files))
 	}
 	return nil
+}
+
+// faultOfField says why no document has a value of a field, and which fields are there.
+func faultOfField(config *job.Config, field string, files []corpus.File) error {
+	reading := config.Sketching(0).Reading
+	wanted := reading.Wanted()
+	wanted.Fields = corpus.Fields{Texts: []string{field}}
+	return cmp.Or(formats.Probe(files, wanted, reading.LineLimits()), error(hasNoValue(field)))
 }
 
 // hasNoValue is the fault of a field that is there, and of no use.

@@ -140,6 +140,8 @@ func (m *metered) add(name string, value int64) {
 		m.spent.WrittenBytes += value
 	case work.FetchedBytes:
 		m.spent.FetchedBytes += value
+	case work.AnsweringNS:
+		m.spent.Answering += time.Duration(value)
 	}
 	for _, kind := range storage.Kinds() {
 		if name == work.RequestsMetric(kind) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,6 +155,11 @@ func inPlaces(t *testing.T) map[string]func(name string, content []byte) string 
 	}
 	in := func(written, read string) func(string, []byte) string {
 		return func(name string, content []byte) string {
+			if storage.Scheme(written) == "" {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(written, name)), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := storage.WriteFile(storage.Join(written, name), content); err != nil {
 				t.Fatal(err)
 			}

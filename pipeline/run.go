@@ -79,6 +79,7 @@ type run struct {
 	// Spent is what this process, and the one that submitted the job, have asked of buckets besides the tasks.
 	Spent storage.Spent `json:"spent"`
 
+	before  time.Duration // CPU time of this process before the job
 	inputs  *documents.Inputs
 	state   *scheduled // nil without a state
 	results *workspace.Workspace
@@ -88,12 +89,13 @@ type run struct {
 // list checks the settings, opens the state and lists the inputs. The caller closes the run. The error is of a kind.
 func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	begun := time.Now()
+	before, _ := processUse()
 	storage.TakeSpent() // is of what this process did before
 	checked, err := checkSettings(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{settings: checked, Begun: begun}
+	r := &run{settings: checked, Begun: begun, before: before}
 	if config.State != "" {
 		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
@@ -258,9 +260,9 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if r.Config.SourceField != "" {
 		all = result.Named
 	}
-	summary := summarize(r.Config, all, result, found)
+	summary := summarize(r.Config, all, result, found, r.before)
 	summary.Counts.PassedOver = r.inputs.Passed
-	summary.ConfigHash = r.ConfigHash
+	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(r.Begun).Seconds()), work.TempBytes(r.results.Temp)

@@ -21,8 +21,9 @@ import (
 // Summary is the content of summary.json.
 type Summary = finished.Summary
 
-// summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
-func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results) Summary {
+// summarize says what a job found and what it cost, given the CPU time that the process had taken before it. Its plan, its audit and
+// its time are still to come.
+func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results, before time.Duration) Summary {
 	table := sources.Table(all, result.Sources)
 	s := Summary{
 		Version: build.Version(), Config: config,
@@ -39,12 +40,19 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 		s.CPUSeconds = round(s.CPUSeconds)
 		return s
 	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
-		s.CPUSeconds = round(time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds())
-		s.PeakMemoryBytes = maxResident(usage.Maxrss)
-	}
+	spent, memory := processUse()
+	s.CPUSeconds, s.PeakMemoryBytes = round((spent - before).Seconds()), memory
 	return s
+}
+
+// processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where the system does
+// not tell.
+func processUse() (spent time.Duration, memory int64) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0, 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), maxResident(usage.Maxrss)
 }
 
 // planOf describes how candidates are found.

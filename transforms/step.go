@@ -174,6 +174,7 @@ type meter struct {
 
 	requests                []beam.Counter // by the kinds of storage
 	received, sent, fetched beam.Counter   // bytes
+	answering               beam.Counter   // nanoseconds
 }
 
 // meters has the metrics of each stage.
@@ -200,9 +201,10 @@ func newMeter(name work.Stage) *meter {
 		recalled: beam.NewCounter(string(name), "recalled"),
 		resident: beam.NewDistribution(string(name), "resident_bytes"),
 
-		received: beam.NewCounter(string(name), work.ReceivedBytes),
-		sent:     beam.NewCounter(string(name), work.SentBytes),
-		fetched:  beam.NewCounter(string(name), work.FetchedBytes),
+		received:  beam.NewCounter(string(name), work.ReceivedBytes),
+		sent:      beam.NewCounter(string(name), work.SentBytes),
+		fetched:   beam.NewCounter(string(name), work.FetchedBytes),
+		answering: beam.NewCounter(string(name), work.AnsweringNS),
 	}
 	for _, kind := range storage.Kinds() {
 		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
@@ -232,6 +234,7 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	m.received.Inc(ctx, f.Spent.ReadBytes)
 	m.sent.Inc(ctx, f.Spent.WrittenBytes)
 	m.fetched.Inc(ctx, f.Spent.FetchedBytes)
+	m.answering.Inc(ctx, int64(f.Spent.Answering))
 }
 
 // expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the

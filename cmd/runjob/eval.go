@@ -86,6 +86,8 @@ type evaluator struct {
 	report    evalReport
 	// isMet says that the results contain a document of the truth.
 	isMet bool
+	// sample is a document as the results name it, empty if they name none.
+	sample string
 }
 
 func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
@@ -162,6 +164,7 @@ func (e *evaluator) compareClusters(ctx context.Context) error {
 		// A cluster has the name of one of its documents.
 		m := membership{e.documents.Add(member.ID), e.documents.Add(member.Cluster)}
 		e.isMet = e.isMet || int(m.document) < e.truth.Documents
+		e.sample = cmp.Or(e.sample, member.ID)
 		memberships = append(memberships, m)
 	}
 	n := e.documents.Len()
@@ -198,6 +201,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 		}
 		a, hasA := e.documents.Find(pair.A)
 		b, hasB := e.documents.Find(pair.B)
+		e.sample = cmp.Or(e.sample, pair.A)
 		e.isMet = e.isMet || hasA && int(a) < e.truth.Documents || hasB && int(b) < e.truth.Documents
 		isRight := false
 		switch {
@@ -285,7 +289,7 @@ func (e *evaluator) noteDoubts() {
 		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as wrong", looked, known))
 	}
 	if !e.isMet {
-		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does the truth name documents as the results do, by id or path:position?", e.documents.Name(0)))
+		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results, which have names such as %s: the truth must call documents so, or by path:position", e.documents.Name(0), cmp.Or(e.sample, "path:position")))
 	}
 	scores := e.report.ListedPairs
 	if scores == nil {

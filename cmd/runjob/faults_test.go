@@ -187,6 +187,10 @@ var faults = []struct {
 		s.write("in.jsonl", between(""))
 		return s.runjob("--output", "hdfs://bucket/out").fails(exitUsage)
 	}},
+	{"`--output` on the web", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.runjob("--output", "https://host/out").fails(exitUsage)
+	}},
 	{"`--output` is a link to a folder that is not there", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
 		if err := os.Symlink("nowhere", filepath.Join(s.dir, "link")); err != nil {

@@ -97,6 +97,22 @@ const (
 	curveLines   = 10
 )
 
+// printCurve draws the probability that the keys which were chosen find a pair.
+func printCurve(w io.Writer, a *plan.Advice) {
+	if a.Chosen >= 0 && a.Choices[a.Chosen].Bands == 0 {
+		say(w, "\nProbability that a pair is found, by similarity, with %s:\n\n", choiceName(&a.Choices[a.Chosen]))
+		drawCurve(w, func(similarity float64) float64 {
+			if similarity < a.Config.Threshold-1e-9 {
+				return 0
+			}
+			return 1
+		}, a.Config.Threshold)
+		return
+	}
+	say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
+	drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+}
+
 func drawCurve(w io.Writer, probability func(float64) float64, threshold float64) {
 	mark := int(math.Round(threshold * curveColumns))
 	for line := curveLines; line >= 0; line-- {
@@ -157,8 +173,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	if a.Curve == nil {
 		printDistances(w, a)
 	} else {
-		say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
-		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+		printCurve(w, a)
 		if a.Corpus != nil {
 			printPairs(w, a.Curve)
 		}

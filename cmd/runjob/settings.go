@@ -52,7 +52,7 @@ func (l *flagList) add(name string, field any, value string, traits traits, help
 func jobFlags(c *job.Config) []settingFlag {
 	l := &flagList{group: "Input"}
 	l.add("input", &c.Input, "PATH", required|whole,
-		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.")
+		"File, folder or quoted pattern to read, on the disk, in a bucket (gs://, s3://), on the web (https://) or in a data set of the hub (hf://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.")
 	l.flags = append(l.flags, measureFlags(&c.Measure)...)
 	l.group = "Measure"
 	l.add("similarity", &c.Similarity, "WHAT", 0,

@@ -104,10 +104,10 @@ def run(
     Raises UsageError, InputError, StorageError, InternalError or ConditionMet, all of them RunjobError.
 
     Settings of runjob:
-      input: File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.
+      input: File, folder or quoted pattern to read, on the disk, in a bucket (gs://, s3://), on the web (https://) or in a data set of the hub (hf://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.
       preset: Settings for a kind of corpus, which hold where nothing else is given: corpus (texts to train on, of which few good ones are to be lost), web (pages of the web), code (program code), plagiarism (copied and rewritten passages), titles (titles, headlines and other short texts), mirrors (mirror sites, as 'runjob mirrors' looks for them). See docs/presets.md.
       reference: Reference corpus, given like input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.
-      format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), lines (a line is a document), json (an array of objects, or objects on several lines each), or auto (chosen for each file by its content and name) (default "auto").
+      format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), lines (a line is a document), json (an array of objects, or objects on several lines each), arrow (files and streams of Arrow, Feather, data sets that were saved), or auto (chosen for each file by its content and name) (default "auto").
       delimiter: What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.
       encoding: Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.
       id_field: Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position (default "id").

@@ -42,6 +42,7 @@ func main() {
 	flag.Float64Var(&on.rate, "rate", on.rate, "bytes of text that a job does in a second of CPU time")
 	flag.Float64Var(&on.busy, "busy", on.busy, "share of the time in which a vCPU computes")
 	flag.Float64Var(&on.answer, "answer", on.answer, "seconds until a bucket answers")
+	flag.Float64Var(&on.idle, "idle", on.idle, "seconds that machines are paid for at the start and at the end")
 	flag.Parse()
 	var err error
 	switch {

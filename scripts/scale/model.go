@@ -30,14 +30,17 @@ type cluster struct {
 	rate   float64 // bytes of text that the job does in a second of CPU time
 	busy   float64 // share of the time in which a vCPU computes
 	answer float64 // time that a bucket takes to answer, in seconds
+	idle   float64 // time that machines are paid for at the start and at the end, in seconds
 }
 
 // defaultCluster has vCPUs that do half of what the cores do on which jobs were measured, and wait half of the time.
-var defaultCluster = cluster{vcpus: 256, memory: 4, tasks: 8, rate: 30e6, busy: 0.5, answer: 0.03}
+var defaultCluster = cluster{vcpus: 256, memory: 4, tasks: 8, rate: 30e6, busy: 0.5, answer: 0.03, idle: 240}
 
 const (
 	gb           = 1e9
 	storedMonth  = 0.020 // dollars for a GB that is stored for a month
+	bootMonth    = 0.040 // dollars for a GB of a boot disk for a month
+	bootDisk     = 50    // GB, of a worker
 	hoursAMonth  = 730
 	secondsAHour = 3600
 )
@@ -69,10 +72,11 @@ func extrapolate(w io.Writer, path string, documents float64, on cluster) error 
 	working := cpuHours / on.busy / min(on.vcpus, scaled.Splits) // a part of the input is one task
 	fmt.Fprintf(w, "\ntemporary files %.3g TB; %.3g requests to read, %.3g to write: $%.2f; %.3g vCPU-h of CPU time\n", needs.TempBytes/1e12,
 		needs.Requests.Reads, needs.Requests.Writes, needs.Requests.Dollars, cpuHours)
-	hours := working + inTurn
-	fmt.Fprintf(w, "%.0f vCPUs: %.2f h, and %.2f h of requests one after the other\n\n", on.vcpus, working, inTurn)
-	fmt.Fprintf(w, "| machines | vCPU and memory | requests | temporary files | in all | a TB |\n|---|---|---|---|---|---|\n")
-	stored := needs.TempBytes / gb * storedMonth * hours / hoursAMonth
+	hours := working + inTurn + on.idle/secondsAHour
+	fmt.Fprintf(w, "%.0f vCPUs: %.2f h, %.2f h of requests one after the other, and %.2f h to start and to end\n\n", on.vcpus, working, inTurn, on.idle/secondsAHour)
+	fmt.Fprintf(w, "| machines | vCPU and memory | requests | files and boot disks | in all | a TB |\n|---|---|---|---|---|---|\n")
+	boots := bootDisk * on.vcpus / float64(on.tasks) * bootMonth
+	stored := (needs.TempBytes/gb*storedMonth + boots) * hours / hoursAMonth
 	for _, m := range machines {
 		machines := hours * on.vcpus * (m.vcpuHour + on.memory*m.gbHour)
 		sum := machines + needs.Requests.Dollars + stored

@@ -51,6 +51,7 @@ const (
 	ReceivedBytes = "received_bytes"
 	FetchedBytes  = "fetched_bytes"
 	SentBytes     = "sent_bytes"
+	AnsweringNS   = "answering_ns" // until reads were answered
 )
 
 // RequestsMetric returns the name of the metric that counts requests of a kind.

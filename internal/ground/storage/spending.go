@@ -1,5 +1,7 @@
 package storage
 
+import "time"
+
 // Kind is a kind of request to a storage behind a network.
 type Kind int
 
@@ -43,6 +45,8 @@ type Spent struct {
 	ReadBytes, WrittenBytes int64
 	// FetchedBytes is what was received from servers of the web.
 	FetchedBytes int64
+	// Answering is how long the requests to read waited in all until their answers began.
+	Answering time.Duration
 }
 
 // Add adds other counts.
@@ -53,6 +57,7 @@ func (s *Spent) Add(other Spent) {
 	s.ReadBytes += other.ReadBytes
 	s.WrittenBytes += other.WrittenBytes
 	s.FetchedBytes += other.FetchedBytes
+	s.Answering += other.Answering
 }
 
 // Spender is a Storage that counts its requests.

@@ -213,6 +213,8 @@ type Summary struct {
 	// Sketch identifies how hashes and tokens are made: sketches of different versions cannot be compared.
 	Sketch SketchVersion `json:"sketch"`
 	findings.Totals
+	// Begun is when the job began, in UTC, as in 2026-11-25T21:40:00Z. Jobs of earlier versions did not say.
+	Begun string `json:"begun,omitempty"`
 	// Warnings say where the results may lack what the user wants to keep.
 	Warnings []warnings.Warning `json:"warnings"`
 	// GuardsMet are the guards of the settings that do not hold, such as removes:50.
@@ -235,7 +237,7 @@ type Summary struct {
 type Cost struct {
 	// Seconds is the time of the whole job.
 	Seconds float64 `json:"seconds"`
-	// CPUSeconds is the CPU time of the starting process. On a cluster it is the sum of the stages.
+	// CPUSeconds is the CPU time of the starting process in that time. On a cluster it is the sum of the stages.
 	CPUSeconds float64 `json:"cpu_seconds"`
 	// PeakMemoryBytes is the largest resident size of the starting process. On a cluster it is the size of a worker at the
 	// end of a task.
@@ -254,6 +256,8 @@ type Requests struct {
 	Requests int64 `json:"requests"`
 	// Bytes is what they carried of the contents of files.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Seconds is how long requests to read waited in all until their answers began, side by side or one after the other.
+	Seconds float64 `json:"seconds,omitempty"`
 	// Dollars is their list price.
 	Dollars float64 `json:"dollars"`
 }
@@ -264,7 +268,7 @@ func RequestsOf(spent storage.Spent) (all []Requests) {
 		r := Requests{Kind: kind.String(), Requests: spent.Requests[kind], Dollars: kind.Dollars(float64(spent.Requests[kind]))}
 		switch kind {
 		case storage.Reading:
-			r.Bytes = spent.ReadBytes
+			r.Bytes, r.Seconds = spent.ReadBytes, spent.Answering.Seconds()
 		case storage.Writing:
 			r.Bytes = spent.WrittenBytes
 		case storage.Fetching:

@@ -79,7 +79,7 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format}, &summary)
 	if err == nil {
 		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), warnings.Of(c, found, nil)...)
-		summary.Seconds = time.Since(begun).Seconds()
+		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
 		err = results.Publish(files, summary)
 	}
 	if err != nil {

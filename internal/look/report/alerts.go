@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/settle/keep"
 )
 
 // The kinds of alerts that the figures give rise to. Other kinds come from summary.json.
@@ -22,6 +23,8 @@ const (
 	alertRecall    = "recall"
 	alertWideAudit = "wide_audit"
 	alertRejects   = "rejects"
+	alertMuch      = "much_removed"
+	alertLoose     = "loose_clusters"
 )
 
 // places has the part of the page that tells more about an alert.
@@ -33,6 +36,7 @@ var places = map[string]string{
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
 	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
 	alertSuspect: "suspects",
+	alertMuch:    "clusters", alertLoose: "clusters",
 	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
 
@@ -83,6 +87,7 @@ func (b *builder) addAlerts() {
 		b.alert(alertCrowded, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
 			percent(c.Above, c.Of), c.Width), "Look at the pairs with the lowest similarity, and choose a threshold where there are few")
 	}
+	b.alertRemoved()
 	if f.Skipped.Pairs > 0 {
 		b.alert(alertSkipped, fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs), count(f.Skipped.Groups)),
 			"Their documents were compared with the leaders of the group. Texts of one template make such groups")
@@ -98,6 +103,41 @@ func (b *builder) addAlerts() {
 	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
 		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, beside %s documents", count(n), count(b.summary.Counts.Documents)), "")
 	}
+}
+
+const (
+	// muchRemoved is the share of a corpus whose loss is told, in percent.
+	muchRemoved = 40
+	// fewOfCluster is the least size of a cluster of which it is told that it keeps a quarter of its documents.
+	fewOfCluster = 8
+)
+
+// alertRemoved tells of a corpus that loses much, and of clusters that keep a quarter of their documents or more.
+func (b *builder) alertRemoved() {
+	f := &b.figures
+	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 {
+		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)), "Look at the largest clusters before the copies go")
+	}
+	loose, example := 0, Cluster{}
+	for _, c := range f.Clusters {
+		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) {
+			if loose++; c.Size > example.Size {
+				example = c
+			}
+		}
+	}
+	if loose > 0 {
+		b.alert(alertLoose, fmt.Sprintf("Of the clusters listed here, %s a quarter of their documents or more, such as %s of %s: their documents are joined through others, and are not all alike",
+			numbered(loose, "keeps", "keep"), count(int64(example.Kept)), count(int64(example.Size))), "See --split star, or a higher --threshold")
+	}
+}
+
+// numbered returns a number with the form of a verb that it takes.
+func numbered(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(int64(n)) + " " + many
 }
 
 func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }

@@ -49,7 +49,7 @@ func (b *builder) begin() {
 	s, config := b.summary, &b.summary.Config
 	b.figures = Figures{
 		Run: Run{
-			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
+			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Begun: s.Begun, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
 			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
 		},

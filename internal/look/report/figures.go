@@ -50,6 +50,8 @@ type Run struct {
 	Folder     string `json:"folder,omitempty"`
 	Version    string `json:"version"`
 	ConfigHash string `json:"config_hash"`
+	// Begun is when the run began, as summary.json has it; empty if that does not say.
+	Begun string `json:"begun,omitempty"`
 	// Threshold is the least similarity of a pair. Unit is what pairs are scored by.
 	Threshold float64 `json:"threshold"`
 	Unit      Unit    `json:"unit"`

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/look/schemas"
@@ -48,6 +49,24 @@ type clusterMap struct {
 	Open              bool
 	Cells             []Cell
 	Dots, Diagonal    string
+}
+
+// Lead is the result of the run in a sentence, with the day.
+func (v *view) Lead() string {
+	c, day := v.Counts, ""
+	if begun, err := time.Parse(time.RFC3339, v.Run.Begun); err == nil {
+		day = "On " + begun.Format("2 January 2006") + ", "
+	}
+	switch {
+	case v.Run.Passages && c.Pairs == 0:
+		return capital(day + "no passages were found that documents share.")
+	case v.Run.Passages:
+		return capital(fmt.Sprintf("%spairs of documents with passages in common were found: %s.", day, count(c.Pairs)))
+	case c.Clusters == 0:
+		return capital(fmt.Sprintf("%sno near-duplicates were found among %s documents.", day, count(c.Documents+c.ReferenceDocuments)))
+	}
+	return capital(fmt.Sprintf("%s%s of %s documents (%s) were found to be copies that can go, and %s stay.",
+		day, count(c.Removed), count(c.Documents), percent(c.Removed, c.Documents), count(c.Kept)))
 }
 
 // IsSimilarity reports whether pairs are scored by similarity.

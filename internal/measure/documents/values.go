@@ -62,7 +62,8 @@ func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) e
 
 // The names of documents without a value, and of those whose value is empty.
 const (
-	noValue    = "(none)"
+	// NoValue is the source of documents without the field.
+	NoValue    = "(none)"
 	emptyValue = `""`
 )
 
@@ -73,7 +74,7 @@ const mostNameBytes = 128
 func valueName(value []byte) []byte {
 	switch {
 	case value == nil:
-		return []byte(noValue)
+		return []byte(NoValue)
 	case len(value) == 0:
 		return []byte(emptyValue)
 	case len(value) <= mostNameBytes:

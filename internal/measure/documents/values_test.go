@@ -26,7 +26,7 @@ func TestValueName(t *testing.T) {
 			t.Errorf("%q is shown as %q, want %q", value, got, want)
 		}
 	}
-	if got := string(valueName(nil)); got != noValue {
+	if got := string(valueName(nil)); got != NoValue {
 		t.Errorf("no value is shown as %q", got)
 	}
 }

@@ -197,8 +197,11 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 	if file.isPlain() && file.Format.IsLines() {
 		file.CR, err = readLineEnd(head, rest)
 	}
-	if err == nil && file.Format == Parquet && !file.isSeekable() {
+	if err == nil && file.Format.Definition().Parts != nil && !file.isSeekable() {
 		err = fmt.Errorf("%s: %w", file.Path, errOutOfOrder)
+	}
+	if err == nil && file.Format == Arrow && file.Compression != None {
+		err = fmt.Errorf("%s: a file of Arrow that is compressed as a whole is not read: decompress it", file.Path)
 	}
 	return err
 }

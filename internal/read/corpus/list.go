@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,7 +198,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if len(l.found) == 0 {
 		return listing, errors.New("list inputs: no input is given")
 	}
-	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
+	found := withoutDescriptions(slices.SortedFunc(maps.Values(l.found), candidate.compare))
 	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
@@ -212,6 +213,22 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	sortByName(files)
 	listing.Files, listing.Passed = files, l.passed
 	return listing, nil
+}
+
+// descriptions are what Hugging Face's library writes beside the files of a data set that it saves.
+var descriptions = []string{"dataset_dict.json", "dataset_info.json", "state.json"}
+
+// withoutDescriptions leaves out what describes files of Arrow in the same folder, or in those in it, unless it was named.
+func withoutDescriptions(found []candidate) []candidate {
+	described := map[string]bool{}
+	for _, c := range found {
+		if nameEnding(c.Path) == ".arrow" {
+			described[path.Dir(c.absolute)], described[path.Dir(path.Dir(c.absolute))] = true, true
+		}
+	}
+	return slices.DeleteFunc(found, func(c candidate) bool {
+		return !c.unpacks && described[path.Dir(c.absolute)] && slices.Contains(descriptions, path.Base(c.absolute))
+	})
 }
 
 // distinct returns each file once, as its first candidate.

@@ -10,7 +10,8 @@ import (
 // noPartition is the value that Hive gives to a folder of records without a value.
 const noPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// folderValues are the values of fields that the folders of a file name, as Hive does: lang=de/date=2024-01-01/part-0.parquet.
+// folderValues are the values of fields that the folders of a file name, as Hive does: lang=de/date=2024-01-01/part-0.parquet. The field
+// split has the value that the name of the file says, unless a folder does.
 type folderValues struct {
 	fields []string
 	path   string   // of the last file
@@ -22,6 +23,11 @@ type folderValues struct {
 func (f *folderValues) fill(others [][]byte, path string) [][]byte {
 	if path != f.path {
 		f.path, f.values = path, make([][]byte, len(f.fields))
+		for i, field := range f.fields {
+			if field == splitField {
+				f.values[i] = splitOf(path)
+			}
+		}
 		elements := strings.Split(filepath.ToSlash(path), "/")
 		for _, element := range elements[:len(elements)-1] {
 			name, value, isNamed := strings.Cut(element, "=")

@@ -135,12 +135,30 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 			return setting.Errorf("%w: name the field with {text_field}", err)
 		}
 	}
+	if err := checkCopies(c, files); err != nil {
+		return err
+	}
 	isOpened := func(f corpus.File) bool { return !f.Recalled }
 	if !slices.Contains(c.Outputs(), output.Annotated) || earlier.Annotatable && !slices.ContainsFunc(files, isOpened) {
 		return nil
 	}
 	if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
 		return setting.Errorf("{emit} annotated: %w", err)
+	}
+	return nil
+}
+
+// checkCopies returns an error if records are to be copied of files whose records are not.
+func checkCopies(c *job.Config, files []corpus.File) error {
+	for _, name := range []string{output.Unique, output.Annotated} {
+		if !slices.Contains(c.Outputs(), name) {
+			continue
+		}
+		for i := range files {
+			if todo := files[i].Format.Definition().Uncopied; todo != "" && !files[i].Reference {
+				return setting.Errorf("{emit} %s: %s: records of the format %v are not copied: %s", name, files[i].Path, files[i].Format, todo)
+			}
+		}
 	}
 	return nil
 }

@@ -246,15 +246,18 @@ func (s *service) newTransport() http.RoundTripper {
 	return counting{sealing{bounding{base}}, &s.meter}
 }
 
-// counting counts requests by their kinds.
+// counting counts requests by their kinds, and how long they wait.
 type counting struct {
 	http.RoundTripper
 	meter *bucket.Meter
 }
 
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
-	c.meter.Count(kindOf(request))
-	return c.RoundTripper.RoundTrip(request)
+	kind, begun := kindOf(request), time.Now()
+	c.meter.Count(kind)
+	answer, err := c.RoundTripper.RoundTrip(request)
+	c.meter.Answered(kind, time.Since(begun))
+	return answer, err
 }
 
 // kindOf returns the kind of a request. Contents are read by the XML interface, and all else goes by JSON.

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -108,9 +109,10 @@ type bounding struct {
 
 // Do counts and sends a request.
 func (b bounding) Do(request *http.Request) (*http.Response, error) {
-	kind := kindOf(request)
+	kind, begun := kindOf(request), time.Now()
 	b.meter.Count(kind)
 	answer, err := b.HTTPClient.Do(request)
+	b.meter.Answered(kind, time.Since(begun))
 	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
 		return answer, err
 	}

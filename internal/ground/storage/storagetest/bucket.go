@@ -233,6 +233,9 @@ func tryRequests(t *testing.T, p Place, proxy *Proxy) {
 		if hasRead, hasWritten := want["read"] > 0, want["write"] > 0; hasRead != (spent.ReadBytes > 0) || hasWritten != (spent.WrittenBytes == int64(len(content))) {
 			t.Errorf("%s reads %d bytes and writes %d", what, spent.ReadBytes, spent.WrittenBytes)
 		}
+		if (want["read"] > 0) != (spent.Answering > 0) {
+			t.Errorf("%s waits %v for what it reads", what, spent.Answering)
+		}
 		if got := proxy.Requests(); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s takes the requests %v, want %v", what, got, want)
 		}

@@ -117,7 +117,7 @@ func (w *Web) tree(answer http.ResponseWriter, r *http.Request, dataset, folder 
 		}
 		inner, isDeeper := strings.TrimPrefix(info.Name, start), false
 		if above := path.Dir(inner); above != "." && r.URL.Query().Get("recursive") != "true" {
-			inner, _, isDeeper = strings.Cut(above, "/")
+			inner, _, _ = strings.Cut(above, "/")
 			isDeeper = true
 		}
 		if name := strings.TrimPrefix(start+inner, root); isDeeper && !seen[name] {

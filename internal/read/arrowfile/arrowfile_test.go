@@ -1,0 +1,191 @@
+package arrowfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/parquetfile"
+)
+
+// row is a row: its values by column.
+type row = map[string][]string
+
+// read reads columns of a file, in pieces of at least that many bytes. It returns the rows before a fault.
+func read(t testing.TB, name string, columns []string, memory int64, piece int, isFar bool) (rows []row, err error) {
+	t.Helper()
+	file, err := storage.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(file, info.Size, memory, isFar)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var chosen []Column
+	for _, path := range columns {
+		c, err := r.Column(path)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, c)
+	}
+	for {
+		if err := r.Next(); err == io.EOF {
+			return rows, nil
+		} else if err != nil {
+			return rows, err
+		}
+		values, err := r.Values(chosen)
+		if err != nil {
+			return rows, err
+		}
+		for next := int64(0); next < values.Rows(); {
+			var buffer []byte
+			if buffer, next, err = values.Append(nil, next, piece); err != nil {
+				return rows, err
+			}
+			for number, cells := range parquetfile.Rows(buffer, len(columns)) {
+				if number != int64(len(rows)) {
+					t.Fatalf("row %d follows %d", number, len(rows))
+				}
+				found := row{}
+				for i, cell := range cells {
+					for value := range cell.All() {
+						found[columns[i]] = append(found[columns[i]], string(value))
+					}
+				}
+				rows = append(rows, found)
+			}
+		}
+	}
+}
+
+// wanted returns the rows that pyarrow has written into the files of testdata, and the names of their columns.
+func wanted(t testing.TB) (rows []row, columns []string) {
+	t.Helper()
+	content, err := os.ReadFile("testdata/rows.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows, slices.Sorted(maps.Keys(rows[0]))
+}
+
+// TestRead: files and streams that pyarrow has written, with and without compression, are read as it reads them, whole or in pieces, from the
+// disk and as from a network.
+func TestRead(t *testing.T) {
+	want, columns := wanted(t)
+	for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "default.feather"} {
+		for _, isFar := range []bool{false, true} {
+			for _, piece := range []int{1, 1 << 20} {
+				got, err := read(t, filepath.Join("testdata", name), columns, 1<<20, piece, isFar)
+				if err != nil || len(got) != len(want) {
+					t.Fatalf("%s: %d rows, %v", name, len(got), err)
+				}
+				for i := range want {
+					for _, column := range columns {
+						if !slices.Equal(got[i][column], want[i][column]) {
+							t.Fatalf("%s: row %d of %s is %q, want %q", name, i, column, got[i][column], want[i][column])
+						}
+					}
+				}
+			}
+		}
+	}
+	if got, err := read(t, "testdata/empty.arrow", columns, 0, 1, false); len(got) != 0 || err != nil {
+		t.Errorf("an empty stream: %v, %v", got, err)
+	}
+	got, err := read(t, "testdata/delta.arrow", []string{"text"}, 0, 1, false)
+	if text := fmt.Sprint(got); err != nil || text != "[map[text:[a]] map[text:[b]] map[text:[a]] map[text:[a]] map[text:[c]] map[text:[d]]]" {
+		t.Errorf("a dictionary that grows: %s, %v", text, err)
+	}
+}
+
+// TestColumns: a path that leads nowhere names the columns that are there, and one whose values are not read says so.
+func TestColumns(t *testing.T) {
+	for path, want := range map[string]string{
+		"body": `no field "body"; there are "id"`, "meta": `"meta.url"`, "meta.deep.x": `no field "meta.deep.x"`,
+		"items": "of a type that is not read", "money": "of a type that is not read", "nothing": "of a type that is not read",
+	} {
+		if _, err := read(t, "testdata/stream.arrow", []string{path}, 0, 1, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestMemory: a batch that takes more memory than it may is an error that says how much.
+func TestMemory(t *testing.T) {
+	for _, isFar := range []bool{false, true} {
+		_, err := read(t, "testdata/zstd.arrow", []string{"text"}, 1000, 1, isFar)
+		if large, is := errors.AsType[*BatchError](err); !is || large.Bytes <= 1000 || large.Limit != 1000 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestCut: of a file that is cut short the rows before the cut are read, and what comes behind is an error, unless it is cut between two batches.
+func TestCut(t *testing.T) {
+	want, columns := wanted(t)
+	content, err := os.ReadFile("testdata/stream.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for length := 0; length < len(content); length += 37 {
+		name := filepath.Join(t.TempDir(), "cut")
+		if err := os.WriteFile(name, content[:length], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(t, name, columns, 0, 1<<20, false)
+		if len(got) > len(want) || len(got) == len(want) && length < len(content)-8 || !slices.Contains([]int{0, 30, 50, 80, 100}, len(got)) {
+			t.Errorf("of %d bytes are read %d rows, %v", length, len(got), err)
+		}
+	}
+}
+
+// FuzzRead: whatever a file holds, reading it ends, takes no more memory than it may, and does not panic.
+func FuzzRead(f *testing.F) {
+	_, columns := wanted(f)
+	for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "delta.arrow", "empty.arrow"} {
+		content, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+		for at := 8; at < len(content); at += 509 { // as a quick test without fuzzing
+			hurt := slices.Clone(content)
+			hurt[at] ^= 0x55
+			f.Add(hurt)
+			hurt = slices.Clone(content)
+			hurt[at] = 0xff
+			f.Add(hurt)
+		}
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, isFar := range []bool{false, true} {
+			for _, column := range append(columns, "text") {
+				_, _ = read(t, name, []string{column}, 1<<20, 1<<16, isFar)
+			}
+		}
+	})
+}

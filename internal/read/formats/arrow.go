@@ -1,0 +1,263 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/arrowfile"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/parquetfile"
+)
+
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.Arrow, Name: "arrow", Help: "files and streams of Arrow, Feather, data sets that were saved", HasFields: true,
+		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magics: []string{arrowfile.Magic, arrowfile.StreamMagic},
+		Uncopied: "write the input as Parquet first, or emit removed and leave out the documents that it names",
+		Source:   func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &arrowSource{wanted: w, limits: l} },
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
+		},
+		Parts: arrowParts,
+	})
+}
+
+// arrowFile is an open file with the wanted columns.
+type arrowFile struct {
+	handle storage.File
+	*arrowfile.Reader
+	columns []arrowfile.Column
+	header  []byte // has the form of each wanted column
+}
+
+// openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
+func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (*arrowFile, error) {
+	handle, err := limits.Ahead.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	a := &arrowFile{handle: handle}
+	if a.Reader, err = arrowfile.Open(handle, file.StoredSize(), limits.Memory, isFar(file)); err == nil {
+		err = a.choose(&wanted.Fields)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// isFar reports whether each read of a file is a request.
+func isFar(file *corpus.File) bool { return storage.Scheme(file.Path) != "" }
+
+// choose finds the wanted columns.
+func (a *arrowFile) choose(fields *corpus.Fields) error {
+	features, needed, hasNeeded := 0, 1, false // as in parquetFile.open
+	if fields.HasTexts() {
+		features, needed = len(fields.Texts), len(fields.Texts)
+	}
+	var missing error
+	for i, path := range columnsOf(fields) {
+		column, err := a.Column(path)
+		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
+			a.header = append(a.header, byte(absent))
+			if missing == nil {
+				missing = err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		f := plain
+		if isList, areNumbers := column.IsList(); fields.Features != "" && i == features && isList {
+			if f = names; areNumbers {
+				f = hashes
+			}
+		}
+		a.header, a.columns = append(a.header, byte(f)), append(a.columns, column)
+		hasNeeded = hasNeeded || i < needed
+	}
+	if !hasNeeded {
+		return missing
+	}
+	return nil
+}
+
+func (a *arrowFile) close() error {
+	var err error
+	if a.Reader != nil {
+		err = a.Reader.Close()
+	}
+	return errors.Join(err, a.handle.Close())
+}
+
+// arrowPart is about the length in bytes from which on batches are a part of their own.
+const arrowPart = 4 << 20
+
+// arrowParts returns where a file can be cut: between batches, of which the file tells only one after the other. So a file behind a
+// network is not cut, and one that is damaged only before the damage.
+func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
+	a, err := openArrow(file, wanted, corpus.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	defer a.close() // a close after reads loses nothing
+	if isFar(file) {
+		return nil, nil
+	}
+	parts := []corpus.Part{{}}
+	for {
+		err := a.Next()
+		if err == io.EOF && len(parts) > 1 {
+			return append(parts, corpus.Part{Start: a.FirstRow}), nil
+		}
+		if err != nil {
+			return nil, nil // it is found again when the file is read
+		}
+		last := &parts[len(parts)-1]
+		if last.Bytes >= arrowPart {
+			parts = append(parts, corpus.Part{Start: a.FirstRow})
+			last = &parts[len(parts)-1]
+		}
+		last.Bytes += a.BodyBytes()
+	}
+}
+
+// arrowSource reads batches.
+type arrowSource struct {
+	wanted  corpus.Wanted
+	limits  corpus.Limits
+	input   corpus.File
+	stretch corpus.Stretch
+	file    *arrowFile
+	batch   *arrowfile.Values // nil between two batches
+	row     int64             // the next one in the batch
+	release func()            // gives the right back to hold a large batch
+	isOver  bool
+}
+
+// Reset goes on to other batches.
+func (s *arrowSource) Reset(file corpus.File, stretch corpus.Stretch) (err error) {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if s.file, err = openArrow(&file, s.wanted, s.limits); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
+	s.input, s.stretch, s.isOver = file, stretch, false
+	return nil
+}
+
+// Next reads rows of one batch. If a batch is damaged, a reject stands for it.
+func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: s.stretch.File, Format: corpus.Arrow, Header: s.file.header}
+	for !s.isOver {
+		if s.batch == nil {
+			if reject, err := s.advance(); err != nil {
+				return b, err
+			} else if reject != nil {
+				b.Rejects = []corpus.Reject{*reject}
+				return b, nil
+			}
+			continue
+		}
+		data, next, err := s.batch.Append(buffer[:0], s.row, corpus.BatchBytes)
+		if s.row = next; len(data) > 0 {
+			b.Data = data
+			for number, row := range parquetfile.Stretches(data, len(s.file.columns)) {
+				b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
+			}
+			if s.limits.Expand != nil {
+				err = s.limits.Expand(int64(len(data)))
+			}
+			if err == nil && len(data) > corpus.LongLine && s.limits.Hold != nil {
+				err = s.limits.Hold()
+			}
+			return b, err
+		}
+		if err != nil {
+			b.Rejects = []corpus.Reject{s.lost(s.file.FirstRow+next, s.file.Rows-next, err)}
+		}
+		s.drop()
+		if err != nil {
+			return b, nil
+		}
+	}
+	return b, s.input.End(s.file.handle)
+}
+
+// advance reads the next batch of the stretch. A reject stands for one that cannot be read.
+func (s *arrowSource) advance() (*corpus.Reject, error) {
+	err := s.file.Next()
+	first, rows := s.file.FirstRow, s.file.Rows
+	switch {
+	case err == io.EOF, err == nil && s.input.Parts != nil && first >= s.stretch.End:
+		s.isOver = true
+		return nil, nil
+	case arrowfile.IsDamage(err):
+		s.isOver = true
+		return &corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on are lost: %v", first, err)}, nil
+	case err == nil && s.input.Parts != nil && first < s.stretch.Start:
+		return nil, nil
+	}
+	if err == nil {
+		s.batch, err = s.read()
+	}
+	if arrowfile.IsDamage(err) {
+		reject := s.lost(first, rows, err)
+		return &reject, nil
+	}
+	if _, isLarge := errors.AsType[*arrowfile.BatchError](err); isLarge {
+		err = fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or write the file anew with smaller batches", err)
+	}
+	if err != nil {
+		err = fmt.Errorf("read input %s: %w", s.input.Path, err)
+	}
+	return nil, err
+}
+
+// read reads the wanted columns of the batch. One process holds one large batch at a time.
+func (s *arrowSource) read() (*arrowfile.Values, error) {
+	const large = 16 << 20
+	if s.limits.HoldWindow != nil && s.file.BodyBytes() > large {
+		release, err := s.limits.HoldWindow()
+		if err != nil {
+			return nil, err
+		}
+		s.release = release
+	}
+	s.row = 0
+	read, err := s.file.Values(s.file.columns)
+	if err != nil {
+		s.drop()
+	}
+	return read, err
+}
+
+func (s *arrowSource) lost(first, rows int64, err error) corpus.Reject {
+	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err)}
+}
+
+// drop gives up the batch.
+func (s *arrowSource) drop() {
+	if s.batch = nil; s.release != nil {
+		s.release()
+		s.release = nil
+	}
+}
+
+// Close closes the current file.
+func (s *arrowSource) Close() error {
+	s.drop()
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	if err := file.close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
+	}
+	return nil
+}

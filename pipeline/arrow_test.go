@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/job"
+)
+
+// arrowFiles are where pyarrow has written the rows of rows.json in several forms.
+const arrowFiles = "../internal/read/arrowfile/testdata"
+
+// readArrow returns a file of arrowFiles.
+func readArrow(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(arrowFiles, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// linesOfRows returns rows.json as lines of JSON.
+func linesOfRows(t *testing.T) []byte {
+	t.Helper()
+	var rows []map[string][]string
+	if err := json.Unmarshal(readArrow(t, "rows.json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	for _, row := range rows {
+		object := map[string]any{}
+		for _, field := range []string{"text", "lang"} {
+			if len(row[field]) > 0 {
+				object[field] = row[field][0]
+			}
+		}
+		if len(row["id"]) > 0 {
+			object["id"] = json.Number(row["id"][0])
+		}
+		line, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(line, '\n'))
+	}
+	return lines.Bytes()
+}
+
+// TestArrow: the documents of Arrow's files and streams, and of a data set that Hugging Face's library has saved, give the clusters that they
+// give as lines of JSON, wherever they lie. What describes a data set is no document.
+func TestArrow(t *testing.T) {
+	run := func(t *testing.T, input string) (rows []string, counts string) {
+		t.Helper()
+		config := job.Default()
+		config.Input, config.Output, config.Shingle, config.Threshold, config.Within = []string{input}, filepath.Join(t.TempDir(), "out"), 1, .6, "lang"
+		config.Emit = []string{output.Clusters, output.Removed}
+		summary, err := Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range storedRows[clusterRow](t, config.Output, output.Clusters) {
+			rows = append(rows, fmt.Sprint(row.Kept, row.Similarity, row.Size, row.Mean))
+		}
+		slices.Sort(rows)
+		return rows, fmt.Sprint(summary.Counts.Documents, summary.Counts.Rejected, summary.Counts.Kept)
+	}
+	places := inPlaces(t)
+	want, counts := run(t, places["disk"]("rows.jsonl", linesOfRows(t)))
+	if len(want) < 20 {
+		t.Fatalf("%d rows: %s", len(want), counts)
+	}
+	for place, put := range places {
+		inputs := map[string]string{}
+		for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "default.feather"} {
+			inputs[name] = put(name, readArrow(t, name))
+		}
+		saved := put("saved/train/data-00000-of-00001.arrow", readArrow(t, "stream.arrow"))
+		for _, name := range []string{"saved/dataset_dict.json", "saved/train/dataset_info.json", "saved/train/state.json"} {
+			put(name, []byte(`{"splits": ["train"]}`))
+		}
+		if place != "https" {
+			inputs["a data set"] = strings.TrimSuffix(saved, "/train/data-00000-of-00001.arrow")
+		}
+		for name, input := range inputs {
+			got, counted := run(t, input)
+			if !slices.Equal(got, want) || counted != counts {
+				t.Errorf("%s from %s: %d rows, %s; want %d, %s", name, place, len(got), counted, len(want), counts)
+			}
+		}
+	}
+}
+
+// TestArrowIsNotCopied: who wants copies of rows of Arrow is told what to do before the job starts.
+func TestArrowIsNotCopied(t *testing.T) {
+	t.Parallel()
+	config := job.Default()
+	config.Input, config.Output, config.Emit = []string{filepath.Join(arrowFiles, "stream.arrow")}, filepath.Join(t.TempDir(), "out"), []string{output.Unique}
+	_, err := Run(t.Context(), config)
+	if err == nil || !strings.Contains(err.Error(), "write the input as Parquet first") {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(config.Output); len(entries) > 0 {
+		t.Errorf("%d files are left", len(entries))
+	}
+	if _, err := storage.Stat(storage.Join(config.Output, "summary.json")); err == nil {
+		t.Error("there is a summary")
+	}
+}
+
+// TestDamagedArrow: what is damaged of a batch is a reject, and the batches behind it are read. Of a file that is cut short, a reject says where.
+func TestDamagedArrow(t *testing.T) {
+	t.Parallel()
+	content := readArrow(t, "stream.arrow")
+	hurt := bytes.Clone(content)
+	text := bytes.Index(hurt, []byte("text number 0 "))
+	copy(hurt[text-8:], "\xff\xff\xff\xff\xff\xff\xff\xff") // of the last offset
+	for name, test := range map[string]struct {
+		content   []byte
+		documents int64
+		rejects   int64
+	}{
+		"whole": {content, 91, 9}, "a row": {hurt, 90, 10}, "cut": {content[:len(content)-100], 73, 9},
+	} {
+		folder := t.TempDir()
+		config := job.Default()
+		config.Input, config.Output = []string{filepath.Join(folder, "in.arrow")}, filepath.Join(folder, "out")
+		if err := os.WriteFile(config.Input[0], test.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		summary, err := Run(t.Context(), config)
+		if err != nil || summary.Counts.Documents != test.documents || summary.Counts.Rejected != test.rejects {
+			t.Errorf("%s: %+v, %v", name, summary.Counts, err)
+		}
+	}
+}
