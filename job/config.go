@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/read/site"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/settle/trim"
 	"mirrorbeam/sketch"
 )
 
@@ -149,6 +150,7 @@ type Config struct {
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
 
+	Trimming
 	Mirroring
 
 	// Temp is the folder for temporary files; empty: one beside the output.
@@ -211,6 +213,7 @@ func Default() Config {
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
 		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: preference.First, Split: keep.Component,
+		Trimming: Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
 			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,
 		},

@@ -29,6 +29,7 @@ var (
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
 		"preset", "input", "reference", "format", "max_rejects", "max_expanded", "audit",
+		"passage_words", "passage_unit", "passage_copies", "min_words",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout",
 		"state", "add", "rebuild", "republish", "allow_removal", "fail_on", "guard",

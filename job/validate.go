@@ -67,6 +67,7 @@ func (c *Config) Validate() error {
 	check(!c.Resume || !c.Seed.IsDrawn, "{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}", RandomSeed)
 	c.checkGuards(check)
 	c.checkMirroring(check)
+	c.checkTrimming(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
 	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
@@ -280,7 +281,7 @@ func (c *Config) checkSimHash(check checker) {
 
 // OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
-	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate}, siteOutputs...)
+	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate, output.Trimmed, output.Passages}, siteOutputs...)
 }
 
 // checkOutput checks the outputs.
@@ -291,7 +292,7 @@ func (c *Config) checkOutput(check checker) {
 			check(false, "{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
 		}
-		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, mirrors, sites or suspects", name)
+		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, trimmed, passages, mirrors, sites or suspects", name)
 	}
 	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
 		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)

@@ -120,6 +120,10 @@ var laws = []law{
 	{name: "passages/reference", scene: "excerpts, reference", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages},
 	{name: "passages/rarity", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.6,"excerpt":8,"rarity":30,"emit":["auto"]}`, check: checkSome},
 
+	{name: "trimmed", scene: "oddities", change: `{"keys":"same-bytes","threshold":0.8,"emit":["clusters","trimmed","passages"],"passage_words":5}`, check: checkTrimmed, everyWay: true},
+	{name: "trimmed/copies", scene: "oddities", change: `{"keys":"exact","emit":["clusters","trimmed","passages"],"passage_words":3,"passage_copies":4,"min_words":6}`, check: checkTrimmed},
+	{name: "trimmed/reference", scene: "reference", change: `{"keys":"same-bytes","threshold":0.8,"emit":["trimmed"],"passage_words":2,"min_words":0}`, check: checkTrimmed},
+
 	{name: "sites/exact", scene: "sites", change: `{"keys":"exact","threshold":0.6,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites, everyWay: true},
 	{name: "sites/simhash", scene: "sites", change: `{"keys":"simhash","hamming":8,"threshold":0.8,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites},
 }
@@ -198,7 +202,7 @@ func checkEveryWay(t *testing.T, config job.Config, want string, summary Summary
 
 // lawOutputs are the outputs of rows that are held to the laws.
 var lawOutputs = []string{
-	output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique, output.Annotated, output.Sketches, output.Mirrors, output.Sites, output.Suspects,
+	output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique, output.Annotated, output.Trimmed, output.Passages, output.Sketches, output.Mirrors, output.Sites, output.Suspects,
 }
 
 // published returns the names and contents of the files of a job, in the order of lawOutputs.

@@ -104,28 +104,8 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
 // the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
-	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
 	q := &s.sequence
-	if s.isWhole {
-		// All but the numbers of the tokens lie in the memory of others.
-		*q = Sequence{Tokens: q.Tokens}
-	}
-	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
-	s.isWhole = false
-	read := text
-	if s.code != nil {
-		read = s.code.read(text)
-	}
-	if s.exclude {
-		s.quotations.each(read, func(begin, end int, quoted bool) { s.part(read, begin, end, quoted) })
-	} else {
-		s.part(read, 0, len(read), false)
-	}
-	if s.code != nil {
-		for i := range q.Shingles {
-			q.Starts[i], q.Ends[i] = s.code.begin(q.Starts[i]), s.code.end(q.Ends[i])
-		}
-	}
+	s.Places(text)
 	s.set = append(slices.Grow(s.set[:0], len(q.Shingles)), q.Shingles...)
 	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}
 	if len(d.Set) > 0 {
@@ -148,6 +128,34 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 		*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
 	}
 	return d, *q
+}
+
+// Places returns the sequence of text alone, with the shingles that do not count. It belongs to the Sequencer, which overwrites it in the
+// next call.
+func (s *Sequencer) Places(text []byte) Sequence {
+	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
+	q := &s.sequence
+	if s.isWhole {
+		// All but the numbers of the tokens lie in the memory of others.
+		*q = Sequence{Tokens: q.Tokens}
+	}
+	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+	s.isWhole = false
+	read := text
+	if s.code != nil {
+		read = s.code.read(text)
+	}
+	if s.exclude {
+		s.quotations.each(read, func(begin, end int, quoted bool) { s.part(read, begin, end, quoted) })
+	} else {
+		s.part(read, 0, len(read), false)
+	}
+	if s.code != nil {
+		for i := range q.Shingles {
+			q.Starts[i], q.Ends[i] = s.code.begin(q.Starts[i]), s.code.end(q.Ends[i])
+		}
+	}
+	return *q
 }
 
 // LeaveOut takes the shingles that do not count out of the sequence, or all. The others keep their places, so no passage

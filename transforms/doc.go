@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, in the order of the data: read, fingerprint,
-// source, strip, boilerplate, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
+// source, strip, boilerplate, trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/match/scoring"
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/trim"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
 )
@@ -59,6 +60,11 @@ type Job struct {
 	SketchHashes int
 	// Index is the index that belongs to the scores of the job.
 	Index write.Index
+	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and HeldPassages how many
+	// of them a task holds.
+	Trimming      trim.Rule
+	PassageRanges int
+	HeldPassages  int
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
 }
@@ -77,6 +83,11 @@ func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != ""
 
 // HasBoilerplate reports whether passages that very many documents have are an output.
 func (j *Job) HasBoilerplate() bool { return slices.Contains(j.Rows.Emit, output.Boilerplate) }
+
+// HasTrims reports whether passages that stand elsewhere are cut.
+func (j *Job) HasTrims() bool {
+	return slices.Contains(j.Rows.Emit, output.Trimmed) || slices.Contains(j.Rows.Emit, output.Passages)
+}
 
 // whole makes the tasks of a step that reads whole sets.
 func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, !j.Counts) }

@@ -12,10 +12,10 @@ import (
 // doFns are all DoFns. Beam has to know each of them in every process.
 var doFns = []any{
 	&readFn{}, &fingerprintFn{}, &sourceFn{}, &seeFn{}, &seeAgainFn{}, &seeSequencesFn{}, &countSeenFn{}, &countAgainFn{}, &countSequencesFn{},
-	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
+	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
 	&orderFn{}, &keyFn{}, &groupFn{}, &knownFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
 	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
-	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
+	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
 	&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
 }
 

@@ -20,6 +20,10 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	if job.HasBoilerplate() {
 		passages = append(passages, Boilerplate(s, job, sketches)...)
 	}
+	var trims []beam.PCollection
+	if job.HasTrims() {
+		trims = Trim(s, job, sketches)
+	}
 	narrowed := sketches
 	if job.Parameters.Narrowed {
 		narrowed = Narrow(s, job, sketches)
@@ -37,7 +41,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
+		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
 	}
 	gathered := Gather(s, job, groups, narrowed)
 	edges := Score(s, job, narrowed, gathered)
@@ -46,7 +50,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, sketches))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups, edges})...)
+	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups, edges})...)
 }
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.

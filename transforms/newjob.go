@@ -44,6 +44,9 @@ type Extent struct {
 // narrowShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
 const narrowShare = 32
 
+// passageBytes is about how much memory a task takes for each passage that it holds.
+const passageBytes = 128
+
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
@@ -69,6 +72,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
+		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
 		Sites: mirrors.Judging{Limits: config.Limits()},
 	}
 }
@@ -159,9 +163,9 @@ func comparesWhole(kept documents.Kept, scorer methods.Scorer) bool {
 	return scorer.Reads == methods.Sets && scorer.IsExact && kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
 }
 
-// readsAgain reports whether the job reads the input a second time.
+// readsAgain reports whether the job reads the input a second time, to copy it.
 func readsAgain(config *job.Config) bool {
-	return slices.Contains(config.Outputs(), output.Unique) || slices.Contains(config.Outputs(), output.Annotated)
+	return slices.ContainsFunc([]string{output.Unique, output.Annotated, output.Trimmed}, func(name string) bool { return slices.Contains(config.Outputs(), name) })
 }
 
 // kept returns what the job keeps of a document for its method.

@@ -18,18 +18,26 @@ import (
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
-// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each. The outcomes of other stages only add to the
-// counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
-func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) beam.PCollection {
+// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each, and those of Trim, if any. The outcomes of other stages only
+// add to the counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
+func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Write)
 	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
 	written := sideBySide(at, &writeFn{newTasks(at, job.Rows)}, exchange(at, ofShards, clusters, sketches))
-	outcomes := append([]beam.PCollection{written, clusters, sketches}, others...)
+	outcomes := slices.Concat([]beam.PCollection{written, clusters, sketches}, trims, others)
 
 	for _, name := range []string{output.Unique, output.Annotated} {
 		if slices.Contains(job.Rows.Emit, name) {
-			outcomes = append(outcomes, copies(at.part(name), name == output.Annotated, written, sketches, clusters))
+			outcomes = append(outcomes, copies(at.part(name), name, written, sketches, clusters))
 		}
+	}
+	if slices.Contains(job.Rows.Emit, output.Trimmed) {
+		outcomes = append(outcomes, copies(at.part(output.Trimmed), output.Trimmed, trims[len(trims)-1], sketches))
+	}
+	if slices.Contains(job.Rows.Emit, output.Passages) {
+		at := at.part(output.Passages)
+		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
+		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
@@ -47,27 +55,38 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	return written
 }
 
-// copies copies the kept records of the input, or all of them with annotations. The outcomes of Cluster only add to the counts.
-func copies(s stage, annotate bool, written, sketches, clusters beam.PCollection) beam.PCollection {
-	unique := write.Unique{
-		Annotate: annotate, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
+// copies copies records of the input, as an output has them. The outcomes are those of the tasks that read documents and say what becomes of
+// them. The outcomes of Cluster only add to the counts.
+func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
+	copies := write.Unique{
+		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
-	var fn any = &uniqueFn{newTasks(s, unique)}
-	if annotate {
-		fn = &annotatedFn{newTasks(s, unique)}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
+	var fn any
+	switch name {
+	case output.Annotated:
+		fn = &annotatedFn{newTasks(s, copies)}
+	case output.Trimmed:
+		fn = &trimmedFn{newTasks(s, copies)}
+	default:
+		fn = &uniqueFn{newTasks(s, copies)}
 	}
-	return sideBySide(s, fn, exchange(s, ofSplits, written, sketches, clusters))
+	return sideBySide(s, fn, exchange(s, ofSplits, outcomes...))
 }
 
 // writeFn writes the rows of an output shard.
 type writeFn struct{ taskFn[write.Rows] }
 
-// uniqueFn writes the kept records of the input files that start in a split, and annotatedFn the annotated records.
+// uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and trimmedFn the records
+// without passages that were cut.
 type (
 	uniqueFn    struct{ taskFn[write.Unique] }
 	annotatedFn struct{ taskFn[write.Unique] }
+	trimmedFn   struct{ taskFn[write.Unique] }
 )
+
+// cutRowsFn writes the rows of the passages that were cut.
+type cutRowsFn struct{ taskFn[write.Passages] }
 
 // sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct{ taskFn[write.Sketches] }

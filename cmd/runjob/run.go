@@ -137,6 +137,7 @@ func printSummary(w io.Writer, s finished.Summary) {
 		say(w, "base texts: no document holds any of them\n")
 	}
 	printCommon(w, s)
+	printTrimmed(w, s.Trimmed)
 	printUnmarked(w, s)
 	if !s.Config.Scorer().HasClusters {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))

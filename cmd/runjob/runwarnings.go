@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
@@ -104,6 +105,22 @@ func printCommon(w io.Writer, s finished.Summary) {
 	}
 	if slices.Contains(s.Config.Emit, output.Boilerplate) {
 		say(w, "; %s of boilerplate", counted(n.Boilerplate, "passage"))
+	}
+	say(w, "\n")
+}
+
+// printTrimmed says what was cut from texts.
+func printTrimmed(w io.Writer, t *findings.Trimmed) {
+	if t == nil {
+		return
+	}
+	share := 0.
+	if t.Of > 0 {
+		share = 100 * float64(t.Words) / float64(t.Of)
+	}
+	say(w, "trimmed: %s cut from %s, with %s of %s words (%.1f %%)", counted(t.Passages, "passage"), counted(t.Documents, "document"), count(t.Words), count(t.Of), share)
+	if t.Gone > 0 {
+		say(w, "; %s with too little left went", counted(t.Gone, "document"))
 	}
 	say(w, "\n")
 }

@@ -81,9 +81,9 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("overwrite", &c.Overwrite, "", 0,
 		"Replace the results of an earlier job in the output folder. Other files in it are left alone.")
 	l.add("emit", &c.Emit, "NAME", 0,
-		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
+		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
 	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
-		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique and annotated keep the format of the input.")
+		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input.")
 	l.add("keep", &c.Keep, "ORDER", 0,
 		"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see --source-field).")
 	l.add("source-field", &c.SourceField, "FIELD", 0,
@@ -92,6 +92,15 @@ func jobFlags(c *job.Config) []settingFlag {
 		"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).")
 	l.add("split", &c.Split, "HOW", 0,
 		"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).")
+	l.group = "Passages"
+	l.add("passage-words", &c.PassageWords, "N", 0,
+		"With --emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays.")
+	l.add("passage-unit", &c.PassageUnit, "WHAT", 0,
+		"What a passage is: words (any --passage-words in a row), lines or paragraphs (whole ones, with at least as many words).")
+	l.add("passage-copies", &c.PassageCopies, "N", 0,
+		"Cut only passages that stand at least this many times in the corpus.")
+	l.add("min-words", &c.MinWords, "N", 0,
+		"A document that has fewer words left after a cut goes as a whole; 0: none does.")
 	l.group = "Sites"
 	l.add("url-field", &c.URLField, "FIELD", 0,
 		"Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page.")

@@ -65,6 +65,10 @@ def run(
     source_field: Text | None = None,
     guard: Sequence[Text] | Text | None = None,
     split: Text | None = None,
+    passage_words: int | str | None = None,
+    passage_unit: Text | None = None,
+    passage_copies: int | str | None = None,
+    min_words: int | str | None = None,
     url_field: Text | None = None,
     date_field: Text | None = None,
     site: Text | None = None,
@@ -149,12 +153,16 @@ def run(
       verify: How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from sketch_size hashes each, which takes less disk), none (a common key is enough) (default "exact").
       audit: Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, 1250 with exact keys; off: no audit (default "auto").
       overwrite: Replace the results of an earlier job in the output folder. Other files in it are left alone.
-      emit: What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), mirrors (pairs of sites), sites, suspects (copies of protected sites). Rejects, summary and manifest always are (default ["auto"]).
-      output_format: jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique and annotated keep the format of the input (default "jsonl").
+      emit: What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of protected sites). Rejects, summary and manifest always are (default ["auto"]).
+      output_format: jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input (default "jsonl").
       keep: Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see source_field) (default "first").
       source_field: Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.
       guard: Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).
       split: What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it) (default "component").
+      passage_words: With emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays (default 50).
+      passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words) (default "words").
+      passage_copies: Cut only passages that stand at least this many times in the corpus (default 2).
+      min_words: A document that has fewer words left after a cut goes as a whole; 0: none does (default 1).
       url_field: Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page (default "url").
       date_field: Field of a record that holds the date of a page, as in ISO 8601; web archives have date. It says which site was seen first (default "date").
       site: What a site is: host, domain (registered domain, such as example.co.uk), or prefix:N (host and the first N folders of the path) (default "host").
@@ -230,6 +238,10 @@ def run(
         "source_field": source_field,
         "guard": guard,
         "split": split,
+        "passage_words": passage_words,
+        "passage_unit": passage_unit,
+        "passage_copies": passage_copies,
+        "min_words": min_words,
         "url_field": url_field,
         "date_field": date_field,
         "site": site,

@@ -126,6 +126,22 @@ type Common struct {
 // merge takes what the other task says: all that tell say the same.
 func (c *Common) merge(from any) { *c = from.(Common) }
 
+// Trimmed says what was cut from the texts of a corpus since it stands elsewhere.
+type Trimmed struct {
+	// Of counts the words of the input.
+	Of int64 `json:"of" metric:"words" label:"words"`
+	// Words counts the words that were cut, and those of documents that went as a whole.
+	Words int64 `json:"words" metric:"words_cut" label:"words cut"`
+	// Bytes is the length of these stretches of the texts.
+	Bytes int64 `json:"bytes" metric:"text_cut" label:"text cut" unit:"bytes"`
+	// Passages counts the rows of passages.
+	Passages int64 `json:"passages" metric:"passages_cut" label:"passages cut"`
+	// Documents counts the documents from which something was cut.
+	Documents int64 `json:"documents" metric:"documents_cut" label:"documents cut"`
+	// Gone counts those of them that went as a whole.
+	Gone int64 `json:"gone" metric:"documents_gone" label:"documents cut as a whole"`
+}
+
 // Mirrors says what was found of the sites of a corpus.
 type Mirrors struct {
 	// Sites counts the sites.

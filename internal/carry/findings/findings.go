@@ -60,6 +60,8 @@ type Extras struct {
 	Common *Common `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *Mirrors `json:"mirrors,omitempty"`
+	// Trimmed says what was cut from texts. It is missing if no passages were looked for, and if there is no document.
+	Trimmed *Trimmed `json:"trimmed,omitempty"`
 }
 
 // merger is a value that knows how another one of its type, which is not a pointer, is merged into it.

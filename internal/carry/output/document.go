@@ -197,6 +197,28 @@ type Passage struct {
 	End int64 `json:"end" parquet:"end"`
 }
 
+// Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
+type Cut struct {
+	// ID is the id of the document, or its ref if it has none of its own.
+	ID string `json:"id" parquet:"id"`
+	// Ref says where the document is.
+	Ref string `json:"ref" parquet:"ref"`
+	// Begin is where the passage begins in the text of the document, in bytes.
+	Begin int64 `json:"begin" parquet:"begin"`
+	// End is where it ends.
+	End int64 `json:"end" parquet:"end"`
+	// Words is its length in words.
+	Words int64 `json:"words" parquet:"words"`
+	// FirstRef says where the document is in which it stands first.
+	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
+	// FirstAt is the number of the word, the line or the paragraph with which it begins there. The first one of a text has number 0.
+	FirstAt int64 `json:"first_at" parquet:"first_at"`
+	// Reference says that this document is of the reference corpus.
+	Reference bool `json:"reference,omitempty" parquet:"reference"`
+	// Gone says that so little was left of the document that all of it went.
+	Gone bool `json:"gone,omitempty" parquet:"gone"`
+}
+
 // The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
 const (
 	New    = "new"    // none of its members was in a group

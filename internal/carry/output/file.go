@@ -216,7 +216,7 @@ func (w *Writer) Abort() {
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Mirrors, Sites, Suspects}
+	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
 }
 
 // The outputs that rows are written to.
@@ -234,6 +234,9 @@ const (
 	Changes = "changes"
 	// Boilerplate is passages that very many documents have.
 	Boilerplate = "boilerplate"
+	// Trimmed is the corpus without passages that stand elsewhere, and Passages what was cut.
+	Trimmed  = "trimmed"
+	Passages = "passages"
 	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
 	Mirrors  = "mirrors"
 	Sites    = "sites"

@@ -87,4 +87,9 @@ const (
 
 	Known runfile.Kind = 74 // documents of unchanged files that may have been in a pair, shard 0
 	Heads runfile.Kind = 75 // heads of the sets of a sketch block that a state keeps, by split
+
+	PassageHashes  runfile.Kind = 76 // passages by the hashes of their words, by range of hashes
+	PassageRepeats runfile.Kind = 77 // passages that stood before, by split
+	Trims          runfile.Kind = 78 // what is cut from documents, by split
+	TrimRows       runfile.Kind = 79 // rows of passages, by split
 )

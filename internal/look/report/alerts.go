@@ -29,7 +29,7 @@ const (
 
 // places has the part of the page that tells more about an alert.
 var places = map[string]string{
-	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
+	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.Markup): "rejects",
@@ -44,6 +44,7 @@ var places = map[string]string{
 var hiddenTexts = map[warnings.Kind]string{
 	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
 	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
+	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they stand elsewhere before",
 	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
 	warnings.OnePair:          "A large cluster is held together by one pair",
 	warnings.Removal:          "More of a source is removed than --guard allows",

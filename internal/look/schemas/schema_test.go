@@ -25,6 +25,7 @@ var types = map[string]reflect.Type{
 	output.Removed:     reflect.TypeFor[output.Removal](),
 	output.Sketches:    reflect.TypeFor[output.Sketch](),
 	output.Boilerplate: reflect.TypeFor[output.Passage](),
+	output.Passages:    reflect.TypeFor[output.Cut](),
 	output.Changes:     reflect.TypeFor[output.Change](),
 	output.Mirrors:     reflect.TypeFor[output.Mirror](),
 	output.Sites:       reflect.TypeFor[output.Site](),

@@ -34,6 +34,8 @@ const (
 	NoText Kind = "no_text"
 	// SourceLoss: a source loses more than nine tenths of its documents, or far more than the others do.
 	SourceLoss Kind = "source_loss"
+	// PassageLoss: more than half of the words of the corpus, or of a source, are cut since they stand elsewhere.
+	PassageLoss Kind = "passage_loss"
 	// Expanding: compressed files become very long.
 	Expanding Kind = "expanding"
 	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
@@ -55,7 +57,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -85,6 +87,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofMissing(c, &found.Counts)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
 	warnings = append(warnings, ofSources(c, table)...)
+	warnings = append(warnings, ofTrimmed(found.Trimmed, table)...)
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
 	warnings = append(warnings, ofSmall(c, found)...)

@@ -76,6 +76,7 @@ type JSONDecoder struct {
 	texts    []wanted
 	features *wanted // nil: documents have texts only
 	beside   bool    // documents have texts, whether they have features or not
+	keeps    bool    // lines stay as they are
 	others   []wanted
 	all      []*wanted
 	top      scope
@@ -151,6 +152,7 @@ func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
 type field struct {
 	kind    kind
 	content []byte
+	begin   int // where its value begins in the line
 }
 
 // isNone reports whether the field is not there, or is null.
@@ -229,10 +231,11 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		}
 		first = w
 		start := i
+		w.field.begin = i
 		if s.peek(i) == '"' {
 			w.field.kind = text
 			buffer := &w.buffer
-			if len(s.line) > keepBytes {
+			if len(s.line) > keepBytes && !d.keeps {
 				buffer = nil // a copy would take as much memory as the line, and no other wanted value holds this one
 			}
 			w.field.content, i = s.text(i, buffer)

@@ -83,11 +83,13 @@ type Definition struct {
 	Writer func(Copy) RecordWriter
 	// CopyEnding is the ending of copies, without a point; empty: Name, and .gz or .zst if the input is compressed.
 	CopyEnding string
-	// CopyRows copies those rows of a file that keep chooses, in place of Annotator and Writer, for a format whose rows
-	// cannot be copied one by one. Annotations are nil unless rows get them. Keep is asked about rows in their order, and for the
-	// annotation of a row perhaps several times. Annotatable returns an error if the file has one of the names of
-	// [AnnotationFields] already.
-	CopyRows    func(file *File, limits Limits, out io.Writer, keep func(row int64) bool, annotations *Annotations) (rows int64, err error)
+	// Cutter returns what cuts stretches out of the texts of records; nil: they cannot be cut.
+	Cutter func(Wanted) Cutter
+	// CopyRows copies rows of a file in place of Annotator, Cutter and Writer, for a format whose rows cannot be copied one by one.
+	// Annotatable returns an error if the file has one of the names of [AnnotationFields] already, and Cuttable if its texts cannot be
+	// cut.
+	CopyRows    func(file *File, limits Limits, out io.Writer, rows RowCopy) (copied int64, err error)
+	Cuttable    func(*File, Wanted) error
 	Annotatable func(*File) error
 }
 
@@ -139,6 +141,18 @@ type Copy interface {
 	Row(record []byte) error
 	// EndMember ends a member of a compressed copy. What comes behind it can be read by itself.
 	EndMember() error
+}
+
+// RowCopy says which rows of a file are copied, and how.
+type RowCopy struct {
+	// Keep chooses rows. It is asked about all rows in their order.
+	Keep func(row int64) bool
+	// Annotations are the annotations of rows, and Cuts returns what is cut from the text of one, which is the field of that name; nil:
+	// nothing of the kind is done. Both may be asked several times about a row that Keep has chosen, before Keep is asked about the next
+	// group of rows.
+	Annotations *Annotations
+	Cuts        func(row int64) []Cut
+	Text        string
 }
 
 // RecordWriter writes records to a copy.

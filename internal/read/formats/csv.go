@@ -31,6 +31,9 @@ func separated(f corpus.Format, name string, by func(corpus.Wanted) separator, e
 			return fieldNames(header, by(w))
 		},
 		Annotator: func(w corpus.Wanted) corpus.Annotator { return &csvAnnotator{separator: by(w)} },
+		Cutter: func(w corpus.Wanted) corpus.Cutter {
+			return &csvCutter{decoder: newCSVDecoder(corpus.Wanted{Fields: corpus.Fields{Texts: w.Fields.Texts}}, by(w))}
+		},
 	}
 }
 
@@ -251,19 +254,9 @@ func (c *csvAnnotator) append(b, record []byte, cells []string) []byte {
 	b = append(b, content...)
 	for _, cell := range cells {
 		b = append(b, c.comma)
-		b = c.appendCell(b, cell)
+		b = appendCell(b, cell, c.comma)
 	}
 	return append(b, record[len(content):]...)
-}
-
-// appendCell appends a cell, in quotes where it needs them.
-func (c *csvAnnotator) appendCell(b []byte, cell string) []byte {
-	if !strings.ContainsAny(cell, "\"\r\n"+string(rune(c.comma))) {
-		return append(b, cell...)
-	}
-	b = append(b, '"')
-	b = append(b, strings.ReplaceAll(cell, `"`, `""`)...)
-	return append(b, '"')
 }
 
 // csvDecoder takes fields out of records. It is not for concurrent use.

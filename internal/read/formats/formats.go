@@ -6,6 +6,7 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,4 +284,29 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 		}
 	}
 	return nil
+}
+
+// Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a reference, has a
+// format that does not allow it.
+func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(opened)
+	for i := range files {
+		file, definition := &files[i], files[i].Format.Definition()
+		switch {
+		case file.Reference:
+		case definition.Cuttable != nil:
+			group.Go(func() error {
+				if err := cmp.Or(ctx.Err(), definition.Cuttable(file, wanted)); err != nil {
+					return fmt.Errorf("%s: %w", file.Path, err)
+				}
+				return nil
+			})
+		case definition.Cutter == nil:
+			name, _ := file.Place(0)
+			todo := cmp.Or(definition.Uncopied, "its texts stand between markup; write them to JSON lines first")
+			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: %s", name, file.Format, todo))
+		}
+	}
+	return group.Wait()
 }

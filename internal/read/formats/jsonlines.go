@@ -26,6 +26,7 @@ func objects(d corpus.Definition, name string) corpus.Definition {
 		decoder.Call(name)
 		return jsonDecoder{decoder}
 	}
+	d.Cutter = func(w corpus.Wanted) corpus.Cutter { return corpus.NewJSONCutter(w.Fields) }
 	d.Annotator = func(corpus.Wanted) corpus.Annotator {
 		return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
 	}

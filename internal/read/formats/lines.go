@@ -14,6 +14,7 @@ func init() {
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &lineDecoder{texts: make([][]byte, max(len(w.Fields.Texts), 1)), others: make([][]byte, len(w.Fields.Others))}
 		},
+		Cutter: func(corpus.Wanted) corpus.Cutter { return lineCutter{} },
 	})
 }
 
@@ -29,4 +30,11 @@ func (d *lineDecoder) Decode(_, line []byte) (corpus.Record, error) {
 	}
 	d.texts[0] = line
 	return corpus.Record{Texts: d.texts, Others: d.others}, nil
+}
+
+// lineCutter cuts stretches out of lines.
+type lineCutter struct{}
+
+func (lineCutter) Cut(b, _, line []byte, cuts []corpus.Cut) ([]byte, error) {
+	return corpus.AppendCut(b, line, cuts), nil
 }

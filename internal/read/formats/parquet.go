@@ -21,24 +21,33 @@ func init() {
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
-		Parts: parquetParts,
-		CopyRows: func(file *corpus.File, limits corpus.Limits, out io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
-			err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
-				p.Limit(limits.Memory, limits.HoldWindow)
-				if annotations == nil {
-					rows, err = p.Copy(out, keep)
-				} else {
-					rows, err = p.Annotate(out, keep, annotations)
-				}
-				if err != nil {
-					err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
-				}
-				return err
-			})
-			return rows, err
-		},
+		Parts:       parquetParts,
+		CopyRows:    copyParquet,
 		Annotatable: func(file *corpus.File) error { return withParquet(file, nil, (*parquetfile.File).Annotatable) },
+		Cuttable: func(file *corpus.File, w corpus.Wanted) error {
+			return withParquet(file, nil, func(p *parquetfile.File) error { return p.Cuttable(w.Fields.Texts[0]) })
+		},
 	})
+}
+
+// copyParquet copies rows of a file.
+func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
+	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
+		p.Limit(limits.Memory, limits.HoldWindow)
+		switch {
+		case rows.Annotations != nil:
+			copied, err = p.Annotate(out, rows.Keep, rows.Annotations)
+		case rows.Cuts != nil:
+			copied, err = p.Cut(out, rows.Keep, rows.Text, rows.Cuts)
+		default:
+			copied, err = p.Copy(out, rows.Keep)
+		}
+		if err != nil {
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
+		}
+		return err
+	})
+	return copied, err
 }
 
 // withParquet opens a file for what use does.

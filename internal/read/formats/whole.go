@@ -26,8 +26,9 @@ func init() {
 			.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
 			.xml .yaml .yml .toml .ini .cfg .conf .properties .cmake .gradle .tf .nix`),
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &wholeDecoder{mediaType: "text/plain", charset: w.Charset, text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+			return newTextDecoder(w)
 		},
+		Cutter: func(w corpus.Wanted) corpus.Cutter { return textCutter{newTextDecoder(w)} },
 	}))
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
@@ -36,6 +37,21 @@ func init() {
 			return &wholeDecoder{mediaType: "text/html", charset: w.Charset, text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},
 	}))
+}
+
+func newTextDecoder(w corpus.Wanted) *wholeDecoder {
+	return &wholeDecoder{mediaType: "text/plain", charset: w.Charset, text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+}
+
+// textCutter cuts stretches out of files of plain text. What is left is UTF-8.
+type textCutter struct{ decoder *wholeDecoder }
+
+func (c textCutter) Cut(b, header, content []byte, cuts []corpus.Cut) ([]byte, error) {
+	record, err := c.decoder.Decode(header, content)
+	if err != nil {
+		return b, err
+	}
+	return corpus.AppendCut(b, record.Texts[0], cuts), nil
 }
 
 // whole completes the definition of a format whose files are one document each. Copies of them are in an archive.

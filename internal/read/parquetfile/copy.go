@@ -31,11 +31,54 @@ const (
 //
 // The same file gives the same bytes. There are no Bloom filters in the copy.
 func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
-	return f.copy(w, keep, nil)
+	return f.copy(w, keep, nil, nil)
 }
 
-// copy is Copy with columns added.
-func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn) (rows int64, err error) {
+// Cut does what Copy does, and cuts stretches out of the texts of a column, which [File.Cuttable] must have passed. Cuts is asked about rows that keep
+// has chosen, before keep is asked about the next row group.
+func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string, cuts func(row int64) []corpus.Cut) (rows int64, err error) {
+	if err := f.Cuttable(column); err != nil {
+		return 0, err
+	}
+	number, err := f.find(column)
+	if err != nil {
+		return 0, err
+	}
+	return f.copy(w, keep, nil, &cutColumn{number, cuts})
+}
+
+// Cuttable returns an error if stretches cannot be cut out of the texts of a column: a [*FileError] if each is not one string.
+func (f *File) Cuttable(column string) error {
+	number, err := f.find(column)
+	if err != nil {
+		return err
+	}
+	if f.columns[number].MaxRepetitionLevel() > 0 || f.leaves[number].element.Type.V != format.ByteArray {
+		return &FileError{Reason: fmt.Sprintf("its column %s does not have one string in each row, so nothing can be cut out of it", column)}
+	}
+	return nil
+}
+
+// cutColumn is a column with stretches to be cut out of its values.
+type cutColumn struct {
+	number int
+	cuts   func(row int64) []corpus.Cut
+}
+
+// of returns the value of a row as the copy has it.
+func (c *cutColumn) of(number int, row int64, value parquet.Value) parquet.Value {
+	if c == nil || c.number != number || value.IsNull() {
+		return value
+	}
+	cuts := c.cuts(row)
+	if len(cuts) == 0 {
+		return value
+	}
+	return parquet.ByteArrayValue(corpus.AppendCut(nil, value.ByteArray(), cuts)).Level(value.RepetitionLevel(), value.DefinitionLevel(), value.Column())
+}
+
+// copy is Copy with columns added, and with stretches cut out of one.
+func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn, cut *cutColumn) (rows int64, err error) {
 	for number := range f.leaves {
 		if err := f.readable(number); err != nil {
 			return 0, err
@@ -45,6 +88,7 @@ func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn)
 	if err != nil {
 		return 0, err
 	}
+	c.cut = cut
 	for group := range f.groups {
 		n, err := c.copyGroup(group, keep)
 		rows += n
@@ -60,6 +104,7 @@ type copier struct {
 	output  *footerWriter
 	writer  *parquet.GenericWriter[any]
 	added   []addedColumn
+	cut     *cutColumn
 	pending int64 // rows in the row group that is being written
 	most    int64 // rows of a row group
 }
@@ -103,7 +148,7 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	c.pending += count
 	writers := c.writer.ColumnWriters()
 	for i := range c.file.leaves {
-		if err := c.file.copyColumn(number, i, kept, writers[i]); err != nil {
+		if err := c.file.copyColumn(number, i, kept, writers[i], c.cut); err != nil {
 			return 0, err
 		}
 	}
@@ -141,7 +186,7 @@ func (c *copier) finish() error {
 }
 
 // copyColumn writes the values of a column that belong to rows which are kept.
-func (f *File) copyColumn(group, number int, kept rowSet, writer *parquet.ColumnWriter) error {
+func (f *File) copyColumn(group, number int, kept rowSet, writer *parquet.ColumnWriter, cut *cutColumn) error {
 	column := openColumn(f, group, number)
 	defer column.close()
 	g := f.groups[group]
@@ -167,7 +212,7 @@ func (f *File) copyColumn(group, number int, kept rowSet, writer *parquet.Column
 				return f.copyFailure(group, column, row, errors.New("a value is nested deeper than its column"))
 			}
 			if kept.has(row) {
-				if err := batch.add(value); err != nil {
+				if err := batch.add(cut.of(number, g.First+row, value)); err != nil {
 					return err
 				}
 			}
@@ -277,7 +322,7 @@ func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotations *cor
 	for i, field := range corpus.AnnotationFields {
 		added[i].name = field
 	}
-	return f.copy(w, keep, added)
+	return f.copy(w, keep, added, nil)
 }
 
 // Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.

@@ -37,6 +37,9 @@ type Counts struct {
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
+	// Words counts the words of documents, and Cut those that are cut, if passages are looked for.
+	Words Tally `json:",omitempty"`
+	Cut   Tally `json:",omitempty"`
 }
 
 // Share counts a document of a source that has near-duplicates in others, and maybe in its own.
@@ -112,6 +115,10 @@ type Row struct {
 	Removed int64 `json:"removed"`
 	// Elsewhere counts the documents that have a near-duplicate in at least one other source.
 	Elsewhere int64 `json:"elsewhere"`
+	// Words counts the words of its documents, with the outputs trimmed and passages, unless --source-field names the source.
+	Words int64 `json:"words,omitempty"`
+	// WordsCut counts those that are cut from trimmed.
+	WordsCut int64 `json:"words_cut,omitempty"`
 	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first. The table
 	// has the 1,000 largest of these numbers.
 	In []Share `json:"in"`
@@ -153,6 +160,7 @@ func Table(all []Source, c Counts) []Row {
 		row := Row{
 			Source: source.Name, Reference: source.Reference, Files: source.Files,
 			Documents: c.Documents.Of(of), Removed: c.Removed.Of(of), Elsewhere: c.Elsewhere.Of(of), In: []Share{},
+			Words: c.Words.Of(of), WordsCut: c.Cut.Of(of),
 		}
 		if row.Documents == 0 {
 			continue

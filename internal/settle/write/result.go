@@ -83,6 +83,10 @@ func (r *Result) check() error {
 	if r.Mirrors != nil {
 		sites = *r.Mirrors
 	}
+	var trimmed findings.Trimmed
+	if r.Trimmed != nil {
+		trimmed = *r.Trimmed
+	}
 	for _, of := range []struct {
 		output string
 		count  int64
@@ -92,6 +96,8 @@ func (r *Result) check() error {
 		{output.Removed, r.Counts.Removed},
 		{output.Annotated, r.Counts.Documents},
 		{output.Sketches, r.Counts.Documents},
+		{output.Trimmed, r.Counts.Documents - trimmed.Gone},
+		{output.Passages, trimmed.Passages},
 		{output.Mirrors, sites.Pairs},
 		{output.Sites, sites.Sites},
 		{output.Suspects, sites.Suspects + sites.Campaigns},

@@ -26,9 +26,10 @@ type staying struct {
 	removed map[docref.Ref]bool  // documents of the split to be passed over
 	refs    []docref.Ref         // kept documents of the current block
 
-	annotates   bool                // all documents are given
-	hasIntegers bool                // their names are whole numbers
-	annotations records.Annotations // the annotations of the split
+	reads       runfile.Kind                // what says what becomes of documents
+	hasIntegers bool                        // the names in annotations are whole numbers
+	annotations records.Annotations         // the annotations of the split, where all documents are given
+	trims       map[docref.Ref][]corpus.Cut // what is cut from documents of the split
 }
 
 // newStaying begins at the split of a task.
@@ -65,9 +66,12 @@ func (s *staying) load() (err error) {
 	if s.Pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
 		return err
 	}
-	if s.annotates {
+	switch s.reads {
+	case records.AnnotatedDocuments:
 		s.annotations, err = records.ReadAnnotations(&s.Reader, s.Pieces)
-	} else {
+	case records.Trims:
+		err = s.readTrims()
+	default:
 		s.removed, err = records.ReadRefs(&s.Reader, s.Pieces, records.Removed)
 	}
 	if err != nil {
@@ -86,6 +90,18 @@ func (s *staying) load() (err error) {
 		}
 	}
 	return nil
+}
+
+// readTrims reads what is cut from the documents of the split. Those that go as a whole are passed over.
+func (s *staying) readTrims() error {
+	packed, err := s.Reader.ReadKind(nil, s.Pieces, records.Trims)
+	s.removed, s.trims = map[docref.Ref]bool{}, map[docref.Ref][]corpus.Cut{}
+	for trim := range records.All[records.Trim](packed) {
+		if s.trims[trim.Ref] = trim.Cuts; trim.Whole {
+			s.removed[trim.Ref] = true
+		}
+	}
+	return err
 }
 
 // before returns the position of the next kept document of a file, if it is before end. It passes over documents of

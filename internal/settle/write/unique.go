@@ -20,9 +20,10 @@ import (
 // Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
 // reads the input again, which is cheaper than keeping it.
 //
-// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation.
+// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim it writes
+// [output.Trimmed]: the records without what is cut from their texts.
 type Unique struct {
-	Annotate bool
+	Annotate, Trim bool
 
 	// Partial is the folder of output files that are not published yet.
 	Partial work.Path
@@ -36,10 +37,24 @@ type Unique struct {
 
 // Reads returns the kind of the records that say what became of documents.
 func (u *Unique) Reads() runfile.Kind {
-	if u.Annotate {
+	switch {
+	case u.Annotate:
 		return records.AnnotatedDocuments
+	case u.Trim:
+		return records.Trims
 	}
 	return records.Removed
+}
+
+// writes returns the name of the output.
+func (u *Unique) writes() string {
+	switch {
+	case u.Annotate:
+		return output.Annotated
+	case u.Trim:
+		return output.Trimmed
+	}
+	return output.Unique
 }
 
 // Setup reads the list of inputs.
@@ -49,7 +64,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
-	c.staying.annotates, c.staying.hasIntegers = u.Annotate, t.IntegerNames
+	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	from = max(from, inputs.References())
@@ -82,8 +97,9 @@ type copier struct {
 	ahead   *corpus.Ahead
 	writer  recordWriter
 
-	annotator corpus.Annotator // nil where records stay as they are
-	annotated []byte           // a record with its annotation
+	annotator corpus.Annotator // nil unless records are annotated
+	cutter    corpus.Cutter    // nil unless texts are cut
+	changed   []byte           // a record with its annotation, or with its cuts
 }
 
 // file copies the kept records of one input file.
@@ -92,11 +108,7 @@ func (c *copier) file(number int) (output.File, error) {
 	references := inputs.References()
 	input := &inputs.Files[number]
 	files := Files{c.Partial, output.Format(input.Ending())}
-	name := output.Unique
-	if c.Annotate {
-		name = output.Annotated
-	}
-	file := files.Name(name, number-references, len(inputs.Files)-references)
+	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
 	file.Input = input.Path
 	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err
@@ -107,6 +119,9 @@ func (c *copier) file(number int) (output.File, error) {
 	}
 	if c.Annotate {
 		c.annotator = definition.Annotator(c.Reading.Wanted())
+	}
+	if c.Trim {
+		c.cutter = definition.Cutter(c.Reading.Wanted())
 	}
 	for {
 		stretch, sum, err := c.staying.next(number)
@@ -127,7 +142,8 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 	end := int64(0) // of the stretch at hand
 	var fault error
 	out := sink{w: &c.writer.out}
-	keep := func(row int64) bool {
+	var rows corpus.RowCopy
+	rows.Keep = func(row int64) bool {
 		for row >= end && fault == nil {
 			var stretch corpus.Stretch
 			stretch, _, fault = c.staying.next(number)
@@ -141,14 +157,17 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		fault = err
 		return found && kept == row && fault == nil
 	}
-	var annotations *corpus.Annotations
 	if c.Annotate {
-		annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
+		rows.Annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
 			a, _ := c.staying.annotation(number, row) // a row of that number is no document
 			return a
 		}}
 	}
-	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, keep, annotations)
+	if c.Trim {
+		rows.Text = c.Reading.Fields.Texts[0]
+		rows.Cuts = func(row int64) []corpus.Cut { return c.staying.cuts(number, row) }
+	}
+	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, rows)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
@@ -320,11 +339,37 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
 }
 
+// cuts returns what is cut from the document at a position of the file of that number, in the current split.
+func (s *staying) cuts(file int, position int64) []corpus.Cut {
+	ref, _ := docref.New(file, position) // a position of that number is no document
+	return s.trims[ref]
+}
+
 // write writes the record at a position as the output has it.
 func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
-	if !c.Annotate {
+	switch {
+	case c.Annotate:
+		return c.annotate(batch, position, record)
+	case c.Trim:
+		return c.cut(batch, position, record)
+	}
+	return c.writer.record(position, record)
+}
+
+// cut writes a record with the cuts of its document.
+func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (err error) {
+	cuts := c.staying.cuts(batch.File, position)
+	if len(cuts) == 0 {
 		return c.writer.record(position, record)
 	}
+	if c.changed, err = c.cutter.Cut(c.changed[:0], batch.Header, record, cuts); err != nil {
+		return work.NewInputError(fmt.Errorf("cut the text of %s:%d: %w", c.layout.Inputs.Files[batch.File].Path, position, err))
+	}
+	return c.writer.record(position, c.changed)
+}
+
+// annotate writes a record with its annotation.
+func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) error {
 	annotation, err := c.staying.annotation(batch.File, position)
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
 		err = fmt.Errorf("the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
@@ -332,8 +377,8 @@ func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error
 	if err != nil {
 		return work.NewInputError(fmt.Errorf("annotate %s:%d: %w", c.layout.Inputs.Files[batch.File].Path, position, err))
 	}
-	c.annotated = c.annotator.Record(c.annotated[:0], record, annotation)
-	return c.writer.record(position, c.annotated)
+	c.changed = c.annotator.Record(c.changed[:0], record, annotation)
+	return c.writer.record(position, c.changed)
 }
 
 // recordWriter writes records of an input file to a file of the same format. The zero recordWriter has no file.

@@ -138,6 +138,11 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	if err := checkCopies(c, files); err != nil {
 		return err
 	}
+	if slices.Contains(c.Outputs(), output.Trimmed) {
+		if err := formats.Cuttable(ctx, files, reading.Wanted()); err != nil {
+			return setting.Errorf("{emit} trimmed: %w", err)
+		}
+	}
 	isOpened := func(f corpus.File) bool { return !f.Recalled }
 	if !slices.Contains(c.Outputs(), output.Annotated) || earlier.Annotatable && !slices.ContainsFunc(files, isOpened) {
 		return nil

@@ -1,0 +1,256 @@
+package trim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/sketch"
+)
+
+// scene is a corpus on the disk: files of one document each. The first ones are of a reference.
+type scene struct {
+	texts      []string
+	references int
+	splits     int
+	held       int
+	ranges     int
+	rule       Rule
+}
+
+// lay writes the corpus, and returns its inputs and the run files that hold its documents.
+func (s *scene) lay(t *testing.T, runs work.Runs) (inputs work.Path, blocks []string, refs []docref.Ref) {
+	t.Helper()
+	dir := t.TempDir()
+	var in documents.Inputs
+	for i, text := range s.texts {
+		path := filepath.Join(dir, fmt.Sprintf("%03d.txt", i))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in.Files = append(in.Files, corpus.File{
+			Path: path, Name: filepath.Base(path), Size: int64(len(text)), Format: corpus.Text, Reference: i < s.references,
+			Members: []corpus.File{{Path: path, Name: filepath.Base(path), Size: int64(len(text)), Format: corpus.Text}},
+		})
+		ref, err := docref.New(i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, ref)
+	}
+	for n := range s.splits {
+		var split corpus.Split
+		var own []sketchblock.Document
+		for i := n * len(s.texts) / s.splits; i < (n+1)*len(s.texts)/s.splits; i++ {
+			split = append(split, corpus.Stretch{File: i, End: 1})
+			own = append(own, sketchblock.Document{Ref: refs[i]})
+		}
+		in.Splits = append(in.Splits, split)
+		blocks = append(blocks, worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, n, own...) }))
+	}
+	path := filepath.Join(t.TempDir(), "inputs.gob")
+	if err := documents.WriteInputs(path, in); err != nil {
+		t.Fatal(err)
+	}
+	return work.Path(path), blocks, refs
+}
+
+// run runs all stages, and returns what is cut from each document, and the rows.
+func (s *scene) run(t *testing.T) (trims map[docref.Ref]records.Trim, rows []output.Cut, refs []docref.Ref) {
+	t.Helper()
+	runs := worktest.Runs(t)
+	inputs, blocks, refs := s.lay(t, runs)
+	sketching := documents.Sketching{
+		Reading: documents.Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1 << 20},
+		Options: sketch.Options{Measure: sketch.Measure{Tokens: sketch.ScriptTokens, Shingle: 3, Seed: 5}},
+	}
+	hashing := Hashing{Rule: s.rule, Inputs: inputs, Sketching: sketching, Ranges: s.ranges}
+	finding := Finding{Rule: s.rule, Inputs: inputs, Held: s.held}
+	cutting := Cutting{Rule: s.rule, Inputs: inputs, Sketching: sketching, Held: s.held}
+	for _, stage := range []interface{ Setup() error }{&hashing, &finding, &cutting} {
+		if err := stage.Setup(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hashed := worktest.Do(t, runs, worktest.Tasks(t, runs, HashingDelivery(), blocks...), hashing.Task)
+	found := worktest.Do(t, runs, worktest.Tasks(t, runs, FindingDelivery(), work.RunsOf(hashed)...), finding.Task)
+	cut := worktest.Do(t, runs, worktest.Tasks(t, runs, CuttingDelivery(), work.RunsOf(found)...), cutting.Task)
+	trims = map[docref.Ref]records.Trim{}
+	for _, path := range work.RunsOf(cut) {
+		for _, packed := range worktest.Read(t, records.Trims, path) {
+			for trim := range records.All[records.Trim](packed) {
+				trims[trim.Ref] = trim
+			}
+		}
+		for _, packed := range worktest.Read(t, records.TrimRows, path) {
+			for line := range strings.Lines(string(packed)) {
+				var row output.Cut
+				if err := json.Unmarshal([]byte(line), &row); err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	return trims, rows, refs
+}
+
+// passage is a passage of a text, for the brute force.
+type passage struct {
+	document, unit int // the number of its first word or line
+	from, to       int // its words
+	key            string
+}
+
+// passagesOf lists the passages of a text whose words are parted by one byte each.
+func (s *scene) passagesOf(document int) (all []passage) {
+	words := strings.Fields(s.texts[document])
+	if s.rule.Unit == Words {
+		for i := 0; i+s.rule.Words <= len(words); i++ {
+			all = append(all, passage{document, i, i, i + s.rule.Words, strings.Join(words[i:i+s.rule.Words], " ")})
+		}
+		return all
+	}
+	at, unit := 0, 0
+	between := map[Unit]string{Lines: "\n", Paragraphs: "\n\n"}[s.rule.Unit]
+	for _, line := range strings.Split(s.texts[document], between) {
+		own := strings.Fields(line)
+		if len(own) == 0 {
+			continue
+		}
+		if len(own) >= s.rule.Words {
+			all = append(all, passage{document, unit, at, at + len(own), strings.Join(own, " ")})
+		}
+		at, unit = at+len(own), unit+1
+	}
+	return all
+}
+
+// cutWords does what docs/passages.md says, by comparing each passage with all others: which words of each document are cut.
+func (s *scene) cutWords() (cut []map[int]bool) {
+	clear := func(a, b passage) bool { return a.document != b.document || a.to <= b.from }
+	var all []passage
+	for i := range s.texts {
+		cut = append(cut, map[int]bool{})
+		all = append(all, s.passagesOf(i)...)
+	}
+	for n, p := range all {
+		if p.document < s.references {
+			continue
+		}
+		before, copies := false, int64(0)
+		var last *passage
+		for m, other := range all {
+			if other.key != p.key {
+				continue
+			}
+			before = before || m < n && clear(other, p)
+			if last == nil || clear(*last, other) {
+				copies++
+				last = &all[m]
+			}
+		}
+		if before && copies >= s.rule.Copies {
+			for word := p.from; word < p.to; word++ {
+				cut[p.document][word] = true
+			}
+		}
+	}
+	return cut
+}
+
+// TestTrimming: what is cut from drawn corpora, where everything overlaps, is what a comparison of all passages says, over however
+// many splits and ranges and however few passages are held at a time.
+func TestTrimming(t *testing.T) {
+	random := rand.New(rand.NewPCG(32, 1))
+	cutWords, goneDocuments := 0, 0
+	for n := range 120 {
+		s := scene{
+			references: random.IntN(3), splits: 1 + random.IntN(4), held: []int{1, 7, 1 << 20}[n%3], ranges: 1 + random.IntN(5),
+			rule: Rule{Unit: []Unit{Words, Words, Lines, Paragraphs}[random.IntN(4)], Words: 1 + random.IntN(4), Copies: int64(2 + random.IntN(3)), Least: random.IntN(4)},
+		}
+		letters, separators := 2+random.IntN(4), []string{" ", " ", "\n", "\n\n"}
+		for range 4 + random.IntN(8) {
+			var text strings.Builder
+			for range random.IntN(40) {
+				text.WriteString(string(rune('a'+random.IntN(letters))) + separators[random.IntN(len(separators))])
+			}
+			s.texts = append(s.texts, text.String())
+		}
+		trims, rows, refs := s.run(t)
+		for i, want := range s.cutWords() {
+			words := strings.Fields(s.texts[i])
+			trim := trims[refs[i]]
+			isGone := len(want) > 0 && len(words)-len(want) < s.rule.Least
+			if trim.Whole != isGone {
+				t.Fatalf("%+v: document %d goes: %v, want %v", s, i, trim.Whole, isGone)
+			}
+			if isGone {
+				goneDocuments++
+				continue
+			}
+			var kept []string
+			for at, word := range words {
+				if !want[at] {
+					kept = append(kept, word)
+				}
+			}
+			cutWords += len(want)
+			if got := strings.Fields(string(corpus.AppendCut(nil, []byte(s.texts[i]), trim.Cuts))); !slices.Equal(got, kept) {
+				t.Fatalf("%+v: document %d keeps %q, want %q", s, i, got, kept)
+			}
+		}
+		s.checkRows(t, rows)
+	}
+	if cutWords < 2000 || goneDocuments < 50 {
+		t.Errorf("only %d words were cut, and %d documents went", cutWords, goneDocuments)
+	}
+}
+
+// checkRows compares the passages of rows with the words where they stand first, and their number with the words that are cut.
+func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
+	t.Helper()
+	number := func(ref string) (n int) {
+		if _, err := fmt.Sscanf(ref, "%03d.txt:0", &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	words, want := int64(0), 0
+	for _, row := range rows {
+		words += row.Words
+		text := strings.Fields(s.texts[number(row.Ref)][row.Begin:row.End])
+		first := number(row.FirstRef)
+		from := int(row.FirstAt)
+		if s.rule.Unit != Words {
+			i := slices.IndexFunc(s.passagesOf(first), func(p passage) bool { return p.unit == from })
+			from = s.passagesOf(first)[i].from
+		}
+		if there := strings.Fields(s.texts[first])[from:]; int64(len(text)) != row.Words || !slices.Equal(there[:len(text)], text) {
+			t.Fatalf("%+v: the row %+v has %q, and first there are %q", s, row, text, there)
+		}
+		if row.Reference != (first < s.references) {
+			t.Fatalf("%+v: the row %+v", s, row)
+		}
+	}
+	for _, cut := range s.cutWords() {
+		want += len(cut)
+	}
+	if words != int64(want) {
+		t.Fatalf("%+v: rows have %d words, want %d", s, words, want)
+	}
+}
