@@ -6,7 +6,7 @@
 #   scripts/flink.sh start        start the cluster, for many jobs
 #   scripts/flink.sh stop         stop it
 #
-# A TaskManager that dies is replaced. The script needs Java 11 or 17 and, for the first run, Maven, which downloads 364 MB.
+# A TaskManager that dies is replaced. The script needs Java 11 or 17 and, for the first run, Maven, which downloads 232 MB.
 # docs/clusters.md says more. Settings:
 #
 #   RUNJOB            the program; it is built from this tree otherwise
@@ -18,7 +18,7 @@
 set -euo pipefail
 shopt -s extglob
 
-engine=flink download='157 MB of jars, and 207 MB that Maven needs for itself'
+engine=flink download='157 MB of jars, and 75 MB that Maven needs for itself'
 rpc_port=${RPC_PORT:-6123} rest_port=${REST_PORT:-8081} job_port=${JOB_PORT:-8099}
 task_managers=${TASK_MANAGERS:-2} slots=${SLOTS:-1}
 ports=("$rpc_port" "$rest_port" "$job_port")

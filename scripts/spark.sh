@@ -6,7 +6,7 @@
 #   scripts/spark.sh start        start the cluster, for many jobs
 #   scripts/spark.sh stop         stop it
 #
-# Needs Java 11 or 17 and, for the first run, Maven, which downloads 320 MB. docs/clusters.md says more. Settings:
+# Needs Java 11 or 17 and, for the first run, Maven, which downloads 380 MB. docs/clusters.md says more. Settings:
 #
 #   RUNJOB            the program; it is built from this tree otherwise
 #   WORKERS           how many workers of Spark there are, with a core each (2)
@@ -15,7 +15,7 @@
 #   MIRRORBEAM_CACHE  where downloads are kept (~/.cache/mirrorbeam)
 set -euo pipefail
 
-engine=spark download='320 MB of jars and of what Maven needs for itself'
+engine=spark download='305 MB of jars, and 75 MB that Maven needs for itself'
 master_port=${MASTER_PORT:-7077} job_port=${JOB_PORT:-8097}
 ports=("$master_port" "$job_port")
 flags=(--runner spark --endpoint "localhost:$job_port" --environment_type EXTERNAL --environment_config "localhost:${POOL_PORT:-50000}")

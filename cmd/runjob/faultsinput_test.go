@@ -109,7 +109,7 @@ func TestTold(t *testing.T) {
 		summary  string
 		contains bool
 	}{
-		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders not read, by ending: 2 .pdf, 1 .txt; a pattern such as 'DIR/*' names them\n", `".pdf": 2`, true},
+		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders not read, by ending: 2 .pdf, 1 .txt; a pattern such as 'DIR/*' names them; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true},
 		{"same", nil, "\nwarning: one id stands for 2 documents, such as a.jsonl:0 and a.jsonl:49: ", `"repeated_ids": 1`, true},
 		{"other", nil, "one id stands", "repeated_ids", false},
 	} {

@@ -240,7 +240,18 @@ func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 	if more := len(endings) - len(shown); more > 0 {
 		shown = append(shown, counted(int64(more), "more ending"))
 	}
-	say(w, "note: %s of the searched folders not read, by ending: %s; a pattern such as 'DIR/*' names them\n", counted(all, "file"), strings.Join(shown, ", "))
+	advice := "a pattern such as 'DIR/*' names them"
+	for _, ending := range endings {
+		if command := converters[ending]; command != "" {
+			advice += fmt.Sprintf("; '%s' converts %s", command, ending)
+		}
+	}
+	say(w, "note: %s of the searched folders not read, by ending: %s; %s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
+}
+
+// converters are the commands that make a file that is read of one that is not, by its ending.
+var converters = map[string]string{
+	".pdf": "pdftotext FILE FILE.txt", ".docx": "pandoc -t plain -o FILE.txt FILE", ".epub": "pandoc -t plain -o FILE.txt FILE", ".xlsx": "soffice --convert-to csv FILE",
 }
 
 // printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
@@ -273,7 +284,7 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 }
 
-// printRequests says what a job asked of buckets.
+// printRequests says what a job asked of buckets and of servers of the web.
 func printRequests(w io.Writer, all []finished.Requests) {
 	if len(all) == 0 {
 		return
@@ -284,11 +295,15 @@ func printRequests(w io.Writer, all []finished.Requests) {
 	for _, r := range all {
 		kinds = append(kinds, r.Kind+" "+count(r.Requests))
 		if r.Bytes > 0 {
-			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written"}[r.Kind])
+			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written", "fetch": "fetched"}[r.Kind])
 		}
 		sum += r.Dollars
 	}
-	say(w, "requests: %s; %s; %s at list prices\n", strings.Join(kinds, ", "), strings.Join(bytes, ", "), dollars(sum))
+	line := "requests: " + strings.Join(kinds, ", ") + "; " + strings.Join(bytes, ", ")
+	if sum > 0 { // servers of the web ask for nothing
+		line += "; " + dollars(sum) + " at list prices"
+	}
+	say(w, "%s\n", line)
 }
 
 // printCost says what a job left out, what it cost and where its results are.

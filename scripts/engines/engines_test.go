@@ -253,7 +253,7 @@ func TestFlink(t *testing.T) {
 	c.checkResume(t, want[1])
 }
 
-// checkReplaced waits until each TaskManager is there, one of which was killed.
+// checkReplaced waits until each TaskManager is there again, after one was killed.
 func (c *cluster) checkReplaced(t *testing.T) {
 	t.Run("a TaskManager is replaced", func(t *testing.T) {
 		for wait := time.Duration(0); ; wait += time.Second {

@@ -274,7 +274,7 @@ const (
 	mostTogether = 16
 )
 
-// Together returns how many shards each task of a stage does, where there are so many shards, each of which writes into so many.
+// Together returns how many shards each task of a stage does. The stage has a number of shards, and each writes into a number of others.
 func Together(shards, into int) int {
 	if int64(shards)*int64(into) <= manyPieces {
 		return 1

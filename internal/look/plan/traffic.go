@@ -272,7 +272,7 @@ func (t *traffic) cluster() {
 	})
 }
 
-// together returns how many shards a task does, if each of so many writes to all outputs.
+// together returns how many shards a task does, if each of them writes to all outputs.
 func (t *traffic) together(shards float64) float64 {
 	return float64(work.Together(int(math.Ceil(shards)), int(t.Outputs)))
 }

@@ -169,7 +169,7 @@ func (r *Reader) unzstd(stored, dst []byte) (_ []byte, err error) {
 	return r.zstd.DecodeAll(stored, dst)
 }
 
-// values reads the buffers of a field, which has so many rows.
+// values reads the buffers of a field with a number of rows.
 func (b *batch) values(f *field, rows int64) (*values, error) {
 	v := &values{field: f, rows: rows}
 	number := b.first[f]

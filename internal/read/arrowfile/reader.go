@@ -1,5 +1,5 @@
-// Package arrowfile reads columns of Apache Arrow's files and streams, which are those of Feather (version 2) and of datasets that Hugging Face's
-// library has saved. It reads what a corpus needs: texts, numbers, times, lists of them, in structs and dictionaries. A file may be made to do
+// Package arrowfile reads columns of files and streams of Apache Arrow. Feather (version 2) writes them, and so does Hugging Face's library for a
+// data set that it saves. It reads what a corpus needs: texts, numbers, times, lists of them, in structs and dictionaries. A file may be made to do
 // harm: each length in it is compared with what is there before memory is taken for it.
 package arrowfile
 
@@ -123,7 +123,7 @@ func (r *Reader) skip(n int64) error {
 	return err
 }
 
-// read reads bytes, of which the file must have as many.
+// read reads bytes. It fails if the file has fewer.
 func (r *Reader) read(n int64) ([]byte, error) {
 	if n > r.size-r.at {
 		return nil, io.ErrUnexpectedEOF

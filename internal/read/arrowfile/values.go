@@ -51,7 +51,7 @@ func (v *values) isThere(row int64) bool {
 	return len(v.validity) == 0 || v.validity[row/8]>>(row%8)&1 == 1
 }
 
-// stretch returns which values a row has: those of a text or of a list.
+// stretch returns where the bytes of a text begin and end, or the elements of a list.
 func (v *values) stretch(row, most int64) (from, to int64, err error) {
 	if v.field.kind == isFixedList {
 		return row * int64(v.field.size), (row + 1) * int64(v.field.size), nil
@@ -220,8 +220,8 @@ type Values struct {
 	rows    int64
 }
 
-// Values reads columns of the batch. A *[BatchError] says that they take too much memory. [IsDamage] tells errors of the content of the
-// batch, after which the next batch can be read, from those of reading.
+// Values reads columns of the batch. A *[BatchError] says that they take too much memory. An error about the content, see [IsDamage], leaves the
+// next batch to be read.
 func (r *Reader) Values(columns []Column) (*Values, error) {
 	b, err := r.open(r.batch.header, r.body, r.batch.body)
 	if err == nil {
@@ -245,7 +245,7 @@ func (r *Reader) Values(columns []Column) (*Values, error) {
 	return read, nil
 }
 
-// Append appends rows from one of that number in the batch on to a buffer, until it has appended so many bytes or all. Package parquetfile takes
+// Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes or all. Package parquetfile takes
 // them apart. It returns the number of the row that comes next.
 func (v *Values) Append(buffer []byte, row int64, atLeast int) ([]byte, int64, error) {
 	for begin := len(buffer); row < v.rows && len(buffer)-begin < atLeast; row++ {

@@ -247,7 +247,6 @@ type foreign struct {
 const (
 	recompress = "recompress it with zstd or gzip"
 	unpack     = "unpack it into a folder, and name that"
-	saveText   = "save its text as a file of text, and name that"
 	export     = "export the documents as Parquet, CSV or lines of JSON"
 )
 
@@ -256,14 +255,14 @@ var foreigners = []foreign{
 	{"LZIP\x01", "is compressed with lzip", recompress},
 	{"\x1f\x9d", "is compressed with compress", recompress},
 	{"\xff\x06\x00\x00sNaPpY", "is compressed with snappy", recompress},
-	{"PK\x03\x04", "is a zip archive, as documents of Word and Excel are, too", unpack + ", or save the text of the document"},
+	{"PK\x03\x04", "is a zip archive, as documents of Word and Excel are, too", unpack + ", or convert the document: 'pandoc -t plain' makes a text of Word and e-books, 'soffice --convert-to csv' a table of Excel"},
 	{"PK\x05\x06", "is an empty zip archive", unpack},
 	{"PK\x07\x08", "is a part of a zip archive", unpack},
 	{"7z\xbc\xaf\x27\x1c", "is a 7z archive", unpack},
 	{"Rar!\x1a\x07", "is a rar archive", unpack},
 	{"!<arch>\n", "is an ar archive", unpack},
-	{"%PDF-?.", "is a PDF", saveText},
-	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a document of an old Word, Excel or Outlook", saveText},
+	{"%PDF-?.", "is a PDF", "convert it with 'pdftotext FILE.pdf FILE.txt', and name that"},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a document of an old Word, Excel or Outlook", "convert it with 'soffice --convert-to txt FILE', and name that"},
 	{"SQLite format 3\x00", "is a database of SQLite", export},
 	{"FEA1\x00\x00\x00\x00", "is of version 1 of Feather", "write it anew, with pyarrow.feather.write_feather"},
 	{"Obj\x01", "is a file of Avro", export},

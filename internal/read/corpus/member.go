@@ -119,7 +119,7 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 // left early costs its connection.
 const smallMember = 1 << 20
 
-// stored returns a stream of the archive, of which length bytes are wanted.
+// stored returns a stream of the archive. Length bytes of it are wanted.
 func (m *memberFile) stored(from, length int64) io.ReadCloser {
 	if storage.Scheme(m.file.Member.Archive) == "" || length > smallMember {
 		return m.File.From(from)

@@ -96,7 +96,7 @@ func (a *arrowFile) close() error {
 // arrowPart is about the length in bytes from which on batches are a part of their own.
 const arrowPart = 4 << 20
 
-// arrowParts returns where a file can be cut: between batches, of which the file tells only one after the other. So a file behind a
+// arrowParts returns where a file can be cut: between batches. The file tells of them only one after the other. So a file behind a
 // network is not cut, and one that is damaged only before the damage.
 func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
 	a, err := openArrow(file, wanted, corpus.Limits{})

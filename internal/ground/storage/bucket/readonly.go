@@ -38,7 +38,7 @@ func (ReadOnly) Remove(name string) error { return refuse("remove", name) }
 // Lease fails.
 func (ReadOnly) Lease(name, _ string) (storage.Lease, error) { return nil, refuse("lease", name) }
 
-// TakeSpent counts all requests as those of a server that asks for no money.
+// TakeSpent counts all requests as made to a server that asks for no money.
 func (s ReadOnly) TakeSpent() (spent storage.Spent) {
 	own := s.Store.TakeSpent()
 	for _, requests := range own.Requests {

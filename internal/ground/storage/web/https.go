@@ -56,7 +56,7 @@ func address(key bucket.Key) (string, error) {
 
 // List fails: HTTP has no lists.
 func (s *servers) List(context.Context, bucket.Key, string) ([]bucket.Object, string, error) {
-	return nil, "", errors.New("a server of the web lists no folders: name each of the files, or download the folder (wget -r -np) and name that")
+	return nil, "", errors.New("no file has this address, and a server of the web lists no folders: check the address, name each of the files, or download the folder (wget -r -np) and name that")
 }
 
 // Stat reads the first byte: not every server answers another question about a file that it would give, and ranges are needed later.
