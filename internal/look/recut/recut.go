@@ -78,7 +78,7 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	defer results.Close()
 	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format}, &summary)
 	if err == nil {
-		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), warnings.Of(c, found, nil)...)
+		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), ofPairs(warnings.Of(c, found, nil))...)
 		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
 		err = results.Publish(files, summary)
 	}
@@ -92,6 +92,11 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 func ofCorpus(all []warnings.Warning) []warnings.Warning {
 	kinds := []warnings.Kind{warnings.TextField, warnings.NoText, warnings.RepeatedID, warnings.Expanding}
 	return slices.DeleteFunc(slices.Clone(all), func(w warnings.Warning) bool { return !slices.Contains(kinds, w.Kind) })
+}
+
+// ofPairs returns warnings without what depends on the numbers of shingles, which rows do not have.
+func ofPairs(all []warnings.Warning) []warnings.Warning {
+	return slices.DeleteFunc(all, func(w warnings.Warning) bool { return w.Kind == warnings.ShortRecords })
 }
 
 // check returns an error that says what the rows of a run lack for the options.
