@@ -24,7 +24,7 @@ type Findings struct {
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
 	Templates Worst[Template] `json:",omitzero"`
 	Bridges   Worst[Bridge]   `json:",omitzero"`
-	// Near counts the removed documents that are not identical to the one that stays for them, and NearShort those of them that are short.
+	// Near counts the removed documents that are not identical to the one that stays for them, and NearShort the short ones among these.
 	// They name the least similar ones.
 	Near      Worst[NearPair] `json:",omitzero"`
 	NearShort Worst[NearPair] `json:",omitzero"`

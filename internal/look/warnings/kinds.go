@@ -90,7 +90,7 @@ func ofPreset(c *job.Config, found *findings.Findings) []Warning {
 }
 
 // Preset returns the name of the preset for what most of the documents are, and what that means. The name is empty if there is none,
-// or if the settings of the job are those of the preset already.
+// or if the job has the settings of the preset already.
 func Preset(c *job.Config, t findings.Texts, documents int64) (name, what string) {
 	switch {
 	case documents < leastDocuments:

@@ -171,7 +171,7 @@ func TestNoText(t *testing.T) {
 	}
 }
 
-// nearFindings are findings of 100 documents, of which a number are removed for one that is not equal.
+// nearFindings are findings of 100 documents. A number are removed for one that is not equal.
 func nearFindings(near int) *findings.Findings {
 	found := &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: int64(near)}}}
 	for i := range near {
