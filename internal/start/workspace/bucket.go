@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -125,7 +126,7 @@ func parseJournal(content []byte) (j bucketJournal, err error) {
 		names = append(names, m.From, m.To)
 	}
 	for _, name := range names {
-		if name == "" || strings.Contains(name, "/") {
+		if name == "" || strings.Contains(name, "/") && !output.IsTreeName(name) {
 			return j, fmt.Errorf("%s does not come from a job: it has the name %q", publicationName, name)
 		}
 	}
@@ -182,14 +183,25 @@ func (b *bucket) earlier() (earlier, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return earlier{}, err
 	}
-	return earlier{names: append(pages(b.folder), m.names()...), whole: err == nil}, nil
+	e := newEarlier(append(pages(b.folder), m.names()...), err == nil)
+	for _, tree := range trees(e.names) {
+		for info, err := range b.storage.List(b.at(tree)) {
+			if err != nil {
+				return earlier{}, err
+			}
+			if name := strings.TrimPrefix(info.Name, b.folder+"/"); !e.has(name, false) {
+				return earlier{}, foreign(name)
+			}
+		}
+	}
+	return e, nil
 }
 
 // publish notes in a journal what it is about to do, and does it. The next run finishes what is interrupted.
 func (b *bucket) publish(p publication) (isInterrupted bool, err error) {
-	j := bucketJournal{Moves: p.moves}
+	j, next := bucketJournal{Moves: p.moves}, newEarlier(p.names(), false)
 	for _, name := range p.old.names {
-		if !slices.ContainsFunc(p.moves, func(m move) bool { return m.To == name }) {
+		if !next.has(name, false) {
 			j.Remove = append(j.Remove, name)
 		}
 	}

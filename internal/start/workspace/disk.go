@@ -77,6 +77,32 @@ func (d disk) renameIn(folder, from, to string) error {
 	})
 }
 
+// removeIn removes a file or an empty folder below a folder. It is no error if there is none. It follows no link out of the folder.
+func (d disk) removeIn(operation, folder, name string) error {
+	return d.do(operation, filepath.Join(folder, name), func() error {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return err
+		}
+		err = root.Remove(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return errors.Join(err, root.Close())
+	})
+}
+
+// mkdirIn makes a folder below a folder, and all those above it that are missing. It follows no link out of the folder.
+func (d disk) mkdirIn(folder, name string) error {
+	return d.do("mkdir", filepath.Join(folder, name), func() error {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.MkdirAll(name, 0o777), root.Close())
+	})
+}
+
 // exchange swaps the names of two files or folders in one step.
 func (d disk) exchange(a, b string) error {
 	return d.do("exchange", a, func() error {

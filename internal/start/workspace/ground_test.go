@@ -23,9 +23,14 @@ type ground struct {
 
 // newGround makes a ground in memory if it can. There are hundreds of grounds, and publishing spends most of
 // its time waiting for a device.
-func newGround(t *testing.T) ground {
+func newGround(t *testing.T) ground { return newGroundOf(t, "ground") }
+
+// ofTrees begins the names of grounds where results are trees.
+const ofTrees = "trees"
+
+func newGroundOf(t *testing.T, kind string) ground {
 	t.Helper()
-	root, err := os.MkdirTemp("/dev/shm", "ground")
+	root, err := os.MkdirTemp("/dev/shm", kind)
 	if err != nil {
 		return ground{t, t.TempDir()}
 	}
@@ -43,11 +48,29 @@ func (g ground) options() Options {
 // to results.
 var shards = map[string]int{"old": 3, "new": 2, "next": 1}
 
+// inTrees are the same files as a job in a ground of trees calls them. A file takes the name of a folder, and the other way round.
+var inTrees = map[string][]string{
+	"old":  {"annotated/a", "unique/lang=de/b", "unique/train/deep/c"},
+	"new":  {"trimmed/manifest.json", "unique/train"},
+	"next": {"unique/train/deep/c"},
+}
+
+// fileName returns the name of a file of the results of a name in an output folder.
+func fileName(folder, name string, i int) string {
+	if strings.HasPrefix(filepath.Base(filepath.Dir(folder)), ofTrees) {
+		return inTrees[name][i]
+	}
+	return output.ShardName("pairs", i, shards[name], output.JSONL)
+}
+
 // results writes files for the results of a name. Each file contains the name.
 func results(w *Workspace, name string) (files []output.File, err error) {
 	for i := range shards[name] {
-		shard := output.ShardName("pairs", i, shards[name], output.JSONL)
-		writer, err := output.NewWriter(w.Partial, output.File{Name: shard, Output: "pairs"}, output.JSONL)
+		described := output.File{Name: fileName(w.Output, name, i), Output: "pairs"}
+		if tree, _, inTree := strings.Cut(described.Name, "/"); inTree {
+			described.Output = tree
+		}
+		writer, err := output.NewWriter(w.Partial, described, output.JSONL)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +194,8 @@ func (g ground) checkNext(hasOthers bool) {
 		g.t.Fatalf("after the next job the results %q stand", name)
 	}
 	want := map[string]bool{"out": true}
-	for _, name := range []string{SuccessName, ManifestName, SummaryName, output.ShardName("pairs", 0, 1, output.JSONL)} {
+	result := fileName(g.output(), "next", 0)
+	for _, name := range append(foldersOf([]string{result}), SuccessName, ManifestName, SummaryName, result) {
 		want["out/"+name] = true
 	}
 	if hasOthers {

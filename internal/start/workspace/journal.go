@@ -120,7 +120,7 @@ func isPlain(name string) bool {
 
 // isResult reports whether a job gives that name to a file in its output folder, or a page about its results has it.
 func isResult(name string) bool {
-	return output.IsShardName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName, ReportName, ComparisonName}, name)
+	return output.IsName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName, ReportName, ComparisonName}, name)
 }
 
 // forward does those steps of a journal that are not done yet.
@@ -144,16 +144,25 @@ func (t target) forward(j journal, token string) error {
 	}
 	for _, m := range j.New {
 		if m.To == SuccessName {
-			if err := t.disk.sync(t.path); err != nil {
+			if err := t.syncFolders(j.names()); err != nil {
 				return err
 			}
 		}
-		if err := t.renameIfThere(below(token, m.From), m.To); err != nil {
+		from := below(token, m.From)
+		if output.IsTreeName(m.To) && t.disk.exists(t.at(from)) {
+			if err := t.makeRoom(m.To); err != nil {
+				return err
+			}
+		}
+		if err := t.renameIfThere(from, m.To); err != nil {
 			return err
 		}
 	}
 	return t.disk.sync(t.path)
 }
+
+// names returns the names of the new files.
+func (j journal) names() []string { return publication{moves: j.New}.names() }
 
 // setAside moves the old results out of the way.
 func (t target) setAside(j journal, token string) error {
@@ -162,12 +171,10 @@ func (t target) setAside(j journal, token string) error {
 			return err
 		}
 	}
-	for _, folder := range []string{t.aside(token), t.path} {
-		if err := t.disk.sync(folder); err != nil {
-			return err
-		}
+	if err := (target{t.disk, t.aside(token)}).syncFolders(j.Old); err != nil {
+		return err
 	}
-	return nil
+	return t.disk.sync(t.path)
 }
 
 // back undoes the steps of forward, the last step first.
@@ -177,6 +184,8 @@ func (t target) back(j journal, token string) error {
 		info, err := t.disk.lstat(t.at(from))
 		if err == nil && info == nil {
 			err = t.renameIfThere(m.To, from)
+		} else if err == nil {
+			err = t.removeParents(m.To)
 		}
 		if err != nil {
 			return err
@@ -190,14 +199,22 @@ func (t target) back(j journal, token string) error {
 	return t.disk.sync(t.path)
 }
 
-// renameIfThere renames a file in or below the target. It does nothing if the file is gone or a folder has
-// taken its name.
+// renameIfThere renames a file in or below the target, unless the file is gone or a folder has taken its name. It makes the folders of a
+// tree, and removes those that are left empty.
 func (t target) renameIfThere(from, to string) error {
 	info, err := t.disk.lstat(t.at(from))
 	if err != nil || info == nil || info.IsDir() {
+		return errors.Join(err, t.removeParents(from))
+	}
+	if output.IsTreeName(from) || output.IsTreeName(to) {
+		if err := t.disk.mkdirIn(t.path, filepath.Dir(to)); err != nil {
+			return err
+		}
+	}
+	if err := t.disk.renameIn(t.path, from, to); err != nil {
 		return err
 	}
-	return t.disk.renameIn(t.path, from, to)
+	return t.removeParents(from)
 }
 
 // IsInterrupted reports whether a job was killed while it gave the results in an output folder their names.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
@@ -43,7 +42,7 @@ func parseManifest(content []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("%q is no token", m.Token)
 	}
 	for _, file := range m.Files {
-		if !output.IsShardName(file.Name) || !strings.HasPrefix(file.Name, file.Output+"-") {
+		if !output.IsName(file.Name) || !strings.HasPrefix(file.Name, file.Output+"-") && !strings.HasPrefix(file.Name, file.Output+"/") {
 			return m, fmt.Errorf("it lists %q, a name that no job gives", file.Name)
 		}
 	}
@@ -82,9 +81,29 @@ type earlier struct {
 	names []string
 	// whole says that the job succeeded.
 	whole bool
+	// known are the names, and the folders of trees, each with a slash behind it.
+	known map[string]bool
 }
 
-func (e earlier) has(name string) bool { return slices.Contains(e.names, name) }
+// newEarlier returns what is known of results with these names.
+func newEarlier(names []string, whole bool) earlier {
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	for _, tree := range trees(names) {
+		known[tree+"/"] = true
+	}
+	return earlier{names, whole, known}
+}
+
+// has reports whether a file or folder of that name is of the results.
+func (e earlier) has(name string, isFolder bool) bool {
+	if isFolder {
+		name += "/"
+	}
+	return e.known[name]
+}
 
 // earlier looks for the results of an earlier job. It returns an error if a file has the name of a result and
 // nothing proves that a job has written it.
@@ -101,7 +120,10 @@ func (t target) earlier() (earlier, error) {
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
-	e.names = t.results(m)
+	e = newEarlier(t.results(m), e.whole)
+	if err := t.checkTrees(e.names); err != nil {
+		return e, err
+	}
 	if m.Token == "" {
 		return e, t.checkOld(m)
 	}

@@ -79,13 +79,16 @@ func (p publication) publishFirst() error {
 	for i, m := range p.moves {
 		var err error
 		if m.To == SuccessName {
-			err = p.disk.sync(p.path)
+			err = p.syncFolders(p.names())
+		}
+		if err == nil {
+			err = p.makeRoom(m.To)
 		}
 		if err == nil {
 			err = p.disk.rename(p.from(m), p.at(m.To))
 		}
 		if err != nil {
-			return errors.Join(err, p.takeBack(i))
+			return errors.Join(err, p.removeParents(m.To), p.takeBack(i))
 		}
 	}
 	if err := p.disk.sync(p.path); err != nil {
@@ -97,18 +100,21 @@ func (p publication) publishFirst() error {
 // takeBack removes the first n new files. The manifest goes last.
 func (p publication) takeBack(n int) (err error) {
 	for i := n - 1; i >= 0; i-- {
-		err = errors.Join(err, p.disk.remove(p.at(p.moves[i].To)))
+		err = errors.Join(err, p.removeFile(p.moves[i].To))
 	}
 	return err
 }
 
-// removeFile removes a result, unless a folder has taken its name.
+// removeFile removes a result, unless a folder has taken its name, and the folders of a tree that it leaves empty.
 func (t target) removeFile(name string) error {
 	info, err := t.disk.lstat(t.at(name))
 	if err != nil || info == nil || info.IsDir() {
+		return errors.Join(err, t.removeParents(name))
+	}
+	if err := t.disk.removeIn("remove", t.path, name); err != nil {
 		return err
 	}
-	return t.disk.remove(t.at(name))
+	return t.removeParents(name)
 }
 
 // prepare checks the finished files, and writes the manifest, the summary and the mark of success beside them. It returns
@@ -167,11 +173,12 @@ func (w *Workspace) checkNames(p publication) error {
 		isFolder[e.name] = e.isFolder
 	}
 	for _, m := range p.moves {
-		switch folder, isThere := isFolder[m.To]; {
-		case folder:
-			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", w.Output, m.To)
-		case isThere && !p.old.has(m.To):
-			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", w.Output, m.To)
+		top, _, inTree := strings.Cut(m.To, "/")
+		switch folder, isThere := isFolder[top]; {
+		case folder && !(inTree && p.old.has(top, true)):
+			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", w.Output, top)
+		case isThere && !folder && (inTree || !p.old.has(top, false)):
+			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", w.Output, top)
 		}
 	}
 	return nil

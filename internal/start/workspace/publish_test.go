@@ -16,6 +16,7 @@ import (
 type situation struct {
 	name           string
 	hasOld, others bool
+	trees          bool                         // results are trees
 	refuses        func(operation string) error // which operations the disk cannot do at all
 }
 
@@ -30,9 +31,13 @@ func situations() (all []situation) {
 	for _, others := range []bool{false, true} {
 		with := map[bool]string{false: "", true: " beside other files"}[others]
 		all = append(all,
-			situation{"first results" + with, false, others, anything},
-			situation{"exchange" + with, true, others, anything},
-			situation{"journal" + with, true, others, noExchange})
+			situation{"first results" + with, false, others, false, anything},
+			situation{"exchange" + with, true, others, false, anything},
+			situation{"journal" + with, true, others, false, noExchange})
+	}
+	for _, s := range all[len(all)/2:] {
+		s.name, s.trees = s.name+", of trees", true
+		all = append(all, s)
 	}
 	return all
 }
@@ -41,6 +46,9 @@ func situations() (all []situation) {
 func (s situation) prepare(t *testing.T) ground {
 	t.Helper()
 	g := newGround(t)
+	if s.trees {
+		g = newGroundOf(t, ofTrees)
+	}
 	if s.hasOld {
 		err := publish(g.options(), "old", disk{})
 		if err = errors.Join(err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666)); err != nil {

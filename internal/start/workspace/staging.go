@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"mirrorbeam/internal/ground/storage"
@@ -63,7 +62,11 @@ func (p *publication) stage(staging string) error {
 		return err
 	}
 	for _, m := range p.moves {
-		if err := p.disk.link(p.from(m), filepath.Join(staging, m.To)); err != nil {
+		err := target{p.disk, staging}.makeRoom(m.To)
+		if err == nil {
+			err = p.disk.link(p.from(m), filepath.Join(staging, m.To))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -74,7 +77,7 @@ func (p *publication) stage(staging string) error {
 	for _, entry := range entries {
 		name := entry.Name()
 		switch {
-		case p.at(name) == p.partial(p.token), p.old.has(name) && !entry.IsDir():
+		case p.at(name) == p.partial(p.token), p.old.has(name, entry.IsDir()):
 		case entry.IsDir():
 			// A folder cannot have two names. Until the folder is given back, a link leads to where it will
 			// be after the exchange.
@@ -89,10 +92,11 @@ func (p *publication) stage(staging string) error {
 	if err := p.disk.copyAttributes(p.path, staging); err != nil {
 		return err
 	}
-	for _, folder := range []string{staging, filepath.Dir(staging)} {
-		if err := p.disk.sync(folder); err != nil {
-			return err
-		}
+	if err := (target{p.disk, staging}).syncFolders(p.names()); err != nil {
+		return err
+	}
+	if err := p.disk.sync(filepath.Dir(staging)); err != nil {
+		return err
 	}
 	lock, err := storage.Lock(staging, os.O_RDONLY)
 	if err != nil {
@@ -231,10 +235,10 @@ func (t target) others(token string) (names, results []string, err error) {
 		return nil, nil, err
 	}
 	results = t.results(listed)
+	known := newEarlier(results, false)
 	entries, err := t.disk.readDir(t.path)
 	for _, entry := range entries {
-		isResult := slices.Contains(results, entry.Name()) && !entry.IsDir()
-		if !isResult && t.at(entry.Name()) != t.partial(token) {
+		if !known.has(entry.Name(), entry.IsDir()) && t.at(entry.Name()) != t.partial(token) {
 			names = append(names, entry.Name())
 		}
 	}

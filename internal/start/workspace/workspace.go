@@ -224,7 +224,7 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 		return err
 	}
 	for _, e := range entries {
-		isUnfinished := !old.whole && old.has(e.name)
+		isUnfinished := !old.whole && old.has(e.name, e.isFolder)
 		if !isUnfinished && e.name != leaseName && !strings.HasPrefix(e.name, partialPrefix) {
 			return setting.Errorf("the output folder %s is not empty (it holds %s): give another one, or {overwrite} to replace the results of an earlier job", shown, e.name)
 		}
