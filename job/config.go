@@ -142,6 +142,8 @@ type Config struct {
 	// pairs with containment.
 	Emit         []string      `json:"emit"`
 	OutputFormat output.Format `json:"output_format"`
+	// Layout says which names the files get that have records of the input.
+	Layout output.Layout `json:"layout,omitempty"`
 	// Keep says which documents of a cluster are preferred.
 	Keep preference.Preference `json:"keep"`
 	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred ones;
@@ -212,7 +214,7 @@ func Default() Config {
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: preference.First, Split: keep.Component,
+		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component,
 		Trimming: Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
 			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,

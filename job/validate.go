@@ -305,10 +305,17 @@ func (c *Config) checkOutput(check checker) {
 	check(c.Across == "" || len(c.Reference) == 0,
 		"{reference}: cannot be used with {across}; give its files to {input}, and let {keep} rank:FILE prefer their sources")
 	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
+	check(c.Layout == output.Shards || c.Layout == output.Tree, "{layout} %s: must be shards or tree", c.Layout)
+	check(c.Layout != output.Tree || c.EmitsCopies(), "{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
 	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
+}
+
+// EmitsCopies reports whether the job writes an output with records of the input.
+func (c *Config) EmitsCopies() bool {
+	return slices.ContainsFunc(output.Copies, func(name string) bool { return slices.Contains(c.Outputs(), name) })
 }
 
 // CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.

@@ -56,6 +56,8 @@ type Job struct {
 	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows write.Rows
+	// Layout says which names the files get that have records of the input.
+	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
 	// Index is the index that belongs to the scores of the job.

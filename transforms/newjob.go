@@ -71,6 +71,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
+		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
 		Sites: mirrors.Judging{Limits: config.Limits()},
@@ -127,7 +128,7 @@ func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
 	parameters := newParameters(config, e)
 	f := documents.Fingerprinting{
 		Sketching: config.Sketching(config.Sizing(e.Bytes).WindowBytes), Kept: kept(config, &parameters),
-		Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
+		Checksums: config.EmitsCopies(), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 	}
 	if !config.CommonLaw().IsOff() {
 		f.AuditSample, f.Options.SimHashBits = 0, 0
@@ -161,11 +162,6 @@ func pairKind(config *job.Config, scorer methods.Scorer) string {
 // comparesWhole reports whether pairs are scored by whole shingle sets, which blocks hold.
 func comparesWhole(kept documents.Kept, scorer methods.Scorer) bool {
 	return scorer.Reads == methods.Sets && scorer.IsExact && kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
-}
-
-// readsAgain reports whether the job reads the input a second time, to copy it.
-func readsAgain(config *job.Config) bool {
-	return slices.ContainsFunc([]string{output.Unique, output.Annotated, output.Trimmed}, func(name string) bool { return slices.Contains(config.Outputs(), name) })
 }
 
 // kept returns what the job keeps of a document for its method.

@@ -59,7 +59,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 // them. The outcomes of Cluster only add to the counts.
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
-		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
+		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Layout: s.job.Layout, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
 	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
 	var fn any

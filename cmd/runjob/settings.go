@@ -84,6 +84,8 @@ func jobFlags(c *job.Config) []settingFlag {
 		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
 	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
 		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input.")
+	l.add("layout", &c.Layout, "HOW", 0,
+		"How unique, annotated and trimmed are laid out: shards (numbered files, one for each input file) or tree (a folder each, in which the folders and files of the input have their names, so that the results load as the input does).")
 	l.add("keep", &c.Keep, "ORDER", 0,
 		"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see --source-field).")
 	l.add("source-field", &c.SourceField, "FIELD", 0,

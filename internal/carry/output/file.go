@@ -43,7 +43,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the input file whose records a file of unique holds.
+	// Input is the input file whose records a file of unique, annotated or trimmed holds. An archive of texts has none: its members
+	// are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`

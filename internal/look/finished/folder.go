@@ -155,6 +155,9 @@ func (f *Folder) Paths(name string) (paths []string) {
 
 // path returns where a file is. Its name may not lead out of the folder.
 func (f *Folder) path(file output.File) string {
+	if output.IsTreeName(file.Name) {
+		return storage.Join(f.Path, file.Name)
+	}
 	return storage.Join(f.Path, path.Base(file.Name))
 }
 

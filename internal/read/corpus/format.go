@@ -329,11 +329,15 @@ func (f *File) Ending() string {
 	if d.CopyEnding != "" {
 		return d.CopyEnding
 	}
+	return d.Name + f.CopySuffix()
+}
+
+// CopySuffix returns how the names of copies of f end that tell their compression, which is that of f, or zstd for what is not written: .gz
+// or .zst, or nothing if f is plain.
+func (f *File) CopySuffix() string {
 	switch f.Compression {
-	case None:
-		return d.Name
-	case Gzip:
-		return d.Name + ".gz"
+	case None, Gzip:
+		return compressions[f.Compression].suffix
 	}
-	return d.Name + ".zst"
+	return compressions[Zstd].suffix
 }

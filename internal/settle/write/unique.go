@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,12 +17,15 @@ import (
 )
 
 // Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
-// reads the input again, which is cheaper than keeping it.
+// reads the input again, which is cheaper than keeping it. Files that are one document each come in archives, or in a [output.Tree] as
+// they are.
 //
 // With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim it writes
 // [output.Trimmed]: the records without what is cut from their texts.
 type Unique struct {
 	Annotate, Trim bool
+	// Layout says which names the files get.
+	Layout output.Layout
 
 	// Partial is the folder of output files that are not published yet.
 	Partial work.Path
@@ -75,11 +77,11 @@ func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	c.ahead = corpus.NewAhead(inputs.Files, all, w.Runs.Ahead)
 	c.writer.out.Later = output.NewLater(string(u.Partial), w.Runs.Ahead)
 	for number := from; number < to; number++ {
-		file, err := c.file(number)
+		files, err := c.file(number)
 		if err != nil {
 			return err
 		}
-		w.Outcome.Files = append(w.Outcome.Files, file)
+		w.Outcome.Files = append(w.Outcome.Files, files...)
 	}
 	return c.writer.out.Later.Wait()
 }
@@ -103,15 +105,10 @@ type copier struct {
 }
 
 // file copies the kept records of one input file.
-func (c *copier) file(number int) (output.File, error) {
-	inputs := c.layout.Inputs
-	references := inputs.References()
-	input := &inputs.Files[number]
-	files := Files{c.Partial, output.Format(input.Ending())}
-	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
-	file.Input = input.Path
-	if err := c.writer.reset(files, file, input); err != nil {
-		return output.File{}, err
+func (c *copier) file(number int) ([]output.File, error) {
+	input := &c.layout.Inputs.Files[number]
+	if err := c.begin(number, input); err != nil {
+		return nil, err
 	}
 	definition := input.Format.Definition()
 	if definition.CopyRows != nil {
@@ -132,13 +129,30 @@ func (c *copier) file(number int) (output.File, error) {
 			err = c.stretch(stretch, sum)
 		}
 		if err != nil {
-			return output.File{}, err
+			return nil, err
 		}
 	}
 }
 
+// begin begins the copy of an input file.
+func (c *copier) begin(number int, input *corpus.File) error {
+	if c.Layout == output.Tree && input.Members != nil {
+		c.writer.separate(string(c.Partial), c.writes(), input)
+		return nil
+	}
+	inputs := c.layout.Inputs
+	references := inputs.References()
+	files := Files{c.Partial, output.Format(input.Ending())}
+	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
+	if c.Layout == output.Tree {
+		file.Name = output.TreeName(c.writes(), input.CopyName())
+	}
+	file.Input = input.Path
+	return c.writer.reset(files, file, input)
+}
+
 // rows copies the kept rows of a file that is copied as a whole.
-func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
+func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 	end := int64(0) // of the stretch at hand
 	var fault error
 	out := sink{w: &c.writer.out}
@@ -170,24 +184,24 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, rows)
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
-			return output.File{}, fault
+			return nil, fault
 		}
 	}
 	if err != nil {
-		return output.File{}, work.NewInputError(err)
+		return nil, work.NewInputError(err)
 	}
 	c.writer.out.Count(copied)
 	return c.finish(number)
 }
 
 // finish closes the copy of a file, which must have all documents that were kept of it.
-func (c *copier) finish(number int) (output.File, error) {
+func (c *copier) finish(number int) ([]output.File, error) {
 	position, isLeft, err := c.staying.before(number, math.MaxInt64)
 	if err == nil && isLeft {
 		err = c.lost(number, position)
 	}
 	if err != nil {
-		return output.File{}, err
+		return nil, err
 	}
 	return c.writer.close()
 }
@@ -379,61 +393,4 @@ func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) er
 	}
 	c.changed = c.annotator.Record(c.changed[:0], record, annotation)
 	return c.writer.record(position, c.changed)
-}
-
-// recordWriter writes records of an input file to a file of the same format. The zero recordWriter has no file.
-type recordWriter struct {
-	input     *corpus.File
-	out       output.Writer
-	records   corpus.RecordWriter
-	hasHeader bool
-}
-
-func (w *recordWriter) reset(files Files, file output.File, input *corpus.File) error {
-	if err := w.out.Reset(string(files.Partial), file, files.Format); err != nil {
-		return err
-	}
-	w.input, w.records, w.hasHeader = input, rows{&w.out}, false
-	if writer := input.Format.Definition().Writer; writer != nil {
-		w.records = writer(&w.out)
-	}
-	return nil
-}
-
-// header writes the record that names the fields, once in a file.
-func (w *recordWriter) header(header []byte) error {
-	if w.hasHeader || len(header) == 0 {
-		return nil
-	}
-	w.hasHeader = true
-	_, err := w.out.Write(withLineFeed(header))
-	return err
-}
-
-// record writes one record as it stands in the input.
-func (w *recordWriter) record(position int64, record []byte) error {
-	name, _ := w.input.Place(position)
-	return w.records.Write(name, record)
-}
-
-func (w *recordWriter) close() (output.File, error) {
-	if err := w.records.Close(); err != nil {
-		return output.File{}, err
-	}
-	return w.out.Close()
-}
-
-// rows writes each record as a row.
-type rows struct{ out *output.Writer }
-
-func (r rows) Write(_ string, record []byte) error { return r.out.Row(withLineFeed(record)) }
-
-func (rows) Close() error { return nil }
-
-// withLineFeed returns a record with a line feed at its end, which the last one of a file may lack.
-func withLineFeed(record []byte) []byte {
-	if bytes.HasSuffix(record, []byte("\n")) {
-		return record
-	}
-	return append(record[:len(record):len(record)], '\n')
 }

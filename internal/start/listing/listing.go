@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,6 +137,11 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	if err := checkCopies(c, files); err != nil {
 		return err
 	}
+	if c.Layout == output.Tree {
+		if err := corpus.CheckCopyNames(files); err != nil {
+			return setting.Errorf("{layout} tree: %w: leave {layout} out", err)
+		}
+	}
 	if slices.Contains(c.Outputs(), output.Trimmed) {
 		if err := formats.Cuttable(ctx, files, reading.Wanted()); err != nil {
 			return setting.Errorf("{emit} trimmed: %w", err)
@@ -267,25 +271,39 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	if storage.Scheme(c.Output) != "" {
 		return checkKeptStored(c, name, files)
 	}
-	entries, err := os.ReadDir(c.Output)
-	if err != nil {
-		return nil // there is no manifest; a fault of the folder is found when it is opened
-	}
-	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !isResult(entry.Name()) })
-	if len(entries) == 0 {
+	results := resultsIn(c.Output)
+	if len(results) == 0 {
 		return nil
 	}
 	read := make(map[corpus.Identity]bool, len(files))
 	for _, file := range files {
 		read[file.Identity] = file.Identity != corpus.Identity{}
 	}
-	for _, entry := range entries {
-		path := filepath.Join(c.Output, entry.Name())
+	for _, result := range results {
+		path := filepath.Join(c.Output, result)
 		if identity, err := corpus.Identify(path); err == nil && read[identity] {
 			return replaced(name, path)
 		}
 	}
 	return nil
+}
+
+// resultsIn returns the names of files in a folder on the disk that may be results. What cannot be read has none: a fault of the folder is
+// found when it is opened.
+func resultsIn(folder string) (names []string) {
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(folder, path) // which lies below it
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case !entry.IsDir() && isResult(name):
+			names = append(names, name)
+		case entry.IsDir() && name != "." && !output.IsTreeName(filepath.Join(name, "file")):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return names
 }
 
 // replaced is the error of an input file that is a result in the output folder.
@@ -309,5 +327,5 @@ func isResult(name string) bool {
 	if slices.Contains([]string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName}, name) {
 		return true
 	}
-	return slices.ContainsFunc(output.All(), func(output string) bool { return strings.HasPrefix(name, output+"-") })
+	return output.IsTreeName(name) || slices.ContainsFunc(output.All(), func(output string) bool { return strings.HasPrefix(name, output+"-") })
 }

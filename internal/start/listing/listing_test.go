@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
@@ -71,12 +73,26 @@ func TestApart(t *testing.T) {
 			put(t, kept)
 			c.Input = []string{kept}
 		},
+		"kept in a tree": func(c *job.Config) {
+			kept := filepath.Join(c.Output, "unique", "train", "a.jsonl")
+			put(t, kept)
+			c.Input = []string{filepath.Dir(kept)}
+		},
 	} {
 		changed := config
 		change(&changed)
 		if _, _, err := Apart(t.Context(), changed, Earlier{}); !errors.Is(err, failure.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	trees := config
+	trees.Layout, trees.Emit = output.Tree, []string{output.Unique}
+	if _, _, err := Apart(t.Context(), trees, Earlier{}); err != nil {
+		t.Errorf("a tree: %v", err)
+	}
+	put(t, filepath.Join(trees.Input[0], strings.Repeat("\xff", 90)+".jsonl"))
+	if _, _, err := Apart(t.Context(), trees, Earlier{}); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "would have a name of 276 bytes") {
+		t.Errorf("a tree that cannot be written: %v", err)
 	}
 	config.Input = []string{filepath.Join(config.Input[0], "nothing*")}
 	if _, _, err := Apart(t.Context(), config, Earlier{}); !errors.Is(err, failure.Input) {
