@@ -51,7 +51,7 @@ class Results:
         names = [f["name"] for f in json.loads(self._read("manifest.json"))["files"] if f["output"] == output]
         if not names:
             raise LookupError(f"the job has written no {output}: name it, as in run(..., emit=[{output!r}])")
-        tables = [_rows(name, self._read(name)) for name in names]
+        tables = [_rows(name.removeprefix(output + "/"), self._read(name), in_tree=name.startswith(output + "/")) for name in names]
         # A file without rows has columns without types.
         filled = [table for table in tables if table.num_rows > 0] or tables[:1]
         return _CONVERSIONS[to](pyarrow.concat_tables(filled, **_promotion(pyarrow)))
@@ -89,8 +89,8 @@ def _promotion(pyarrow: Any) -> dict:
     return {"promote_options": "permissive"} if int(pyarrow.__version__.split(".")[0]) >= 14 else {"promote": True}
 
 
-def _rows(name: str, content: bytes) -> Any:
-    """The rows of a file, by its name."""
+def _rows(name: str, content: bytes, in_tree: bool = False) -> Any:
+    """The rows of a file, by its name. In a tree that is the name of an input, which may be a text."""
     import pyarrow
 
     kind = name
@@ -99,21 +99,31 @@ def _rows(name: str, content: bytes) -> Any:
             kind = kind[: -len(ending)]
             with pyarrow.input_stream(pyarrow.BufferReader(content), compression=codec) as f:
                 content = f.read()
-    kind = kind.rsplit(".", 1)[-1]
-    if kind == "parquet":
+    stem, kind = kind, kind.rsplit(".", 1)[-1].lower()
+    if kind in ("parquet", "pq"):
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-    if kind == "jsonl":
+    if kind in ("jsonl", "ndjson") or in_tree and kind == "json" and not content.lstrip().startswith(b"["):
         return _lines(content)
-    if kind in ("csv", "tsv"):
-        return _columns(content, "\t" if kind == "tsv" else ",")
+    if in_tree and kind == "json":
+        return pyarrow.Table.from_pylist(json.loads(content))
+    if kind in ("csv", "tsv", "tab"):
+        return _columns(content, "," if kind == "csv" else "\t")
     if kind == "tar":
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             members = [m for m in archive if m.isfile()]
             texts = [archive.extractfile(m).read().decode("utf-8", "replace") for m in members]
-        return pyarrow.table({"id": [m.name for m in members], "text": texts}, pyarrow.schema([("id", "string"), ("text", "string")]))
+        return _texts([m.name for m in members], texts)
+    if in_tree and kind not in ("warc", "wet", "arc"):
+        return _texts([stem], [content.decode("utf-8", "replace")])
     raise ValueError(f"{name} is no table: read it with what reads .{kind}")
+
+
+def _texts(ids: list[str], texts: list[str]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({"id": ids, "text": texts}, pyarrow.schema([("id", "string"), ("text", "string")]))
 
 
 def _lines(content: bytes) -> Any:

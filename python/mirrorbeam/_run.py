@@ -61,6 +61,7 @@ def run(
     overwrite: bool | None = None,
     emit: Sequence[Text] | Text | None = None,
     output_format: Text | None = None,
+    layout: Text | None = None,
     keep: Text | None = None,
     source_field: Text | None = None,
     guard: Sequence[Text] | Text | None = None,
@@ -155,6 +156,7 @@ def run(
       overwrite: Replace the results of an earlier job in the output folder. Other files in it are left alone.
       emit: What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of protected sites). Rejects, summary and manifest always are (default ["auto"]).
       output_format: jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input (default "jsonl").
+      layout: How unique, annotated and trimmed are laid out: shards (numbered files, one for each input file) or tree (a folder each, in which the folders and files of the input have their names, so that the results load as the input does) (default "shards").
       keep: Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see source_field) (default "first").
       source_field: Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.
       guard: Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).
@@ -234,6 +236,7 @@ def run(
         "overwrite": overwrite,
         "emit": emit,
         "output_format": output_format,
+        "layout": layout,
         "keep": keep,
         "source_field": source_field,
         "guard": guard,

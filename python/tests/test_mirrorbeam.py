@@ -56,6 +56,30 @@ class Run(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "is no table"):
             mirrorbeam.run(FABLES / "crawl.warc.gz", emit="unique").unique()
 
+    def test_tree(self):
+        """What load_dataset makes of a folder, it makes of the results, with the same splits and less rows."""
+        import datasets
+
+        folder = self.out.parent / "in"
+        text = "one of the texts about number {} in the tree, and about {} others".format
+        rows = [{"id": i, "text": text(i, i * i), "lang": "de"} for i in range(20)]
+        (folder / "data").mkdir(parents=True)
+        for split, part in (("train", rows[:15]), ("test", rows[10:])):
+            datasets.Dataset.from_list(part).to_parquet(folder / "data" / f"{split}-00000-of-00001.parquet")
+        before = datasets.load_dataset(str(folder), cache_dir=str(self.out.parent / "cache"))
+        results = mirrorbeam.run(folder, self.out, emit="unique", layout="tree", keys="same-bytes")
+        after = datasets.load_dataset(str(self.out / "unique"), cache_dir=str(self.out.parent / "cache"))
+        self.assertEqual({split: len(part) for split, part in before.items()}, {"train": 15, "test": 10})
+        self.assertEqual({split: part.to_list() for split, part in after.items()}, {"test": rows[10:], "train": rows[:10]})
+        self.assertEqual({s: p.features for s, p in after.items()}, {s: p.features for s, p in before.items()})
+        self.assertEqual(results.unique().to_pylist(), rows[10:] + rows[:10])
+
+    def test_tree_of_texts(self):
+        results = mirrorbeam.run(FABLES / "texts", self.out, emit="unique", layout="tree")
+        kept = {row["id"]: row["text"] for row in results.unique().to_pylist()}
+        self.assertEqual(sorted(kept), ["crow.txt", "fox.txt", "hare.txt", "lion.txt"])
+        self.assertEqual(kept, {name: (FABLES / "texts" / name).read_text("utf-8") for name in kept})
+
     def test_other_libraries(self):
         import datasets
         import pandas
