@@ -84,7 +84,8 @@ func rewritten(name string, do func(w *writer, text string) string) change {
 var changes = []change{
 	{"a copy is inserted", func(w *writer, pages []page, before relation) ([]page, relation) {
 		of, after := pick(w, pages), maps.Clone(before)
-		copied := page{"copy of " + of.id, of.text}
+		w.made++
+		copied := page{fmt.Sprintf("copy %d of %s", w.made, of.id), of.text}
 		after.set(of.id, copied.id, 1)
 		for ids, similarity := range before {
 			for side, id := range ids {
@@ -114,15 +115,16 @@ var changes = []change{
 		}
 		return pages, after
 	}},
-	{"the corpus stands twice", func(_ *writer, pages []page, before relation) ([]page, relation) {
-		after := relation{}
+	{"the corpus stands twice", func(w *writer, pages []page, before relation) ([]page, relation) {
+		w.made++
+		after, again := relation{}, fmt.Sprintf("again %d ", w.made)
 		for _, p := range slices.Clone(pages) {
-			pages = append(pages, page{"again " + p.id, p.text})
-			after.set(p.id, "again "+p.id, 1)
+			pages = append(pages, page{again + p.id, p.text})
+			after.set(p.id, again+p.id, 1)
 		}
 		for ids, similarity := range before {
-			for _, a := range []string{ids[0], "again " + ids[0]} {
-				for _, b := range []string{ids[1], "again " + ids[1]} {
+			for _, a := range []string{ids[0], again + ids[0]} {
+				for _, b := range []string{ids[1], again + ids[1]} {
 					after.set(a, b, similarity)
 				}
 			}

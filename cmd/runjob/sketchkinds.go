@@ -140,9 +140,7 @@ func (c *sketchCommand) comparer(w *bufio.Writer) func(name string, p fingerprin
 	var earlier []fingerprinted
 	return func(name string, p fingerprinted) error {
 		for i, other := range earlier {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%.6g\n", names[i], name, c.likeness(other.hashes, p.hashes)); err != nil {
-				return err
-			}
+			say(w, "%s\t%s\t%.6g\n", names[i], name, c.likeness(other.hashes, p.hashes))
 		}
 		names, earlier = append(names, name), append(earlier, p)
 		return nil

@@ -79,7 +79,8 @@ def _call(settings: dict, beam: Mapping[str, Any] | None, show: Callable[[dict |
                 raise
             finally:
                 show(None)
-    return code, errors
+    # The caller has not written the file that a message may name.
+    return code, [re.sub(rf" \(from {re.escape(path)}:\d+\)", "", error) for error in errors]
 
 
 def _plain(value: Any) -> Any:

@@ -172,6 +172,8 @@ class Run(unittest.TestCase):
         pipe = self.out.parent / "corpus.jsonl"
         pipe.write_text("".join(json.dumps({"id": str(i), "text": f"{i} " * 2000}) + "\n" for i in range(20000)))
         begun = threading.Event()
+        # Whoever starts the tests in the background may have it ignored.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
 
         def interrupt():
             begun.wait(60)

@@ -9,7 +9,7 @@ shift $(($# < 3 ? $# : 3))
 cd "$(dirname "$0")/../.."
 bin=$folder/bin
 mkdir -p "$bin"
-go build -o "$bin" ./cmd/runjob ./scripts/scale
+go build -buildvcs=auto -o "$bin" ./cmd/runjob ./scripts/scale
 cd "$folder"
 "$bin/scale" -documents $((documents * 112 / 100)) -file $((documents / 100)) -output all > /dev/null
 rm -rf in old state measured before

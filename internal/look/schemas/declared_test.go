@@ -81,9 +81,9 @@ func (d declarations) add(path string, types *ast.GenDecl) {
 }
 
 var (
-	words = regexp.MustCompile(`\[?\b[A-Z][A-Za-z0-9.]*\b\]?`)
+	words = regexp.MustCompile(`\[?\b([a-z]+\.)?[A-Z][A-Za-z0-9.]*\b\]?`)
 	// pointers lead to Go code, which who reads a file does not have.
-	pointers = regexp.MustCompile(`[;,:] see \[[^\]]*\]`)
+	pointers = regexp.MustCompile(`[;,:.] [Ss]ee \[[^\]]*\]`)
 )
 
 // plain returns a comment with the names of fields as files have them.

@@ -15,26 +15,44 @@ import (
 type part struct {
 	from, to int
 	first    records.Place
+	shift    int64 // from units of the text to the same ones where they stand first
+}
+
+// begins returns the part that begins with a word of a passage and ends with it.
+func (r *reader) begins(word int, repeat records.Repeat) part {
+	from, to := r.extent(repeat.At.At)
+	p := part{word, to, repeat.First, repeat.First.At - repeat.At.At}
+	if r.rule.Unit == Words {
+		p.first.At += int64(word - from)
+	}
+	return p
 }
 
 // parted returns the parts of the text that passages which stood before cover, in the order of the text and without overlap. A part
-// ends where passages begin that stand first at another place. Passages are in the order of the text. It returns nil if the text does
-// not have them.
+// is as long as passages go on there that go on at its first place, too. The next one then is of the last passage that goes beyond. So a text of
+// one word again and again has few parts. Passages are in the order of the text. It returns nil if the text does not have them.
 func (r *reader) parted(repeats []records.Repeat) (parts []part) {
+	var beyond *records.Repeat
 	for i, repeat := range repeats {
 		if r.rule.Unit == Words && repeat.At.At+int64(r.rule.Words) > int64(r.words.Len()) || r.rule.Unit != Words && repeat.At.At >= int64(len(r.bounds)-1) {
 			return nil
 		}
 		from, to := r.extent(repeat.At.At)
-		if last := len(parts) - 1; last >= 0 && from <= parts[last].to {
-			before := repeats[i-1]
-			if repeat.First.Ref == before.First.Ref && repeat.First.At-before.First.At == repeat.At.At-before.At.At {
-				parts[last].to = to
-				continue
-			}
-			parts[last].to = from // the words from here on are in the next part
+		if beyond != nil && from > parts[len(parts)-1].to {
+			parts, beyond = append(parts, r.begins(parts[len(parts)-1].to, *beyond)), nil
 		}
-		parts = append(parts, part{from, to, repeat.First})
+		last := len(parts) - 1
+		switch {
+		case last < 0 || from > parts[last].to:
+			parts = append(parts, r.begins(from, repeat))
+		case repeat.First.Ref == parts[last].first.Ref && repeat.First.At-repeat.At.At == parts[last].shift:
+			parts[last].to, beyond = to, nil
+		default:
+			beyond = &repeats[i]
+		}
+	}
+	if beyond != nil {
+		parts = append(parts, r.begins(parts[len(parts)-1].to, *beyond))
 	}
 	return parts
 }

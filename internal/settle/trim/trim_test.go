@@ -254,3 +254,15 @@ func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
 		t.Fatalf("%+v: rows have %d words, want %d", s, words, want)
 	}
 }
+
+// TestFewRows: a text that repeats one word, or some words, takes a row for each length of a passage at most, and not one for each word.
+func TestFewRows(t *testing.T) {
+	for _, words := range []string{"a ", "a b c "} {
+		s := scene{texts: []string{strings.Repeat(words, 1000)}, splits: 1, held: 1 << 20, ranges: 2, rule: Rule{Unit: Words, Words: 50, Copies: 2, Least: 1}}
+		_, rows, _ := s.run(t)
+		s.checkRows(t, rows)
+		if most := len(strings.Fields(s.texts[0]))/s.rule.Words + 1; len(rows) == 0 || len(rows) > most {
+			t.Errorf("%q: %d rows, want at most %d", words, len(rows), most)
+		}
+	}
+}
