@@ -271,7 +271,8 @@ func (s *scene) withDamagedState() observed {
 			s.t.Fatal(err)
 		}
 	}
-	return s.runjob("--state", "state", "--overwrite").fails(exitStorage)
+	// Else a slow machine finds that nothing has changed.
+	return s.runjob("--state", "state", "--overwrite", "--republish").fails(exitStorage)
 }
 
 // withOpenState runs a job whose state is in a folder to which everybody may write.
