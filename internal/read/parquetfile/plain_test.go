@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"mirrorbeam/internal/ground/racetest"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
@@ -112,7 +113,11 @@ func TestPlainMemory(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; read != texts || took > 3*texts*length/2 {
-		t.Errorf("%d texts of %d take %d bytes, a page has %d: %v", read, texts, took, texts*length, err)
+	if read != texts {
+		t.Errorf("%d texts, want %d: %v", read, texts, err)
+	}
+	// Under the race detector pools forget what they have.
+	if took := after.TotalAlloc - before.TotalAlloc; took > 3*texts*length/2 && !racetest.On {
+		t.Errorf("%d bytes are allocated, a page has %d", took, texts*length)
 	}
 }
