@@ -101,7 +101,7 @@ func TestTree(t *testing.T) {
 	if _, err := finished.Open(trees.Output); err != nil {
 		t.Error(err)
 	}
-	// Results of one layout take the place of those of the other.
+	// Results of one layout replace the results of the other.
 	config.Output, config.Overwrite = trees.Output, true
 	runJob(t, config)
 	if left, err := os.ReadDir(config.Output); err != nil || len(left) != 15+4 {

@@ -75,7 +75,7 @@ type Counts struct {
 }
 
 // HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a document with
-// similar ones. The counts must be those of all documents and clusters.
+// similar ones. The counts must be of all documents and clusters.
 func (c *Counts) HasIntegerNames() bool {
 	return c.IntegerIDs > 0 && c.IntegerIDs == c.Documents+c.ReferenceDocuments && c.NamedByRef == 0
 }

@@ -12,7 +12,7 @@ type Layout string
 
 // The layouts.
 const (
-	// Shards numbers the files, one for each input file, as those of the other outputs.
+	// Shards numbers the files, one for each input file, as the other outputs have them.
 	Shards Layout = "shards"
 	// Tree gives each output a folder, in which the folders and files of the input have their names.
 	Tree Layout = "tree"

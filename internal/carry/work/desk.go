@@ -89,11 +89,7 @@ func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, run
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		buffer, err := w.ReadPiece(0, piece)
-		if err != nil {
-			return err
-		}
-		block, err := ParseBlock(buffer, piece)
+		block, err := w.ReadBlock(piece)
 		if err != nil {
 			return err
 		}
@@ -106,6 +102,15 @@ func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, run
 		}
 	}
 	return nil
+}
+
+// ReadBlock reads a sketch block. It lies in the first buffer.
+func (w *Desk) ReadBlock(piece runfile.Piece) (block sketchblock.Block, err error) {
+	packed, err := w.ReadPiece(0, piece)
+	if err != nil {
+		return block, err
+	}
+	return ParseBlock(packed, piece)
 }
 
 // ParseBlock reads the header of the documents of a sketch block, given their bytes and their piece. Blocks that a state

@@ -1,5 +1,5 @@
 // Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no text. The
-// choice of what is kept, and the rows, are those of a run: see package clusters.
+// choice of what is kept, and the rows, are as in a run: see package clusters.
 package recut
 
 import (
@@ -30,7 +30,7 @@ import (
 
 // Options says how the pairs of a run are cut.
 type Options struct {
-	// Threshold is the least Jaccard similarity, at least that of the run.
+	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
 	// Keep is first or last. Split says what makes a cluster.
 	Keep  preference.Preference

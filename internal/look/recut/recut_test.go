@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { storagetest.Main(m) }
 
-// corpusOf writes a corpus of near-duplicates, of which every twentieth is in a reference, and returns a job over it.
+// corpusOf writes a corpus of near-duplicates, every twentieth of them in a reference, and returns a job over it.
 func corpusOf(t *testing.T, id func(i int) string) job.Config {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -165,7 +165,7 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestFraction: the quotient of two numbers is that of the numbers found, which are no larger.
+// TestFraction: two numbers have the quotient of the two that are found, and these are no larger.
 func TestFraction(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 100_000 {

@@ -109,7 +109,7 @@ func (b *builder) addAlerts() {
 const (
 	// muchRemoved is the share of a corpus whose loss is told, in percent.
 	muchRemoved = 40
-	// fewOfCluster is the least size of a cluster of which it is told that it keeps a quarter of its documents.
+	// fewOfCluster is the least size of a cluster that an alert names if it keeps a quarter of its documents.
 	fewOfCluster = 8
 )
 

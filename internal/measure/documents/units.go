@@ -330,11 +330,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 
 // setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
 func (r *recalling) setSampleAside(documents, sets, headPiece runfile.Piece) error {
-	packed, err := r.ReadPiece(0, documents)
-	if err != nil {
-		return err
-	}
-	block, err := work.ParseBlock(packed, documents)
+	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
 	}
@@ -366,11 +362,7 @@ func (r *recalling) addAside(block *sketchblock.Block, i int, set []byte, isRefe
 
 // setAside keeps the documents of a block that the audit may want.
 func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) error {
-	packed, err := r.ReadPiece(0, documents)
-	if err != nil {
-		return err
-	}
-	block, err := work.ParseBlock(packed, documents)
+	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
 	}
@@ -385,7 +377,8 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	if first == block.Len() {
 		return nil // the sets need not be read
 	}
-	if packed, err = r.ReadPiece(1, sets); err != nil {
+	packed, err := r.ReadPiece(1, sets)
+	if err != nil {
 		return err
 	}
 	for i, set := range block.Sets(packed) {

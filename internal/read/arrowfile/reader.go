@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// Magic are the first bytes of a file, and StreamMagic those of a stream.
+// Magic are the first bytes of a file, and StreamMagic begins a stream.
 const (
 	Magic       = "ARROW1"
 	StreamMagic = "\xff\xff\xff\xff"

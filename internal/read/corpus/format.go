@@ -332,8 +332,8 @@ func (f *File) Ending() string {
 	return d.Name + f.CopySuffix()
 }
 
-// CopySuffix returns how the names of copies of f end that tell their compression, which is that of f, or zstd for what is not written: .gz
-// or .zst, or nothing if f is plain.
+// CopySuffix returns the ending of the names of copies of f that tells their compression: .gz, .zst, or nothing if f is plain. Copies
+// have the compression of f, or zstd where nothing here writes it.
 func (f *File) CopySuffix() string {
 	switch f.Compression {
 	case None, Gzip:

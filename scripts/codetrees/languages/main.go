@@ -1,4 +1,4 @@
-// Command languages says of which language '--code auto' takes the files below some folders to be, by the endings of their names:
+// Command languages tells which language '--code auto' finds in the files below some folders, by the endings of their names:
 //
 //	go run ./scripts/codetrees/languages trees
 //
