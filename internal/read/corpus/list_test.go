@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,10 +137,10 @@ func TestListInspects(t *testing.T) {
 func TestListRecalls(t *testing.T) {
 	m, stored := storagetest.NewMemory(t)
 	local := t.TempDir()
-	opened := 0
+	var opened atomic.Int64 // List opens several files at once
 	m.Ask = func(operation, name string) error {
 		if operation == "open" {
-			opened++
+			opened.Add(1)
 		}
 		return nil
 	}
@@ -151,7 +152,7 @@ func TestListRecalls(t *testing.T) {
 		}
 		list := func(known map[string]File, inputs ...string) (files []File) {
 			t.Helper()
-			opened = 0
+			opened.Store(0)
 			listing, err := List(t.Context(), inputs, Options{Known: known})
 			if err != nil {
 				t.Fatal(err)
@@ -163,8 +164,8 @@ func TestListRecalls(t *testing.T) {
 			known[file.Path] = file
 		}
 		again := list(known, folder)
-		if opened > 0 || len(again) != 4 {
-			t.Errorf("%s: %d of %d files are opened", folder, opened, len(again))
+		if opened.Load() > 0 || len(again) != 4 {
+			t.Errorf("%s: %d of %d files are opened", folder, opened.Load(), len(again))
 		}
 		for i, file := range again {
 			isRecalled := file.Recalled
@@ -173,7 +174,7 @@ func TestListRecalls(t *testing.T) {
 				t.Errorf("recalled is %+v, want %+v", file, first[i])
 			}
 		}
-		if named := list(known, folder+"/a.jsonl"); opened > 0 || !named[0].Recalled {
+		if named := list(known, folder+"/a.jsonl"); opened.Load() > 0 || !named[0].Recalled {
 			t.Errorf("%s: a file that is named is opened", folder)
 		}
 		for path, change := range map[string]func(*File){
