@@ -195,6 +195,7 @@ type narrowed struct {
 	builder *sketchblock.Builder
 	simhash []uint64
 	bands   []uint64
+	paired  []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
@@ -260,8 +261,21 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 	return block.Digest(i)
 }
 
+// findPaired finds the documents of a block that may have been in a pair.
+func (n *narrowed) findPaired(block *sketchblock.Block) {
+	n.paired = n.paired[:0]
+	for i := range block.Len() {
+		lead := block.DigestLead(i)
+		if n.tables != nil {
+			lead = n.equal(block, i)[0]
+		}
+		n.paired = append(n.paired, n.filter.digests.Has(lead))
+	}
+}
+
 // narrow goes through a block.
 func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
+	n.findPaired(block)
 	if n.tables != nil {
 		for i := range block.Len() {
 			n.simhash = block.SimHash(n.simhash[:0], i)
@@ -285,6 +299,7 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 
 // narrowByHeads goes through a block whose sets have heads.
 func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
+	n.findPaired(block)
 	for i := range block.Len() {
 		var set []byte
 		mayPair, mayLack := false, n.mayLack(block, i)
@@ -315,7 +330,7 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	switch {
 	case mayPair:
 		n.desk.Outcome.Shingles += int64(block.Stored(i))
-	case !n.filter.digests.Has(n.equal(block, i)[0]):
+	case !n.paired[i]:
 		return nil
 	default:
 		set = nil
