@@ -40,7 +40,7 @@ func (a *Audit) Setup() error {
 	if err := a.layout.Read(string(a.Inputs)); err != nil {
 		return err
 	}
-	a.shares = audit.NewShares(a.Sample, a.layout.Inputs.TextBytes())
+	a.shares = a.layout.Inputs.AuditShares(a.Sample)
 	return nil
 }
 
