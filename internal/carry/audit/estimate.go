@@ -290,7 +290,7 @@ func NewShares(sample int, textBytes int64) Shares {
 
 // drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many there are. They have the smallest hashes of
 // all, so the sample is the same as if it were drawn from more, unless the corpus has lost most of its documents.
-const drawnFrom = 3
+const drawnFrom = 2
 
 // Of returns the shares for a corpus of about that many documents, or of nobody knows how many if it is 0.
 func (s Shares) Of(documents int64) Shares {

@@ -285,7 +285,9 @@ func (b *Block) MoveTo(file int) error {
 func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
 // DigestLead returns the first word of the digest of document i.
-func (b *Block) DigestLead(i int) uint64 { return binary.LittleEndian.Uint64(b.digests[digest.Size*i:]) }
+func (b *Block) DigestLead(i int) uint64 {
+	return binary.LittleEndian.Uint64(b.digests[digest.Size*i:])
+}
 
 // Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
