@@ -112,7 +112,7 @@ func Batches(file corpus.File, number int, limits corpus.Limits, wanted corpus.W
 type Decoder struct {
 	wanted   corpus.Wanted
 	decoders map[corpus.Format]corpus.Decoder
-	name     []byte // name of a file that is a document
+	name     []byte     // name of a file that is a document
 	pages    []pageText // for the fields of records, by number
 	texts    [][]byte   // of these pages
 	others   [][]byte
