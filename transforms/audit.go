@@ -10,11 +10,11 @@ import (
 // Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.
 // Cluster then checks which of these pairs the job has found.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and returns one of
-// outcomes with the pairs.
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, with those of Narrow if there is that stage. It
+// returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
-	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes}
+	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes, IsNarrowed: job.Parameters.Narrowed}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))
 }
 

@@ -47,7 +47,11 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	edges := Score(s, job, narrowed, gathered)
 	outcomes = append(outcomes, narrowed, groups, gathered, edges)
 	if job.auditSample() > 0 {
-		outcomes = append(outcomes, Audit(s, job, sketches))
+		audited := sketches
+		if job.Parameters.Narrowed {
+			audited = beam.Flatten(s, sketches, narrowed)
+		}
+		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
 	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups, edges})...)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes a corpus of a hundred files in FOLDER, and prints what nights of a scheduled job cost as a share of a run over everything:
-# CPU time, medians of runs in turn. It checks that the results are the same bytes.
-# usage: nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob run]]]
+# CPU time and peak memory, medians of runs in turn. It checks that the results are the same bytes. COMMAND=mirrors runs `runjob mirrors`:
+# a hundred documents are a site then, and every twentieth site has a copy.
+# usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
 set -euo pipefail
-folder=$(mkdir -p "${1:?usage: nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob run]]]}" && cd "$1" && pwd)
-documents=${2:-1000000} runs=${3:-5}
+folder=$(mkdir -p "${1:?usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]}" && cd "$1" && pwd)
+documents=${2:-1000000} runs=${3:-5} command=${COMMAND:-run}
 shift $(($# < 3 ? $# : 3))
 cd "$(dirname "$0")/../.."
 bin=$folder/bin
@@ -12,18 +13,29 @@ mkdir -p "$bin"
 go build -buildvcs=auto -o "$bin" ./cmd/runjob ./scripts/scale
 cd "$folder"
 "$bin/scale" -documents $((documents * 112 / 100)) -file $((documents / 100)) -output all > /dev/null
+emitted=clusters,pairs
+if [ "$command" = mirrors ]; then
+  emitted=mirrors,sites,suspects
+  for file in all/*.jsonl; do
+    awk -v file="${file//[!0-9]/}" '{
+      site = int(NR / 100)
+      sub(/^\{/, "{\"url\":\"http://s" file "x" site ".example/" NR "\",")
+      print
+      if (site % 20 == 3) { sub(/\/\/s/, "//copy"); print }
+    }' "$file" > pages && mv pages "$file"
+  done
+fi
 rm -rf in old state measured before
 mkdir in measured
 ln all/part-000{00..99}.jsonl in/
 find all -name '*.jsonl' -exec touch -d 2020-01-01 {} +
 
-# job OUTPUT FLAGS runs a job over the folder in and prints its CPU-seconds.
-TIMEFORMAT='%3U %3S'
+# job OUTPUT FLAGS runs a job over the folder in and prints its CPU-seconds and its peak memory in MB.
 job() {
   local output=$1
   shift
-  { time "$bin/runjob" run --quiet --input in --output "$output" --overwrite --emit clusters,pairs "$@" 2>&3; } 3>&2 2>&1 |
-    awk '{ print $1 + $2 }'
+  /usr/bin/time -f '%U %S %M' -o used "$bin/runjob" "$command" --quiet --input in --output "$output" --overwrite --emit "$emitted" "$@"
+  awk '{ print $1 + $2, int($3 / 1024) }' used
 }
 job before --state state "$@" > /dev/null
 cp -al in old
@@ -33,9 +45,10 @@ nothing() { :; }
 hundredth() { ln all/part-00100.jsonl in/; }
 tenth() { ln all/part-0010{0..9}.jsonl in/; }
 exchange() { rm in/part-00050.jsonl in/part-00070.jsonl && ln all/part-00110.jsonl in/part-00050.jsonl; }
-median() { sort -n "$1" | sed -n "$(($(wc -l < "$1") / 2 + 1))p"; }
+median() { cut -d ' ' -f "$2" "measured/$1" | sort -n | sed -n "$(($(wc -l < "measured/$1") / 2 + 1))p"; }
+rows() { find "$1" -name '*.jsonl' ! -name 'changes*' ! -name 'rejects*' | sort | xargs cat; }
 
-printf '%-24s %10s %10s %8s\n' night CPU-s 'all anew' share
+printf '%-12s %10s %10s %8s %10s %10s\n' night CPU-s 'all anew' share MB 'all anew'
 for night in nothing hundredth tenth exchange; do
   rm -rf in
   cp -al old in
@@ -46,9 +59,9 @@ for night in nothing hundredth tenth exchange; do
     cp -a before results
     job results --state tonight "$@" >> "measured/$night"
     job whole "$@" >> "measured/$night-whole"
-    cmp <(cat results/clusters-* results/pairs-*) <(cat whole/clusters-* whole/pairs-*)
+    cmp <(rows results) <(rows whole)
   done
-  awk -v night="$night" -v n="$(median "measured/$night")" -v all="$(median "measured/$night-whole")" \
-    'BEGIN { printf "%-24s %10.2f %10.2f %7.1f%%\n", night, n, all, 100 * n / all }'
+  awk -v night="$night" -v n="$(median "$night" 1)" -v all="$(median "$night-whole" 1)" -v mb="$(median "$night" 2)" -v most="$(median "$night-whole" 2)" \
+    'BEGIN { printf "%-12s %10.2f %10.2f %7.1f%% %10d %10d\n", night, n, all, 100 * n / all, mb, most }'
 done
 du -sh state

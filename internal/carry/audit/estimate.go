@@ -265,7 +265,8 @@ type Shares struct {
 	// among which partners are looked for. A share of 1 means all documents.
 	Sampled, Probed float64
 
-	scale float64 // by which all bounds are multiplied
+	sample int     // about how many documents are sampled
+	scale  float64 // by which all bounds are multiplied
 }
 
 // NewShares returns the shares for a sample of about the given number of documents from a corpus of textBytes
@@ -277,13 +278,25 @@ func NewShares(sample int, textBytes int64) Shares {
 		return Shares{}
 	}
 	bytes := float64(textBytes) + 1
-	s := Shares{scale: max(float64(sample)/UsualSample, 1)}
+	s := Shares{sample: sample, scale: max(float64(sample)/UsualSample, 1)}
 	s.Probed = min(max(0.1, 64<<20/bytes)*s.scale, 1)
 	s.Sampled = min(max(1./12, 4<<20/bytes), 32<<20/bytes) * s.scale
 	if bytes <= 8<<20 {
 		s.Sampled = 1
 	}
 	s.Sampled = min(s.Sampled, s.Probed)
+	return s
+}
+
+// drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many there are. They have the smallest hashes of
+// all, so the sample is the same as if it were drawn from more, unless the corpus has lost most of its documents.
+const drawnFrom = 2
+
+// Of returns the shares for a corpus of about that many documents, or of nobody knows how many if it is 0.
+func (s Shares) Of(documents int64) Shares {
+	if documents > 0 && s.Sampled < 1 {
+		s.Sampled = min(s.Sampled, drawnFrom*float64(s.sample)/float64(documents))
+	}
 	return s
 }
 

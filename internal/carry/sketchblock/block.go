@@ -284,6 +284,11 @@ func (b *Block) MoveTo(file int) error {
 // Digest returns the digest of document i.
 func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
+// DigestLead returns the first word of the digest of document i.
+func (b *Block) DigestLead(i int) uint64 {
+	return binary.LittleEndian.Uint64(b.digests[digest.Size*i:])
+}
+
 // Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])

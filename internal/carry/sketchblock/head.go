@@ -3,7 +3,6 @@ package sketchblock
 import (
 	"encoding/binary"
 	"errors"
-	"iter"
 	"math"
 
 	"mirrorbeam/internal/ground/checksum"
@@ -62,16 +61,10 @@ type Head struct {
 // Len returns the number of hashes.
 func (h Head) Len() int { return len(h.hashes) / headHashSize }
 
-// Hashes gives the first hashes of the set, without their trailing bits: these are 0.
-func (h Head) Hashes() iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for rest := h.hashes; len(rest) >= headHashSize; rest = rest[headHashSize:] {
-			hash := uint64(rest[0]) | uint64(rest[1])<<8 | uint64(rest[2])<<16
-			if !yield(hash << (8*HashSize - HeadBits)) {
-				return
-			}
-		}
-	}
+// LeadingBits returns the leading bits of a hash of the set, given its number, which is below Len.
+func (h Head) LeadingBits(i int) uint64 {
+	hash := h.hashes[headHashSize*i:]
+	return uint64(hash[0]) | uint64(hash[1])<<8 | uint64(hash[2])<<16
 }
 
 // IsOf reports whether the head is the one of a set, given the bytes of the set.

@@ -12,12 +12,11 @@
 package narrowing
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -29,127 +28,15 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// Planning makes a [Filter] of what is new, and the tasks that use it.
-type Planning struct {
-	Method methods.Name
-	methods.Parameters
-}
-
-// isDistance reports whether the distances of fingerprints are compared, and not sets.
-func isDistance(name methods.Name, p *methods.Parameters) bool {
-	m, _ := methods.Of(name)
-	return m.Scorer(p).IsDistance
-}
-
-// Plan makes a task for each split. The step's own outcome has the counts of the whole corpus.
-func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
-	p.Outcome.Counts = p.Counts
-	filter, err := n.filter(p)
-	if err != nil {
-		return err
-	}
-	written := ""
-	var failed error
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Pages}}
-	err = d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
-		if written != t.Catalog {
-			written, failed = t.Catalog, filter.write(filterPath(t.Catalog))
-		}
-		if failed == nil {
-			p.Emit(t)
-		}
-	})
-	if err = cmp.Or(err, failed); err != nil {
-		return fmt.Errorf("make tasks that leave documents out: %w", err)
-	}
-	return nil
-}
-
-// filter makes the filter of the tasks.
-func (n *Planning) filter(p *work.Planning) (*Filter, error) {
-	var made []work.Outcome // of splits that were read
-	shingles, fresh := int64(0), int64(0)
-	for _, o := range p.Outcomes {
-		if o.Kept != "" {
-			made = append(made, o)
-			shingles += o.Shingles
-			fresh += o.Counts.Documents
-		}
-	}
-	f := &Filter{shingles: NewTable(shingles, 8*sketchblock.HashSize), ids: NewTable(fresh, 64)}
-	add := n.addSets
-	if isDistance(n.Method, &n.Parameters) {
-		add = n.addFingerprints
-	}
-	if err := add(f, made, p.Memory); err != nil {
-		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
-	}
-	if err := n.addIDs(f, made, p.Memory); err != nil {
-		return nil, fmt.Errorf("read the ids of new documents: %w", err)
-	}
-	verdicts, err := groups.OpenVerdicts(string(n.Verdicts))
-	if err != nil {
-		return nil, err
-	}
-	f.digests = NewTable(2*int64(verdicts.Len()), 64)
-	for i := range verdicts.Len() {
-		v := verdicts.At(i)
-		f.digests.Add(v.A[0])
-		f.digests.Add(v.B[0])
-	}
-	return f, nil
-}
-
-// addSets adds the shingles of new documents to a filter.
-func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return work.EachRecordOf(made, work.Fingerprint, records.Sets, m, func(packed []byte) error {
-		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], packed)
-		for _, hash := range m.Hashes {
-			f.shingles.Add(hash)
-		}
-		return nil
-	})
-}
-
-// addFingerprints adds their fingerprints.
-func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return eachBlock(made, m, func(block *sketchblock.Block) {
-		for i := range block.Len() {
-			f.fingerprints = block.SimHash(f.fingerprints, i)
-		}
-	})
-}
-
-// eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
-func eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
-	return work.EachRecordOf(made, work.Fingerprint, records.Documents, m, func(packed []byte) error {
-		block, err := sketchblock.Parse(packed)
-		if err == nil {
-			visit(&block)
-		}
-		return err
-	})
-}
-
-// addIDs adds the ids of new documents to a filter. Where documents of the last run share ids, it has any id.
-func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error {
-	if !n.DistinctIDs {
-		f.ids.fill()
-		return nil
-	}
-	return eachBlock(made, m, func(block *sketchblock.Block) {
-		for i := range block.Len() {
-			f.ids.Add(groups.HashID(block.ID(i)))
-		}
-	})
-}
-
 // Narrowing writes the sketch blocks of a split again, without the documents that can be in no pair.
 type Narrowing struct {
 	Method methods.Name
 	methods.Parameters
+	// AuditSample is as in [Planning]. The stage then sets aside the documents among which the audit looks for partners.
+	AuditSample int
 
-	layout documents.Layout   // read in Setup, like the next one
+	layout documents.Layout   // read in Setup, like the next ones
+	shares audit.Shares       // of the documents that the audit looks at
 	tables *lshbands.Permuted // of fingerprints; nil if sets are looked at
 }
 
@@ -160,7 +47,10 @@ func (n *Narrowing) Setup() (err error) {
 			return err
 		}
 	}
-	return n.layout.Read(string(n.Inputs))
+	if err = n.layout.Read(string(n.Inputs)); err == nil {
+		n.shares = n.layout.Inputs.AuditShares(n.AuditSample)
+	}
+	return err
 }
 
 // Task narrows a split. The blocks of a split that was read stay as they are. Documents that share an id are told apart
@@ -171,19 +61,19 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(filter)
-	o := narrowed{Narrowing: n, desk: w, split: t.Number, filter: filter}
+	o := narrowed{Narrowing: n, desk: w, split: t.Number, filter: filter, probing: newProbing(n, filter, w, t.Number)}
 	if len(n.layout.Inputs.Units[t.Number]) == 0 {
-		return o.pass(ctx)
+		return errors.Join(o.pass(ctx), o.probing.write())
 	}
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
-	if n.tables == nil && filter.shingles.KnowsHeads() && work.HasHeads(w.Pieces) {
+	if n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces) {
 		err = w.EachHead(ctx, o.narrowByHeads)
 	} else {
 		err = w.EachBlock(ctx, o.narrow)
 	}
-	return errors.Join(err, o.write())
+	return errors.Join(err, o.write(), o.probing.write())
 }
 
 // narrowed is a split on its way to narrowed blocks.
@@ -192,9 +82,11 @@ type narrowed struct {
 	desk    *work.Desk
 	split   int
 	filter  *Filter
+	probing probing
 	builder *sketchblock.Builder
 	simhash []uint64
 	bands   []uint64
+	paired  []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
@@ -212,7 +104,7 @@ func (n *narrowed) pass(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		return n.probing.block(block, sets)
 	})
 }
 
@@ -260,8 +152,21 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 	return block.Digest(i)
 }
 
+// findPaired finds the documents of a block that may have been in a pair.
+func (n *narrowed) findPaired(block *sketchblock.Block) {
+	n.paired = n.paired[:0]
+	for i := range block.Len() {
+		lead := block.DigestLead(i)
+		if n.tables != nil {
+			lead = n.equal(block, i)[0]
+		}
+		n.paired = append(n.paired, n.filter.digests.Has(lead))
+	}
+}
+
 // narrow goes through a block.
 func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
+	n.findPaired(block)
 	if n.tables != nil {
 		for i := range block.Len() {
 			n.simhash = block.SimHash(n.simhash[:0], i)
@@ -276,33 +181,43 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 		return err
 	}
 	for i, set := range block.Sets(sets) {
-		if err := n.add(block, i, set, n.filter.mayPair(set, n.mayLack(block, i))); err != nil {
+		mayLack := n.mayLack(block, i)
+		if n.probing.wants(block, i) && n.filter.sampled.hasMost(set, mayLack) {
+			n.probing.add(block, i, set)
+		}
+		if err := n.add(block, i, set, n.filter.mayPair(set, mayLack)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return n.probing.flush()
 }
 
 // narrowByHeads goes through a block whose sets have heads.
 func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
+	n.findPaired(block)
 	for i := range block.Len() {
 		var set []byte
-		mayPair, mayLack := false, n.mayLack(block, i)
-		if !n.filter.shingles.RulesOut(heads.Head(i), mayLack) {
+		head, mayLack := heads.Head(i), n.mayLack(block, i)
+		mayPair := !n.filter.shingles.RulesOut(head, mayLack)
+		isProbed := n.probing.wants(block, i) && !n.filter.sampled.RulesOut(head, mayLack)
+		if mayPair || isProbed {
 			if set, err = heads.Set(i); err != nil {
 				return err
 			}
-			mayPair = n.filter.mayPair(set, mayLack)
+			mayPair = mayPair && n.filter.mayPair(set, mayLack)
+		}
+		if isProbed {
+			n.probing.add(block, i, set)
 		}
 		if err := n.add(block, i, set, mayPair); err != nil {
 			return err
 		}
 	}
-	return nil
+	return n.probing.flush()
 }
 
 // mayLack returns how many shingles of a document may be in no new one.
-func (n *narrowed) mayLack(block *sketchblock.Block, i int) int {
+func (n *Narrowing) mayLack(block *sketchblock.Block, i int) int {
 	return sketchblock.MayLack(block.Size(i), n.Threshold)
 }
 
@@ -315,7 +230,7 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	switch {
 	case mayPair:
 		n.desk.Outcome.Shingles += int64(block.Stored(i))
-	case !n.filter.digests.Has(n.equal(block, i)[0]):
+	case !n.paired[i]:
 		return nil
 	default:
 		set = nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -276,5 +277,74 @@ func TestNarrowingByDistance(t *testing.T) {
 	first, _ := docref.New(1, 0)
 	if want := map[docref.Ref]bool{0: false, 1: false, 2: true, first: false}; !maps.Equal(settled, want) {
 		t.Errorf("documents left, and whether they are settled: %v, want %v", settled, want)
+	}
+}
+
+// TestProbing: the documents that may be similar to a sampled one are set aside for the audit, of unchanged and of new files. Those from
+// which the sample is drawn are not: they were before.
+func TestProbing(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	runs := worktest.Runs(t)
+	common := hashes(random, 100)
+	inputs := documents.Inputs{
+		Files:  []corpus.File{{Path: "old", Size: 8 << 20}, {Path: "new", Size: 8 << 20}},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+	}
+	shares := inputs.AuditShares(audit.UsualSample)
+	want := map[docref.Ref]bool{}
+	var outcomes []work.Outcome
+	for split := range 2 {
+		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 2000, Findings: worktest.Counted(findings.Counts{Documents: 40})}
+		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error {
+			builder, aside := sketchblock.NewBuilder(0, 0), documents.Aside{}
+			for i := range int64(40) {
+				ref, err := docref.New(split, i)
+				if err != nil {
+					return err
+				}
+				set := slices.Clone(common)
+				if set[i]++; i%2 == 0 {
+					set = hashes(random, 60)
+				}
+				d := sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64()}, Set: set, Size: len(set)}
+				isSampled := audit.DocumentHash(ref, 0, false) < audit.Limit(shares.Sampled)
+				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
+					aside.Add(shares, &d, set, false)
+				}
+				builder.Add(d)
+			}
+			return errors.Join(
+				run.Section(records.Documents, split, builder.Documents()...), run.Section(records.Sets, split, builder.Sets()),
+				run.Section(records.Heads, split, builder.Heads(.8)), aside.Write(run, split),
+			)
+		})
+		outcomes = append(outcomes, o)
+	}
+	outcomes[1].Kept = "kept"
+	verdicts, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
+		t.Fatal(err)
+	}
+	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	planning := Planning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
+	narrowing := Narrowing{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
+	if err := narrowing.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	_, tasks := worktest.Plan(t, runs, outcomes, planning.Plan)
+	got := map[docref.Ref]bool{}
+	for _, o := range worktest.Do(t, runs, tasks, narrowing.Task) {
+		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
+			for len(packed) > 0 {
+				var d records.SetAside
+				d, packed = records.NextSetAside(packed)
+				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize
+			}
+		}
+	}
+	for ref, isWanted := range want {
+		if got[ref] != isWanted {
+			t.Errorf("document %d of file %d is set aside with its set: %t, want %t", ref.Position(), ref.File(), got[ref], isWanted)
+		}
 	}
 }

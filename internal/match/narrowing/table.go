@@ -56,9 +56,9 @@ func (t *Table) KnowsHeads() bool {
 
 // RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.
 func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
-	words, shift := t.words, t.shift&63
-	for hash := range head.Hashes() {
-		at := hash >> shift
+	words, shift := t.words, (t.shift-8*sketchblock.HashSize+sketchblock.HeadBits)&63
+	for i := range head.Len() {
+		at := head.LeadingBits(i) >> shift
 		if mayLack -= int(^(words[at>>6] >> (at & 63)) & 1); mayLack < 0 {
 			return true
 		}

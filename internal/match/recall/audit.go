@@ -30,6 +30,8 @@ type Audit struct {
 	Sample int
 	// SampleBytes is how much memory the sample may take; 0: no limit.
 	SampleBytes int64
+	// IsNarrowed says that the stage narrow has set aside the documents that may be partners.
+	IsNarrowed bool
 
 	layout documents.Layout // read in Setup, as shares is
 	shares audit.Shares
@@ -40,7 +42,7 @@ func (a *Audit) Setup() error {
 	if err := a.layout.Read(string(a.Inputs)); err != nil {
 		return err
 	}
-	a.shares = audit.NewShares(a.Sample, a.layout.Inputs.TextBytes())
+	a.shares = a.layout.Inputs.AuditShares(a.Sample)
 	return nil
 }
 
@@ -53,20 +55,36 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	}
 	sample.Cut = sample.Cut || a.shares.Sampled < 1
 	sample.ProbedBelow = audit.Limit(a.shares.Probed)
-	sample.Fit(a.Threshold, float64(p.Counts.Documents+p.Counts.ReferenceDocuments), a.shares.Budget())
+	sample.Fit(a.Threshold, documentsOf(p.Outcomes), a.shares.Budget())
 	path, err := a.writeSample(p, &sample)
 	if err != nil {
 		return err
 	}
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Sample, records.Probe}}
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sample, records.Probe}}
+	if !a.IsNarrowed {
+		d.Extra = append(d.Extra, records.Sets, records.Heads)
+	}
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
+}
+
+// documentsOf returns the number of documents in the corpus. The stage narrow has counted them once more.
+func documentsOf(outcomes []work.Outcome) float64 {
+	n := int64(0)
+	for _, o := range outcomes {
+		if o.Stage != work.Narrow {
+			n += o.Counts.Documents + o.Counts.ReferenceDocuments
+		}
+	}
+	return float64(n)
 }
 
 // draw draws from the documents that were set aside, by the stage that made their sets.
 func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	shingles := int64(0)
 	for _, o := range p.Outcomes {
-		shingles += o.Shingles
+		if o.Stage != work.Narrow {
+			shingles += o.Shingles
+		}
 	}
 	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles, a.SampleBytes))
 	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
@@ -104,6 +122,8 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		recent: make([]recentClass, recentClasses),
 	}
 	switch {
+	case a.IsNarrowed:
+		err = s.setAside(ctx)
 	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
 		err = w.EachHead(ctx, s.byHeads)
 	case a.shares.Probed == 1 || work.HasHeads(w.Pieces):

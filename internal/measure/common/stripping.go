@@ -42,7 +42,7 @@ type Stripping struct {
 // Setup reads the inputs. It must be called before the first task.
 func (s *Stripping) Setup() (err error) {
 	if s.inputs, err = documents.OpenInputs(string(s.Inputs)); err == nil {
-		s.shares = audit.NewShares(s.AuditSample, s.inputs.TextBytes())
+		s.shares = s.inputs.AuditShares(s.AuditSample)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (f *Fingerprinting) Setup() (err error) {
 		return err
 	}
 	f.Fields.Others = f.Kept.fields()
-	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
+	f.shares = f.inputs.AuditShares(f.AuditSample)
 	f.words, err = f.WithLists(f.inputs)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 
+	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
@@ -42,6 +43,8 @@ type Inputs struct {
 	Sites SiteLists
 	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
 	Originals []string
+	// Known is how many documents the last run with a state had, 0 if there was none. About as many are there now.
+	Known int64
 }
 
 // SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
@@ -106,6 +109,11 @@ func (in *Inputs) TextBytes() int64 {
 		sum += in.Files[i].TextSize()
 	}
 	return sum
+}
+
+// AuditShares returns the shares of the documents that an audit looks at, which samples about the given number; 0 means no audit.
+func (in *Inputs) AuditShares(sample int) audit.Shares {
+	return audit.NewShares(sample, in.TextBytes()).Of(in.Known)
 }
 
 // FreshBytes returns about how many bytes of text the files hold that no state knows.

@@ -1,0 +1,166 @@
+package narrowing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/match/methods"
+)
+
+// Planning makes a [Filter] of what is new, and the tasks that use it.
+type Planning struct {
+	Method methods.Name
+	methods.Parameters
+	// AuditSample is about how many documents the audit samples, 0 for none.
+	AuditSample int
+}
+
+// shingleBits is the length of the hash of a shingle.
+const shingleBits = 8 * sketchblock.HashSize
+
+// isDistance reports whether the distances of fingerprints are compared, and not sets.
+func isDistance(name methods.Name, p *methods.Parameters) bool {
+	m, _ := methods.Of(name)
+	return m.Scorer(p).IsDistance
+}
+
+// Plan makes a task for each split. The step's own outcome has the counts of the whole corpus.
+func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
+	p.Outcome.Counts = p.Counts
+	filter, err := n.filter(p)
+	if err != nil {
+		return err
+	}
+	written := ""
+	var failed error
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Pages}}
+	err = d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
+		if written != t.Catalog {
+			written, failed = t.Catalog, filter.write(filterPath(t.Catalog))
+		}
+		if failed == nil {
+			p.Emit(t)
+		}
+	})
+	if err = cmp.Or(err, failed); err != nil {
+		return fmt.Errorf("make tasks that leave documents out: %w", err)
+	}
+	return nil
+}
+
+// filter makes the filter of the tasks.
+func (n *Planning) filter(p *work.Planning) (*Filter, error) {
+	var made []work.Outcome // of splits that were read
+	shingles, fresh := int64(0), int64(0)
+	for _, o := range p.Outcomes {
+		if o.Kept != "" {
+			made = append(made, o)
+			shingles += o.Shingles
+			fresh += o.Counts.Documents
+		}
+	}
+	f := &Filter{shingles: NewTable(shingles, shingleBits), ids: NewTable(fresh, 64)}
+	add := n.addSets
+	if isDistance(n.Method, &n.Parameters) {
+		add = n.addFingerprints
+	}
+	if err := add(f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
+	}
+	if err := n.addIDs(f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the ids of new documents: %w", err)
+	}
+	if err := n.addSample(f, p); err != nil {
+		return nil, fmt.Errorf("read the sample of the audit: %w", err)
+	}
+	verdicts, err := groups.OpenVerdicts(string(n.Verdicts))
+	if err != nil {
+		return nil, err
+	}
+	f.digests = NewTable(2*int64(verdicts.Len()), 64)
+	for i := range verdicts.Len() {
+		v := verdicts.At(i)
+		f.digests.Add(v.A[0])
+		f.digests.Add(v.B[0])
+	}
+	return f, nil
+}
+
+// addSets adds the shingles of new documents to a filter.
+func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) error {
+	return work.EachRecordOf(made, work.Fingerprint, records.Sets, m, func(packed []byte) error {
+		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], packed)
+		for _, hash := range m.Hashes {
+			f.shingles.Add(hash)
+		}
+		return nil
+	})
+}
+
+// addFingerprints adds their fingerprints.
+func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
+	return eachBlock(made, m, func(block *sketchblock.Block) {
+		for i := range block.Len() {
+			f.fingerprints = block.SimHash(f.fingerprints, i)
+		}
+	})
+}
+
+// eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
+func eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
+	return work.EachRecordOf(made, work.Fingerprint, records.Documents, m, func(packed []byte) error {
+		block, err := sketchblock.Parse(packed)
+		if err == nil {
+			visit(&block)
+		}
+		return err
+	})
+}
+
+// addIDs adds the ids of new documents to a filter. Where documents of the last run share ids, it has any id.
+func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error {
+	if !n.DistinctIDs {
+		f.ids.fill()
+		return nil
+	}
+	return eachBlock(made, m, func(block *sketchblock.Block) {
+		for i := range block.Len() {
+			f.ids.Add(groups.HashID(block.ID(i)))
+		}
+	})
+}
+
+// addSample adds the shingles of the documents from which the audit draws its sample.
+func (n *Planning) addSample(f *Filter, p *work.Planning) error {
+	if n.AuditSample == 0 {
+		f.sampled = NewTable(0, shingleBits)
+		return nil
+	}
+	each := func(visit func(set []byte)) error {
+		return work.EachRecordOf(p.Outcomes, work.Fingerprint, records.Sample, p.Memory, func(packed []byte) error {
+			for len(packed) > 0 {
+				var d records.SetAside
+				d, packed = records.NextSetAside(packed)
+				visit(d.Set)
+			}
+			return nil
+		})
+	}
+	shingles := int64(0)
+	if err := each(func(set []byte) { shingles += int64(len(set) / sketchblock.HashSize) }); err != nil {
+		return err
+	}
+	f.sampled = NewTable(shingles, shingleBits)
+	return each(func(set []byte) {
+		p.Hashes = sketchblock.AppendSet(p.Hashes[:0], set)
+		for _, hash := range p.Hashes {
+			f.sampled.Add(hash)
+		}
+	})
+}
