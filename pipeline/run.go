@@ -248,14 +248,14 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
 	if err := r.accept(&result); err != nil {
 		return Summary{}, errors.Join(err, r.results.Settle())
 	}
 	audited, err := recall.Read(r.results.Temp)
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
 	all := r.inputs.Sources
 	if r.Config.SourceField != "" {

@@ -231,8 +231,11 @@ func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Result
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
-	if err != nil || hasComparedAll(result) && !(r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))) {
-		return found, err
+	if err != nil {
+		return nil, failure.Explain(&r.Config, failure.Storage, err)
+	}
+	if hasComparedAll(result) && !(r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))) {
+		return found, nil
 	}
 	r.state.comparesAll = true
 	r.job = r.newJob().In(r.results.Temp, r.results.Partial)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks with pyarrow, DuckDB, pandas, Polars and datasets that others read the Parquet files that mirrorbeam writes.
+"""Checks with pyarrow, DuckDB, pandas, Polars, Spark and datasets that others read the Parquet files that mirrorbeam writes.
 
     parquetcheck.py FOLDER            what the tests TestForOthers and TestParquetResults have written into the folder
     parquetcheck.py --joins RUNJOB    results of that program join with their input by its own column of ids
@@ -11,9 +11,12 @@ objects. Results of jobs have their rows in NAME.jsonl, as the job writes them. 
 annotated-NAME all of them with four more columns.
 """
 
+import atexit
+import functools
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -141,7 +144,7 @@ def compare(name, reader, want, got):
 
 
 def joins(runjob):
-    """Joins removed with the input in five libraries, whatever the type of the ids, with rows and without."""
+    """Joins removed with the input in six libraries, whatever the type of the ids, with rows and without."""
     texts = [f"the quick brown fox jumps over the lazy dog at number {i // 2}" for i in range(8)]
     for kind, ids in (("integers", range(100, 108)), ("strings", [f"d{i}" for i in range(8)])):
         for form in ("parquet", "jsonl", "csv"):
@@ -149,7 +152,21 @@ def joins(runjob):
                 with tempfile.TemporaryDirectory() as folder:
                     table = pa.table({"id": list(ids)[:rows], "text": texts[:rows]})
                     check_joins(runjob, folder, table, form, kind)
-    print("joins by pandas, Polars, DuckDB, pyarrow and datasets")
+    print("joins by pandas, Polars, DuckDB, pyarrow, datasets" + (" and Spark" if spark() else "; no Java: not by Spark"))
+
+
+@functools.cache
+def spark():
+    """A session of Spark in this process and one of Java, or None where there is no Java."""
+    if not (shutil.which("java") or "JAVA_HOME" in os.environ):
+        return None
+    import pyspark.sql
+
+    settings = {"spark.ui.enabled": False, "spark.ui.showConsoleProgress": False, "spark.log.level": "ERROR"}
+    settings |= {"spark.sql.shuffle.partitions": 1, "spark.driver.host": "localhost"}
+    session = pyspark.sql.SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    atexit.register(session.stop)
+    return session
 
 
 def check_joins(runjob, folder, table, form, kind):
@@ -195,8 +212,12 @@ def joined(source, removed, form):
     load = {"parquet": "parquet", "csv": "csv", "jsonl": "json"}[form]
     cache = os.path.join(os.path.dirname(source), "cache")
     gone = set(datasets.Dataset(pq.read_table(removed))["id"])  # load_dataset refuses files without rows
-    source = datasets.load_dataset(load, data_files=source, split="train", cache_dir=cache)
-    yield "datasets", sorted(source.filter(lambda row: row["id"] in gone)["id"])
+    rows = datasets.load_dataset(load, data_files=source, split="train", cache_dir=cache)
+    yield "datasets", sorted(rows.filter(lambda row: row["id"] in gone)["id"])
+    if spark():
+        options = {"header": True, "inferSchema": True} if form == "csv" else {}
+        rows = spark().read.load(source, format=load, **options).join(spark().read.parquet(removed), "id").select("id")
+        yield "Spark", sorted(row["id"] for row in rows.collect())
 
 
 def make(source, target):

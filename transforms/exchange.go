@@ -75,7 +75,7 @@ func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(
 		return faultOf("exchange", err)
 	}
 	done, _, _, err := once(ctx, f.Runs, f.Name, f.Name, given, func(context.Context) (done work.Done, none work.Figures, err error) {
-		err = f.Delivery.Deliver(string(f.Runs.Folder), work.RunsBut(outcomes, f.Delivery.OnlyCounted...), counts, func(t work.Task) {
+		err = f.Delivery.After(outcomes).Deliver(string(f.Runs.Folder), work.RunsBut(outcomes, f.Delivery.OnlyCounted...), counts, func(t work.Task) {
 			done.Tasks = append(done.Tasks, t.Encode())
 		})
 		return done, none, err

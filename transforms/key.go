@@ -18,7 +18,7 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 		order := methods.Ordering{Method: job.Method, Parameters: job.Parameters}
 		tasks = plan(at, &orderFn{newStep(at, order)}, append(counts, sketches)...)
 	} else {
-		tasks = exchange(at, method.Needs(), sketches)
+		tasks = exchange(at, method.Needs(job.Parameters.Shards), sketches)
 	}
 	return sideBySide(at, &keyFn{newTasks(at, methods.Keying{Method: job.Method, Parameters: job.Parameters})}, tasks)
 }

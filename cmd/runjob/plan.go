@@ -348,8 +348,8 @@ func marks(threshold float64) []float64 {
 
 // printHeaps names the groups from which most of the candidates may come.
 func printHeaps(w io.Writer, c plan.Choice) {
-	if c.CandidatesError > 0 {
-		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
+	if c.CandidatesLow < c.CandidatesHigh {
+		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates), short(c.CandidatesLow), short(c.CandidatesHigh))
 	}
 	if len(c.Heaps) > 0 {
 		say(w, "Large groups of documents under one key:\n")

@@ -2,19 +2,23 @@
 // turn with it where some are given, and prints medians.
 //
 //	go run ./scripts/bench [-runs 3] [-ratios] [-peer COMMAND]... CORPUS.jsonl... [-- FLAGS OF runjob run]
+//	go run ./scripts/bench [-runs 3] -comparison docs/comparison.md FOLDER
 //
+// The second makes corpora in the folder, installs all peers that it knows there, and writes the table of the page.
 // README.md beside it says more.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -28,26 +32,33 @@ import (
 func main() {
 	runs := flag.Int("runs", 3, "times that each command runs")
 	ratios := flag.Bool("ratios", false, "print one row a corpus, with its cost as a multiple of that of the first corpus")
-	var peers []string
+	var commands []string
 	flag.Func("peer", "shell command to measure against, with the corpus in $CORPUS; may be given several times", func(command string) error {
-		peers = append(peers, command)
+		commands = append(commands, command)
 		return nil
 	})
+	page := flag.String("comparison", "", "page to write the figures of all known peers into")
+	limit := flag.Duration("limit", 30*time.Minute, "longest run of a peer of the comparison")
 	flag.Parse()
-	if err := bench(*runs, *ratios, peers, flag.Args()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx, benchmark{runs: *runs, commands: commands, page: *page, limit: *limit}, *ratios, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 // bench measures the job and the peers on each corpus.
-func bench(runs int, ratios bool, peers, args []string) error {
-	corpora, flags := args, []string(nil)
+func bench(ctx context.Context, b benchmark, ratios bool, args []string) error {
+	corpora := args
 	if i := slices.Index(args, "--"); i >= 0 {
-		corpora, flags = args[:i], args[i+1:]
+		corpora, b.flags = args[:i], args[i+1:]
 	}
-	if len(corpora) == 0 || runs < 1 {
+	switch {
+	case len(corpora) == 0 || b.runs < 1:
 		return errors.New("give at least one corpus and one run")
+	case b.page != "" && (len(args) != 1 || ratios || len(b.commands) > 0):
+		return errors.New("a comparison has one folder, and peers of its own")
 	}
 	scratch, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -58,9 +69,12 @@ func bench(runs int, ratios bool, peers, args []string) error {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/runjob").CombinedOutput(); err != nil {
 		return fmt.Errorf("build runjob: %w\n%s", err, out)
 	}
-	b := benchmark{scratch, program, runs, peers, flags}
+	b.scratch, b.program = scratch, program
 	if ratios {
 		return b.ratios(corpora)
+	}
+	if b.page != "" {
+		return b.comparison(ctx, corpora[0])
 	}
 	for _, corpus := range corpora {
 		if err := b.corpus(corpus); err != nil {
@@ -74,8 +88,10 @@ func bench(runs int, ratios bool, peers, args []string) error {
 type benchmark struct {
 	scratch, program string
 	runs             int
-	peers            []string
-	flags            []string
+	commands         []string // of peers
+	flags            []string // of runjob
+	page             string   // of the comparison, and how long a run of it may take
+	limit            time.Duration
 }
 
 // corpus runs the commands in turn, so that a machine that slows down slows
@@ -91,7 +107,7 @@ func (b *benchmark) corpus(corpus string) error {
 	}
 	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, b.runs)
 	var ours []usage
-	theirs := make([][]usage, len(b.peers))
+	theirs := make([][]usage, len(b.commands))
 	var summaries []finished.Summary
 	for range b.runs {
 		used, s, err := b.job(corpus)
@@ -99,7 +115,7 @@ func (b *benchmark) corpus(corpus string) error {
 			return err
 		}
 		ours, summaries = append(ours, used), append(summaries, s)
-		for i, peer := range b.peers {
+		for i, peer := range b.commands {
 			command := exec.Command("sh", "-c", peer)
 			command.Dir, command.Env = b.scratch, append(os.Environ(), "CORPUS="+corpus)
 			if used, err = measure(command); err != nil {
@@ -134,6 +150,7 @@ func (b *benchmark) job(corpus string) (used usage, s finished.Summary, err erro
 type usage struct {
 	cpu, user, wall float64 // seconds; user is the part of cpu that is not the system's
 	peak            float64 // bytes of its largest process
+	written         float64 // bytes to files, those that are gone included
 }
 
 func measure(command *exec.Cmd) (usage, error) {
@@ -146,7 +163,7 @@ func measure(command *exec.Cmd) (usage, error) {
 	state := command.ProcessState
 	used := usage{cpu: (state.UserTime() + state.SystemTime()).Seconds(), user: state.UserTime().Seconds(), wall: time.Since(start).Seconds()}
 	if resources, ok := state.SysUsage().(*syscall.Rusage); ok {
-		used.peak = float64(resources.Maxrss)
+		used.peak, used.written = float64(resources.Maxrss), float64(resources.Oublock)*512
 		if runtime.GOOS == "linux" { // which counts KiB
 			used.peak *= 1024
 		}

@@ -6,7 +6,10 @@
 #   flags       flags of Beam with which 'runjob run' reaches the cluster
 #   download    what is fetched for it the first time
 #   launch_all  a function that launches the processes
-# All processes listen on localhost alone, but for the job server, which takes no address. docs/clusters.md has their ports.
+# They may set:
+#   role        all, or the part of the cluster that this machine has: manager or worker
+#   host        the address of this machine in the cluster (localhost)
+# All processes listen on that address alone, or on localhost, but for the job server, which takes no address. docs/clusters.md has their ports.
 
 : "${engine:?}" "${download:?}" "${job_port:?}" "${ports[0]:?}" "${flags[0]:?}"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,6 +17,7 @@ tree=$(cd "$here/../.." && pwd)
 jars=${MIRRORBEAM_CACHE:-$HOME/.cache/mirrorbeam}/engines/$engine
 state=${TMPDIR:-/tmp}/mirrorbeam-$engine-$UID
 pool_port=${POOL_PORT:-50000}
+role=${role:-all} host=${host:-localhost}
 
 fail() {
   printf '%s: %s\n' "$0" "$*" >&2
@@ -34,8 +38,8 @@ fetch() {
   (cd "$jars" && sha256sum --check --quiet "$here/$engine/SHA256SUMS") >&2 || fail "the jars of $engine are not those of $here/$engine/SHA256SUMS"
 }
 
-# answers PORT: something listens there.
-answers() { (exec 3<>"/dev/tcp/localhost/$1") 2>/dev/null; }
+# answers PORT [HOST]: something listens there, on this machine if no other is named.
+answers() { (exec 3<>"/dev/tcp/${2:-localhost}/$1") 2>/dev/null; }
 
 # launch NAME COMMAND...: start a process of the cluster. With 'set -m' it is a process group of its own, so a Ctrl-C of
 # the user reaches the job alone, which can then end in good order.
@@ -52,10 +56,10 @@ alive() {
   pid=$(cat "$state/$1.pid" 2>/dev/null) && ps -p "$pid" -o args= 2>/dev/null | grep -qE 'mirrorbeam|worker-pool'
 }
 
-# await NAME PORT: until the process answers there.
+# await NAME PORT [HOST]: until the process answers there.
 await() {
   for _ in $(seq 240); do
-    if answers "$2"; then return; fi
+    if answers "${@:2}"; then return; fi
     alive "$1" || break
     sleep 0.5
   done
@@ -76,14 +80,25 @@ build() {
 
 start() {
   command -v java >/dev/null || fail 'Java is needed: version 11 or 17'
-  for port in "${ports[@]}" "$pool_port"; do
-    if answers "$port"; then fail "something answers at localhost:$port already"; fi
+  local port own=("$pool_port")
+  case $role in
+  all) own+=("${ports[@]}") ;;
+  manager) own=("${ports[@]}") ;;
+  esac
+  for port in "${own[@]}"; do
+    if answers "$port" || answers "$port" "$host"; then fail "something answers at port $port of this machine already"; fi
   done
   fetch
-  launch pool "$RUNJOB" worker-pool --listen "localhost:$pool_port"
+  if [ "$role" != manager ]; then
+    launch pool "$RUNJOB" worker-pool --listen "localhost:$pool_port"
+  fi
   launch_all
-  await pool "$pool_port"
-  await job-server "$job_port"
+  if [ "$role" != manager ]; then
+    await pool "$pool_port"
+  fi
+  if [ "$role" != worker ]; then
+    await job-server "$job_port" "$host"
+  fi
 }
 
 # stop: end every process of the cluster, and remove what it has written.

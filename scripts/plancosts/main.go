@@ -3,6 +3,11 @@
 // of internal/look/plan/costs.go to what the jobs took.
 //
 //	go build ./cmd/runjob && go run ./scripts/plancosts -runs 3 corpora/*.jsonl
+//
+// With -drawn it draws corpora from these and jobs over them, by a seed, and counts the plans whose interval holds the candidates of the
+// job, and those that are near its memory:
+//
+//	go run ./scripts/plancosts -drawn 50 -seed 1 corpora/*.jsonl.zst
 package main
 
 import (
@@ -26,7 +31,16 @@ func main() {
 	log.SetPrefix("plancosts: ")
 	runjob := flag.String("runjob", "./runjob", "the program")
 	runs := flag.Int("runs", 3, "how often each job is run; the median counts")
+	plans := flag.Int("drawn", 0, "number of corpora and jobs to draw from the corpora, in place of jobs over these")
+	seed := flag.Uint64("seed", 1, "seed of what is drawn")
+	folder := flag.String("output", "drawn", "folder for what is drawn and for the results of its jobs")
 	flag.Parse()
+	if *plans > 0 {
+		if err := holdDrawn(*runjob, *folder, *seed, *plans, flag.Args()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	var all []measured
 	fmt.Println("| corpus | threshold | keys | CPU-s | memory, MB | disk, MB | the plan, CPU-s |")
 	fmt.Println("|---|---|---|---|---|---|---|")

@@ -40,7 +40,7 @@ const (
 	gb           = 1e9
 	storedMonth  = 0.020 // dollars for a GB that is stored for a month
 	bootMonth    = 0.040 // dollars for a GB of a boot disk for a month
-	bootDisk     = 50    // GB, of a worker
+	bootDisk     = 100   // GB, of a worker: its tasks hold their run files there
 	hoursAMonth  = 730
 	secondsAHour = 3600
 )

@@ -27,23 +27,24 @@ def judge(english, out):
             if row['similarity'] == 1:
                 continue
             near += 1
-            one, other = english[row['id']], english[row['kept_id']]
+            one, other = english[str(row['id'])], english[str(row['kept_id'])]
             a, b = shingles(one), shingles(other)
             alike = len(a & b) / len(a | b)
             if alike < .5:
                 unlike += 1
                 example = example or f'{one!r} for {other!r}'
             if alike >= .8:
-                true.add(row['id'])
+                true.add(str(row['id']))
     return near, unlike, true, example
 
 
-if len(sys.argv) < 3:
-    sys.exit(__doc__)
-english = {str(r['id']): r['english'] for r in map(json.loads, open(sys.argv[1], encoding='utf-8'))}
-first = None
-for out in sys.argv[2:]:
-    near, unlike, true, example = judge(english, out)
-    first = true if first is None else first
-    print(f'{out}: {near} near-duplicates removed, {unlike} unlike ({unlike / max(near, 1):.2f}), {len(true)} true, '
-          f'{len(first - true)} of {len(first)} lost, such as {example[:200]}')
+if __name__ == '__main__':
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    english = {str(r['id']): r['english'] for r in map(json.loads, open(sys.argv[1], encoding='utf-8'))}
+    first = None
+    for out in sys.argv[2:]:
+        near, unlike, true, example = judge(english, out)
+        first = true if first is None else first
+        print(f'{out}: {near} near-duplicates removed, {unlike} unlike ({unlike / max(near, 1):.2f}), {len(true)} true, '
+              f'{len(first - true)} of {len(first)} lost, such as {example[:200]}')

@@ -267,24 +267,47 @@ type Delivery struct {
 	Output bool
 	// OnlyCounted are stages whose outcomes add to the counts, and whose records no task gets.
 	OnlyCounted []Stage
-	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several shards.
-	Into int
+	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several shards. With
+	// IntoPlaces it is as many as the step before has made places, and with Back as many as the stage before has tasks.
+	Into             int
+	IntoPlaces, Back bool
+	// Enough is how many tasks are to be left for the workers: [FewTasks] or [ManyTasks].
+	Enough int
 }
 
 const (
-	// Up to manyPieces, the pieces that the tasks of a stage write cost little. Beyond, tasks do several shards each: as long as there
-	// are enoughTasks for all workers, and mostTogether at most, since a task holds its run file on the local disk.
-	manyPieces   = 1 << 18
-	enoughTasks  = 64
-	mostTogether = 16
+	// Up to manyPieces, the pieces that the tasks of a stage write cost little. Beyond, tasks do several shards each: mostTogether at
+	// most, and as many as have togetherBytes to read, since a task holds its run file, which is shorter, on the local disk.
+	manyPieces    = 1 << 18
+	mostTogether  = 16
+	togetherBytes = 16 << 30
+
+	// FewTasks are enough for a stage that does next to nothing, ManyTasks for one that computes or reads very much.
+	FewTasks  = 64
+	ManyTasks = 2048
 )
 
-// Together returns how many shards each task of a stage does. The stage has a number of shards, and each writes into a number of others.
-func Together(shards, into int) int {
-	if int64(shards)*int64(into) <= manyPieces {
+// Together returns how many shards each task of a stage does. The stage has a number of shards, each of which writes into a number of others. They read
+// a number of bytes together.
+func Together(shards, into, enough int, bytes float64) int {
+	if float64(shards)*float64(into) <= manyPieces {
 		return 1
 	}
-	return min((shards-1)/enoughTasks+1, mostTogether)
+	most := min(float64(shards/max(enough, 1)), mostTogether, togetherBytes*float64(shards)/max(bytes, 1))
+	return max(int(most), 1)
+}
+
+// After returns the delivery for a stage behind tasks with these outcomes.
+func (d Delivery) After(outcomes []Outcome) Delivery {
+	for _, o := range outcomes {
+		if d.IntoPlaces {
+			d.Into = max(d.Into, o.Places)
+		}
+		if d.Back {
+			d.Into = max(d.Into, o.Number+1)
+		}
+	}
+	return d
 }
 
 // The number of shards of an output depends only on the documents, so the same corpus gives the same files. Each shard
@@ -312,10 +335,11 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 	if len(runs) == 0 && all == 0 {
 		return nil
 	}
-	catalog, shards, err := runfile.WriteCatalog(temp, runs, d.Needed, d.Extra)
+	catalog, err := runfile.WriteCatalog(temp, runs, d.Needed, d.Extra)
 	if err != nil {
 		return err
 	}
+	shards := catalog.Shards
 	for shard := range all {
 		if _, found := slices.BinarySearch(shards, shard); !found {
 			shards = append(shards, shard)
@@ -323,10 +347,10 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 	}
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
-	for some := range slices.Chunk(shards, Together(len(shards), d.Into)) {
+	for some := range slices.Chunk(shards, Together(len(shards), d.Into, d.Enough, float64(catalog.Bytes))) {
 		emit(Task{
 			Number: some[0], Also: some[1:], Step: d.Step, Shards: all, Documents: counts.Documents,
-			IntegerNames: counts.HasIntegerNames(), Catalog: catalog,
+			IntegerNames: counts.HasIntegerNames(), Catalog: catalog.Path,
 		})
 	}
 	return nil

@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -29,6 +30,7 @@ func TestFaults(t *testing.T) {
 		{fmt.Errorf("write: %w", full), Fault{Kind: StorageFault, Errno: "ENOSPC", Path: "b"}},
 		{fs.ErrInvalid, Fault{Kind: OtherFault}},
 		{fmt.Errorf("recall: %w", &storage.DamagedError{Op: "read", Path: "/state/a", Err: full}), Fault{Kind: DamageFault, Errno: "ENOSPC", Path: "/state/a"}},
+		{&fs.PathError{Op: "read", Path: "gs://bucket/a", Err: io.ErrUnexpectedEOF}, Fault{Kind: StorageFault, Path: "gs://bucket/a"}},
 		{&fs.PathError{Op: "open", Path: "gs://bucket/a", Err: fs.ErrNotExist}, Fault{Kind: StorageFault, Errno: "ENOENT", Path: "gs://bucket/a"}},
 	} {
 		c.want.Text = c.err.Error()

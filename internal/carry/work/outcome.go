@@ -30,6 +30,8 @@ type Outcome struct {
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
+	// Places is how many places a step has made for pairs and sets.
+	Places int `json:",omitempty"`
 	// Sampled is the number of documents that the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.

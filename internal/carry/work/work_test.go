@@ -199,9 +199,27 @@ func TestOutputShards(t *testing.T) {
 // TestTogether: where tasks would write very many pieces, each does neighbouring shards, every shard is done once, and what a task
 // writes for all of them is in one run file.
 func TestTogether(t *testing.T) {
-	for _, c := range [][3]int{{1, 1 << 30, 1}, {512, 512, 1}, {513, 512, 9}, {100, 1 << 20, 2}, {1 << 20, 1 << 20, mostTogether}} {
-		if got := Together(c[0], c[1]); got != c[2] {
-			t.Errorf("%d shards, %d pieces each: %d together, want %d", c[0], c[1], got, c[2])
+	for _, c := range [][5]int{
+		{1, 1 << 30, FewTasks, 1, 1},
+		{512, 512, FewTasks, 1, 1},
+		{513, 512, FewTasks, 1, 8},
+		{100, 1 << 20, FewTasks, 1, 1},
+		{1 << 20, 1 << 20, FewTasks, 1, mostTogether},
+		{4000, 4000, ManyTasks, 1, 1},
+		{3 * ManyTasks, 4000, ManyTasks, 1, 3},
+		{1 << 20, 1 << 20, ManyTasks, togetherBytes / 5, 5},
+		{1 << 20, 1 << 20, FewTasks, 2 * togetherBytes, 1},
+	} {
+		if got := Together(c[0], c[1], c[2], float64(c[0])*float64(c[3])); got != c[4] {
+			t.Errorf("%d shards of %d bytes, %d pieces each, %d tasks enough: %d together, want %d", c[0], c[3], c[1], c[2], got, c[4])
+		}
+	}
+	outcomes := []Outcome{{Number: 0}, {Number: 16}, {Places: 5}}
+	for _, c := range []struct{ d, want Delivery }{
+		{Delivery{Into: 2}, Delivery{Into: 2}}, {Delivery{Back: true}, Delivery{Back: true, Into: 17}}, {Delivery{IntoPlaces: true}, Delivery{IntoPlaces: true, Into: 5}},
+	} {
+		if got := c.d.After(outcomes); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v becomes %+v", c.d, got)
 		}
 	}
 	dir := t.TempDir()
@@ -209,7 +227,7 @@ func TestTogether(t *testing.T) {
 	for shard := range 200 {
 		all = append(all, shard)
 	}
-	d := Delivery{Needed: []runfile.Kind{records.Keys}, Into: manyPieces}
+	d := Delivery{Needed: []runfile.Kind{records.Keys}, Into: manyPieces, Enough: 50}
 	var done []int
 	var tasks int
 	err := d.Deliver(dir, []string{writeRun(t, dir, 1, records.Keys, all...)}, findings.Counts{}, func(task Task) {

@@ -130,6 +130,9 @@ type Packer struct {
 // NewPacker returns a packer for places of that capacity, at least 1.
 func NewPacker(capacity int64) *Packer { return &Packer{capacity: max(capacity, 1)} }
 
+// Places returns how many places there are so far.
+func (p *Packer) Places() int { return int(p.places) }
+
 // Pack returns the location of the documents of the next component, except for their blocks.
 func (p *Packer) Pack(weight int64) (Location, error) {
 	first, blocks, added := p.open, int64(1), int64(0)

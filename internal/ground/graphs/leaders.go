@@ -66,6 +66,9 @@ func boundOf(sets int) int {
 	return max(fewCompared, bound)
 }
 
+// Bound returns the largest number of leaders that a set is compared with.
+func (x *Leaders) Bound() int { return x.bound }
+
 // Beside returns an empty index like x, for other leaders of the same sets. Both share the room for elements.
 func (x *Leaders) Beside() *Leaders {
 	return &Leaders{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held, full: map[[3]Leader]uint32{}}

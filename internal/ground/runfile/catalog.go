@@ -138,29 +138,37 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 	return index[:tail], files, nil
 }
 
+// Catalog is a catalog that was written.
+type Catalog struct {
+	Path string
+	// Shards are those that have a piece of a needed kind, in ascending order.
+	Shards []int
+	// Bytes is how long all pieces are.
+	Bytes int64
+}
+
 // heldSections is how many sections the writer of a catalog holds at a time, at some 100 bytes each.
 const heldSections = 1 << 20
 
 // WriteCatalog gathers the sections of the needed and the extra kinds from the runs, groups them by shard and
-// writes them to a file in the folder dir. The pieces of one shard and kind are in the order of runs. It
-// returns the path of the catalog, and in ascending order the shards that have a piece of a needed kind.
+// writes them to a file in the folder dir. The pieces of one shard and kind are in the order of runs.
 //
 // It reads the index of each run once. If that is more than it may hold, it reads them once more for each
 // range of shards.
-func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string, shards []int, err error) {
+func WriteCatalog(dir string, runs []string, needed, extra []Kind) (Catalog, error) {
 	return writeCatalog(dir, runs, needed, extra, heldSections)
 }
 
-func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (path string, shards []int, err error) {
+func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (Catalog, error) {
 	c := catalogWriter{numbers: map[string]uint32{}, runs: runs, needed: needed, extra: extra, held: held, files: make([][]sizedFile, len(runs)), kept: make([][]section, len(runs))}
 	if err := c.survey(); err != nil {
-		return "", nil, err
+		return Catalog{}, err
 	}
-	path = storage.Join(dir, "catalog-"+rand.Text())
-	if err := c.write(path); err != nil {
-		return "", nil, fmt.Errorf("write catalog: %w", err)
+	c.made.Path = storage.Join(dir, "catalog-"+rand.Text())
+	if err := c.write(c.made.Path); err != nil {
+		return Catalog{}, fmt.Errorf("write catalog: %w", err)
 	}
-	return path, c.shards, nil
+	return c.made, nil
 }
 
 // catalogWriter writes one catalog, by ranges of shards.
@@ -172,7 +180,7 @@ type catalogWriter struct {
 	files  [][]sizedFile // in which the sections of each run lie
 	counts []int         // sections by shard
 	kept   [][]section   // by run; nil if they are too many to be held
-	shards []int         // with a piece of a needed kind
+	made   Catalog
 
 	packed, index []byte
 	pieces        uint64            // in the file
@@ -301,10 +309,10 @@ func (c *catalogWriter) pack(pieces []piece) {
 			c.index = binary.LittleEndian.AppendUint64(c.index, uint64(p.shard))
 			c.index = binary.LittleEndian.AppendUint64(c.index, c.pieces)
 		}
-		if n := len(c.shards); slices.Contains(c.needed, p.kind) && (n == 0 || c.shards[n-1] != int(p.shard)) {
-			c.shards = append(c.shards, int(p.shard))
+		if n := len(c.made.Shards); slices.Contains(c.needed, p.kind) && (n == 0 || c.made.Shards[n-1] != int(p.shard)) {
+			c.made.Shards = append(c.made.Shards, int(p.shard))
 		}
-		c.pieces++
+		c.pieces, c.made.Bytes = c.pieces+1, c.made.Bytes+p.length
 	}
 	c.packed = b
 }

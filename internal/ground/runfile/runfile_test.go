@@ -41,26 +41,34 @@ func TestRecordsReachTheirShard(t *testing.T) {
 				}
 				runs = append(runs, path)
 			}
-			catalog, found, err := WriteCatalog(dir, runs, []Kind{9}, []Kind{1})
+			catalog, err := WriteCatalog(dir, runs, []Kind{9}, []Kind{1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, held := range []int{1, 7, 40} {
-				other, again, err := writeCatalog(dir, runs, []Kind{9}, []Kind{1}, held)
+				other, err := writeCatalog(dir, runs, []Kind{9}, []Kind{1}, held)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if a, b := readFile(t, catalog), readFile(t, other); !bytes.Equal(a, b) || !slices.Equal(found, again) {
+				if a, b := readFile(t, catalog.Path), readFile(t, other.Path); !bytes.Equal(a, b) || !slices.Equal(catalog.Shards, other.Shards) || catalog.Bytes != other.Bytes {
 					t.Errorf("with %d sections held, the catalog is another one", held)
 				}
 			}
-			if len(found) != shards {
-				t.Fatalf("catalog names shards %v", found)
+			if len(catalog.Shards) != shards {
+				t.Fatalf("catalog names shards %v", catalog.Shards)
+			}
+			for _, kind := range []Kind{1, 9} {
+				for _, packed := range want[kind] {
+					catalog.Bytes -= int64(len(packed))
+				}
+			}
+			if catalog.Bytes != 0 {
+				t.Errorf("the catalog counts %d bytes too many", catalog.Bytes)
 			}
 			var r Reader
 			defer r.Close()
-			for _, shard := range found {
-				pieces, err := ReadCatalog(catalog, shard)
+			for _, shard := range catalog.Shards {
+				pieces, err := ReadCatalog(catalog.Path, shard)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +85,7 @@ func TestRecordsReachTheirShard(t *testing.T) {
 					t.Errorf("kind 2 was not asked for, shard %d has %d bytes of it", shard, len(got))
 				}
 			}
-			if pieces, err := ReadCatalog(catalog, shards); err != nil || len(pieces) != 0 {
+			if pieces, err := ReadCatalog(catalog.Path, shards); err != nil || len(pieces) != 0 {
 				t.Errorf("a shard that received nothing has %v, %v", pieces, err)
 			}
 			if rest, _ := filepath.Glob(filepath.Join(dir, "*.partial")); len(rest) != 0 {
@@ -105,11 +113,11 @@ func TestEmptyRunHasNoFile(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("the folder holds %v", entries)
 	}
-	catalog, shards, err := WriteCatalog(dir, nil, []Kind{1}, nil)
-	if err != nil || len(shards) != 0 {
-		t.Fatalf("catalog of nothing: shards %v, %v", shards, err)
+	catalog, err := WriteCatalog(dir, nil, []Kind{1}, nil)
+	if err != nil || len(catalog.Shards) != 0 {
+		t.Fatalf("catalog of nothing: shards %v, %v", catalog.Shards, err)
 	}
-	if pieces, err := ReadCatalog(catalog, 0); err != nil || len(pieces) != 0 {
+	if pieces, err := ReadCatalog(catalog.Path, 0); err != nil || len(pieces) != 0 {
 		t.Errorf("pieces %v, %v", pieces, err)
 	}
 }
@@ -147,15 +155,15 @@ func TestDamageIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func() (string, error) {
-		catalog, shards, err := WriteCatalog(dir, []string{path}, []Kind{1}, nil)
+		catalog, err := WriteCatalog(dir, []string{path}, []Kind{1}, nil)
 		if err != nil {
 			return "", err
 		}
 		var r Reader
 		defer r.Close()
 		var all []byte
-		for _, shard := range shards {
-			pieces, err := ReadCatalog(catalog, shard)
+		for _, shard := range catalog.Shards {
+			pieces, err := ReadCatalog(catalog.Path, shard)
 			if err != nil {
 				return "", err
 			}

@@ -38,14 +38,14 @@ func writeRuns(dir string) (content []byte, err error) {
 		}
 		runs = append(runs, path)
 	}
-	catalog, shards, err := WriteCatalog(dir, runs, []Kind{1, 2}, []Kind{3})
+	catalog, err := WriteCatalog(dir, runs, []Kind{1, 2}, []Kind{3})
 	if err != nil {
 		return nil, err
 	}
 	var r Reader
 	defer r.Close()
-	for _, shard := range shards {
-		pieces, err := ReadCatalog(catalog, shard)
+	for _, shard := range catalog.Shards {
+		pieces, err := ReadCatalog(catalog.Path, shard)
 		if err != nil {
 			return content, err
 		}

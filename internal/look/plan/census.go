@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -108,13 +110,18 @@ type census struct {
 	withID, idBytes                    atomic.Int64
 	blocks                             atomic.Int64 // sketch blocks of all documents
 
-	mutex   sync.Mutex
-	lengths []length // lengths of the first documents that were read; all of a small corpus
+	mutex sync.Mutex
+	texts []text // of the first documents that were read; all of a small corpus
 }
 
 type length struct {
 	length      int64
 	isReference bool
+}
+
+type text struct {
+	hash uint64
+	length
 }
 
 // sampledWordless bounds the distinct documents without words that are kept to count their copies.
@@ -147,19 +154,19 @@ func newCensus(shingles int, size int64) *census {
 
 // visitor returns a visitor that shows the sampled documents of its part to add.
 func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
-	var lengths []length
+	var texts []text
 	return documents.Visitor{
 		Wants: func(seen *documents.Seen) bool {
-			lengths = append(lengths, length{seen.Length, seen.Reference})
+			texts = append(texts, text{seen.Hash, length{seen.Length, seen.Reference}})
 			return c.documents.Wants(seen.Hash) || c.copies.Wants(seen.Hash)
 		},
 		Visit: func(d *documents.Surveyed) {
 			if d == nil {
-				if len(lengths) > 0 {
+				if len(texts) > 0 {
 					c.blocks.Add(1)
 				}
-				c.addLengths(lengths)
-				lengths = lengths[:0]
+				c.addTexts(texts)
+				texts = texts[:0]
 				return
 			}
 			if c.hasWords(d) && c.documents.Wants(d.Hash) {
@@ -172,10 +179,24 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 // mostLengths is the largest number of documents for which a plan weighs all pairs.
 const mostLengths = 4 * methods.SmallCorpus
 
-func (c *census) addLengths(lengths []length) {
+func (c *census) addTexts(texts []text) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	c.lengths = append(c.lengths, lengths[:min(len(lengths), mostLengths-len(c.lengths))]...)
+	c.texts = append(c.texts, texts[:min(len(texts), mostLengths-len(c.texts))]...)
+}
+
+// distinctLengths returns the lengths of the texts, each once. A text is of the reference only if all documents that have it are.
+func (c *census) distinctLengths() []length {
+	texts := slices.SortedFunc(slices.Values(c.texts), func(a, b text) int { return cmp.Compare(a.hash, b.hash) })
+	var lengths []length
+	for i, t := range texts {
+		if i == 0 || t.hash != texts[i-1].hash {
+			lengths = append(lengths, t.length)
+		} else if !t.isReference {
+			lengths[len(lengths)-1].isReference = false
+		}
+	}
+	return lengths
 }
 
 // hasWords counts a document and reports whether it has words. A document without words needs nothing more.
@@ -229,12 +250,19 @@ func (c *census) facts(counts findings.Counts) Facts {
 		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
 	}
 	facts.Wordless = int64(math.Round(float64(c.wordless.Load()) * perSampled))
+	equal := 0.
 	for _, sampled := range []*sample.Documents{c.documents, c.copies} {
 		documents, share := sampled.List()
-		facts.Identical += sample.Identical(documents, share)
+		ofText, others := sample.Identical(documents, share)
+		equal += ofText
+		facts.Identical += others
 		facts.Overlong += float64(sampled.Overlong()) / share
 		facts.DocumentShare = min(facts.DocumentShare, share)
 	}
+	if float64(len(c.texts)) == all {
+		equal = all - float64(len(c.distinctLengths())) // all are known
+	}
+	facts.Identical += equal
 	return facts
 }
 

@@ -123,16 +123,16 @@ func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Sc
 
 // Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
 const (
-	processMemory   = 76e6 // most of it is the program
-	textMemory      = 3.5  // for a byte of text, up to textAtATime bytes
+	processMemory   = 66e6 // most of it is the program
+	textMemory      = 3    // for a byte of text, up to textAtATime bytes
 	textAtATime     = 20e6
-	splitMemory     = 250  // for a document of the current splits
-	orderedMemory   = 0.17 // for a shingle of them that is counted
-	shardMemory     = 39   // for a key record of the current shards
-	gatheredMemory  = 1.8  // for a shingle that is compared, up to gatheredAtATime shingles
+	splitMemory     = 210  // for a document of the current splits
+	orderedMemory   = 0.14 // for a shingle of them that is counted
+	shardMemory     = 34   // for a key record of the current shards
+	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
-	edgeMemory      = 72
-	auditMemory     = 5.8 // for a shingle that an audit looks at, up to auditAtATime shingles
+	edgeMemory      = 61
+	auditMemory     = 5 // for a shingle that an audit looks at, up to auditAtATime shingles
 	auditAtATime    = 2e6
 )
 

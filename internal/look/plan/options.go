@@ -178,9 +178,13 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
 		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
 		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+		estimate.Low, estimate.High = estimate.Low/orderError, estimate.High*orderError
 	}
 	return estimate
 }
+
+// orderError is the factor by which candidates may be off since shingles that are rare in the sample are not the rarest of the corpus.
+const orderError = 1.25
 
 // withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
 func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
@@ -165,7 +166,7 @@ func weigh(option option, workload lshbands.Workload, c *Config, measured *surve
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
-		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.corpus.inputs, estimate)
+		choice.doubt(estimate, &measured.corpus.inputs)
 	}
 	workload.RecordBytes = option.keyBytes
 	if option.scheme.Bands > 0 {
@@ -189,6 +190,12 @@ func weigh(option option, workload lshbands.Workload, c *Config, measured *surve
 	}
 	choice.Seconds = choice.CPUSeconds
 	return choice
+}
+
+// doubt notes how sure an estimate of candidates is, and the heaps that make it unsure.
+func (c *Choice) doubt(estimate sample.Estimate, inputs *documents.Inputs) {
+	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, estimate.Low, estimate.High
+	c.Heaps = heaps(inputs, estimate)
 }
 
 // find finds the choice of the configuration, the best one and the next ones.
@@ -296,6 +303,10 @@ type Choice struct {
 	Flags string `json:"flags"`
 	// CandidatesError is the standard error of Candidates, 0 if these are not an estimate.
 	CandidatesError float64 `json:"candidates_error"`
+	// CandidatesLow and CandidatesHigh are the ends of an interval that holds the candidates of the job for nine of ten plans. They
+	// are Candidates if these are not an estimate, and 0 without an input.
+	CandidatesLow  float64 `json:"candidates_low"`
+	CandidatesHigh float64 `json:"candidates_high"`
 	// Needs is the cost of a job that writes clusters. Without an input, only CPUSeconds is set, and covers keys and
 	// candidates only.
 	Needs

@@ -24,7 +24,7 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	a := makePlan(t, s.config)
 	all := s.pairs(s.fits)
 	asked := makePlan(t, s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 8, 2 }))
-	if c, want := asked.Choices[asked.Chosen], s.pairs(s.shareBand(asked.Bands)); c.Candidates != float64(len(want)) || c.CandidatesError != 0 || len(want) < 100 {
+	if c, want := asked.Choices[asked.Chosen], s.pairs(s.shareBand(asked.Bands)); c.Candidates != float64(len(want)) || c.CandidatesError != 0 || c.CandidatesLow != c.Candidates || c.CandidatesHigh != c.Candidates || len(want) < 100 {
 		t.Errorf("%v: %g candidates with an error of %g, want %d", c.Scheme, c.Candidates, c.CandidatesError, len(want))
 	}
 	shingles, wordless := 0, int64(0)

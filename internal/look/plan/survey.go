@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +14,6 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/look/sample"
-	"mirrorbeam/internal/match/gathering"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
@@ -78,7 +75,7 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 			c = newCensus(sampledShingles, min(size, limit))
 			return func() documents.Visitor {
 				return c.visitor(func(d *documents.Surveyed) {
-					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: d.Set})
+					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Length: d.Length, Set: d.Set})
 				})
 			}
 		})
@@ -88,98 +85,6 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 		return c, err
 	}
 	return c, take(0)
-}
-
-func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
-	lengths, perUnit, distinct := c.lengths, 1., 1.
-	if documents, share := c.documents.List(); share == 1 {
-		lengths = lengths[:0]
-		for i := range documents {
-			lengths = append(lengths, length{int64(len(documents[i].Set)), documents[i].Ref < firstInput})
-		}
-	} else {
-		// The sizes of documents are roughly proportional to the lengths of their texts.
-		total := int64(0)
-		for _, l := range lengths {
-			total += l.length
-		}
-		all := float64(len(lengths))
-		perUnit = m.facts.Shingles * all / float64(max(total, 1))
-		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
-	}
-	estimate := pairsOf(lengths, m.threshold)
-	m.reread = reread(lengths, perUnit*distinct, m.threshold, m.corpus.sizing.PlaceBytes)
-	estimate.Keys = 1 // the key by which equal documents meet
-	estimate.Documents *= distinct
-	estimate.DocumentElements *= distinct * perUnit
-	estimate.Candidates *= distinct * distinct
-	estimate.Elements *= distinct * distinct * perUnit
-	return estimate
-}
-
-// pairsOf counts the pairs of distinct documents of these lengths, without pairs within the reference.
-func pairsOf(all []length, threshold float64) sample.Estimate {
-	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
-	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
-	// Number and total length of the documents from the first that is long enough on, of the input and of the
-	// reference.
-	var counts, lengths [2]float64
-	from := 0
-	for _, longer := range all {
-		for ; float64(all[from].length) < threshold*float64(longer.length)*(1-1e-9); from++ {
-			side := sideOf(all[from])
-			counts[side]--
-			lengths[side] -= float64(all[from].length)
-		}
-		own := sideOf(longer)
-		for side := range counts {
-			if own == 0 || side == 0 {
-				estimate.Candidates += counts[side]
-				estimate.Elements += lengths[side] + counts[side]*float64(longer.length)
-			}
-		}
-		counts[own]++
-		lengths[own] += float64(longer.length)
-		estimate.DocumentElements += float64(longer.length)
-	}
-	return estimate
-}
-
-// reread returns how many shingles of the documents of these lengths, ordered, are read again to compare all pairs: each
-// block is compared with those before it, until the sizes do not allow the threshold. PerUnit is the number of shingles for
-// a unit of length.
-func reread(lengths []length, perUnit, threshold float64, placeBytes int64) float64 {
-	documents := make([]graphs.Sized, len(lengths))
-	for i, l := range lengths {
-		documents[i].Size = uint32(float64(l.length)*perUnit + 0.5)
-	}
-	type block struct{ least, most, all float64 }
-	var blocks []block
-	for i, number := range graphs.Blocks(documents, gathering.BlockShingles(placeBytes)) {
-		size := float64(documents[i].Size)
-		if int(number) == len(blocks) {
-			blocks = append(blocks, block{least: size})
-		}
-		b := &blocks[number]
-		b.most, b.all = size, b.all+size
-	}
-	again := 0.
-	for i := range blocks {
-		for earlier := i - 1; earlier >= 0; earlier-- {
-			again += blocks[earlier].all
-			if blocks[earlier].most < threshold*blocks[i].least {
-				break
-			}
-		}
-	}
-	return again
-}
-
-func sideOf(l length) int {
-	if l.isReference {
-		return 1
-	}
-	return 0
 }
 
 func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {

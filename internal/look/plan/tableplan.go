@@ -53,8 +53,8 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 		choice := Choice{Keys: methods.SimHash, Flags: option.flags}
 		candidates := -1. // candidates of random fingerprints
 		if measured != nil {
-			estimate := measured.estimates[i]
-			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.corpus.inputs, estimate)
+			candidates = measured.estimates[i].Candidates
+			choice.doubt(measured.estimates[i], &measured.corpus.inputs)
 		}
 		choice.Choice = workload.Permuted(option.Permuted, option.Blocks, candidates)
 		choice.CPUSeconds = choice.Seconds

@@ -133,8 +133,9 @@ func (t *traffic) stretches() float64 {
 func (t *traffic) spread() {
 	written := t.Ordered*records.CountedSize + t.stretches()*records.StretchHeader
 	t.inTurn(t.Blocks, t.sets)
-	t.shingles = t.sections(t.Splits, written, t.stretches(), t.countTasks())
-	t.add(Stage{work.Spread, t.Splits, t.Blocks, t.sets, written})
+	tasks := t.Splits / together(t.Splits, t.countTasks(), work.ManyTasks, t.sets)
+	t.shingles = t.sections(tasks, written, t.stretches(), t.countTasks())
+	t.add(Stage{work.Spread, tasks, t.Blocks, t.sets, written})
 }
 
 func (t *traffic) countTasks() float64 {
@@ -142,7 +143,7 @@ func (t *traffic) countTasks() float64 {
 }
 
 func (t *traffic) count() {
-	tasks := t.countTasks()
+	tasks := t.countTasks() / together(t.countTasks(), t.Splits, work.ManyTasks, t.written(work.Spread))
 	written := t.Ordered + t.stretches()*records.StretchHeader
 	t.frequencies = t.sections(tasks, written, t.stretches(), t.Splits)
 	t.add(Stage{work.Count, tasks, t.shingles, t.written(work.Spread), written})
@@ -157,8 +158,9 @@ func (t *traffic) key() {
 	} else if t.sets == 0 {
 		t.inTurn(t.Blocks, t.documents)
 	}
-	t.keyed = t.sections(t.Splits, s.WrittenBytes, t.Records, t.Shards)
-	t.ids = t.sections(t.Splits, s.WrittenBytes, t.IDs, t.Shards)
+	s.Tasks /= together(t.Splits, t.Shards, work.ManyTasks, s.ReadBytes)
+	t.keyed = t.sections(s.Tasks, s.WrittenBytes, t.Records, t.Shards)
+	t.ids = t.sections(s.Tasks, s.WrittenBytes, t.IDs, t.Shards)
 	t.add(s)
 }
 
@@ -202,18 +204,20 @@ func (t *traffic) gather() {
 		s.Pieces = parts * (2 + t.emptied(listed/parts))
 		s.ReadBytes = t.nodes()*(records.NodeSize+records.LocationSize) + listed
 		s.WrittenBytes = t.Listed * records.PairSize
-		t.placedPairs = t.sections(parts, s.WrittenBytes, t.Listed, t.places())
+		s.Tasks = parts / together(parts, t.places(), work.ManyTasks, s.ReadBytes)
+		t.placedPairs = t.sections(s.Tasks, s.WrittenBytes, t.Listed, t.places())
 	}
 	// A task reads all documents of a split that has a wanted one, and the sets of the blocks with a wanted one.
 	splits, blocks := occupied(t.Gathered, t.Splits), occupied(t.Gathered, t.Blocks)
 	share := splits / max(t.Splits, 1)
-	s.Tasks = parts + splits
 	s.Pieces += splits + share*t.Blocks + blocks
 	s.ReadBytes += t.Gathered*records.WantedSize + share*t.documents + blocks/max(t.Blocks, 1)*t.sets
+	tasks := splits / together(splits, t.places(), work.ManyTasks, share*(t.documents+t.sets))
+	s.Tasks += tasks
 	if blocks > share*t.Blocks/2 { // who reads most blocks reads them one after the other
 		t.inTurn(share*t.Blocks+blocks, share*t.documents+blocks/max(t.Blocks, 1)*t.sets)
 	}
-	t.placedSets = t.sections(splits, t.placed(), t.Gathered, t.places())
+	t.placedSets = t.sections(tasks, t.placed(), t.Gathered, t.places())
 	s.WrittenBytes += t.placed()
 	t.add(s)
 }
@@ -261,7 +265,8 @@ func (t *traffic) cluster() {
 	share := t.memberTasks / max(t.Splits, 1)
 	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
 	parts := t.starParts + t.scoredParts
-	t.partsOfTask, t.splitsOfTask = t.together(parts), t.together(t.memberTasks)
+	t.partsOfTask = together(parts, t.Outputs, work.FewTasks, t.Edges*records.EdgeSize)
+	t.splitsOfTask = together(t.memberTasks, t.Outputs, work.FewTasks, share*t.documents)
 	if t.sets == 0 {
 		t.inTurn(share*t.Blocks, share*t.documents)
 	}
@@ -272,9 +277,9 @@ func (t *traffic) cluster() {
 	})
 }
 
-// together returns how many shards a task does, if each of them writes to all outputs.
-func (t *traffic) together(shards float64) float64 {
-	return float64(work.Together(int(math.Ceil(shards)), int(t.Outputs)))
+// together returns how many shards a task does; see [work.Together].
+func together(shards, into float64, enough int, bytes float64) float64 {
+	return float64(work.Together(int(math.Ceil(shards)), int(math.Ceil(into)), enough, bytes))
 }
 
 // write reads the members and edges of each output shard. The shards have the order of the first documents of clusters.

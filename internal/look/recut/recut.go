@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -123,7 +124,7 @@ func check(folder *finished.Folder, o *Options) error {
 		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
 	case o.Threshold < c.Threshold:
 		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again, c.Threshold, o.Threshold)
-	case o.Threshold > 1:
+	case o.Threshold > 1 || math.IsNaN(o.Threshold):
 		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
 	case o.Keep != preference.First && o.Keep != preference.Last:
 		return setting.Errorf("{keep} must be first or last: the rows do not have what %s depends on", o.Keep)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -144,6 +145,7 @@ func TestSays(t *testing.T) {
 		{func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage, "pairs is required"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = .5 }, failure.Usage, "begin at threshold 0.7"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = 1.5 }, failure.Usage, "not 1.5"},
+		{func(*job.Config) {}, func(o *Options) { o.Threshold = math.NaN() }, failure.Usage, "not NaN"},
 		{func(*job.Config) {}, func(o *Options) { o.Keep = preference.Longest }, failure.Usage, "what longest depends on"},
 		{func(*job.Config) {}, func(o *Options) { o.Emit = []string{output.Unique} }, failure.Usage, "emit unique"},
 		{func(c *job.Config) { c.Across, c.Reference = "id", nil }, func(*Options) {}, failure.Usage, "across id"},

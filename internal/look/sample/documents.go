@@ -25,6 +25,8 @@ type Document struct {
 	Hash uint64
 	// Digest is the same for documents that are identical under the measure.
 	Digest uint64
+	// Length is the length of the text in bytes.
+	Length int64
 	// Set is what keys are made of: the distinct shingle hashes in ascending order, or a fingerprint.
 	Set []uint64
 	// Copies is how many documents of the sample are identical to this one, including itself. Texts is how
@@ -115,11 +117,11 @@ func (s *Documents) List() (documents []Document, share float64) {
 	return s.list, math.Ldexp(1, -int(s.shift.Load()))
 }
 
-// Identical estimates how many documents of the corpus are identical to an earlier one. Documents with equal
-// texts are in the sample together. Of identical documents with different texts, the sample holds only some.
+// Identical estimates how many documents of the corpus are identical to an earlier one: equal have a text that an earlier
+// document has, others have a text of their own. Documents with equal texts are in the sample together. Of identical documents with different texts, the sample holds only some.
 // The number of pairs among them shows whether they come from small classes or from large ones.
-func Identical(documents []Document, share float64) float64 {
-	var equal, other, pairs float64
+func Identical(documents []Document, share float64) (equal, others float64) {
+	var other, pairs float64
 	for i := range documents {
 		d := &documents[i]
 		texts := float64(d.Texts)
@@ -128,7 +130,7 @@ func Identical(documents []Document, share float64) float64 {
 		pairs += texts * (texts - 1) / 2
 	}
 	if other == 0 || share == 1 {
-		return equal/share + other
+		return equal / share, other
 	}
 	// The larger the classes, the more pairs the sample has for each text but the first. The search below
 	// finds the size of class that gives the pairs seen. Function seen returns how many texts but the first
@@ -143,7 +145,7 @@ func Identical(documents []Document, share float64) float64 {
 			high = texts
 		}
 	}
-	return equal/share + other*(low-1)/seen(low)
+	return equal / share, other * (low - 1) / seen(low)
 }
 
 // Overlong returns how many documents of the sample were left out because they were too long.

@@ -56,6 +56,8 @@ type Estimate struct {
 	Candidates float64
 	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
 	Error float64
+	// Low and High are the ends of an interval. In nine of ten samples or more it holds what Candidates estimates.
+	Low, High float64
 	// Elements is the number of elements in both sets, summed over all candidates.
 	Elements float64
 	// Alike is how many candidates reach the threshold, without pairs of heaps.
@@ -125,10 +127,18 @@ func (m *met) distinct() {
 
 // crowd is a group with very many pairs.
 type crowd struct {
-	group     Group
-	unmet     float64 // pairs whose previous keys differ, in the corpus
-	pairs     met     // in the sample
-	documents []number
+	group   Group
+	unmet   float64             // pairs whose previous keys differ, in the corpus
+	records []candidates.Record // in the sample
+	pairs   met                 // in the sample
+}
+
+// grouper returns what finds the candidates of groups and adds them to pairs.
+func (e *Estimator) grouper(pairs *met) candidates.Grouper {
+	return candidates.Grouper{
+		Threshold: e.Threshold, MaxComparisons: math.MaxInt64, Exact: e.Exact, FirstInput: e.FirstInput,
+		Candidate: pairs.add, Identical: func(_, _ *candidates.Record) {},
+	}
 }
 
 func (e *Estimator) count(t *thinned) (Estimate, bool) {
@@ -136,17 +146,20 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	var pairs met
 	var crowds []crowd
 	perPair := 1 / (t.share * t.share)
-	g := candidates.Grouper{Threshold: e.Threshold, MaxComparisons: math.MaxInt64, Exact: e.Exact, FirstInput: e.FirstInput}
-	g.Candidate = pairs.add
-	g.Identical = func(_, _ *candidates.Record) {}
+	g := e.grouper(&pairs)
 	meetings := 0
 	for group := range groups(t.records) {
 		before := len(pairs)
 		unmet := float64(e.unmet(group)) * perPair
+		isCrowd := e.LargestCompared != nil && unmet > e.CrowdedPairs
+		records := group
+		if isCrowd {
+			records = slices.Clone(group)
+		}
 		g.Groups(group)
 		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
-		if e.LargestCompared != nil && unmet > e.CrowdedPairs {
-			crowds = append(crowds, crowd{found, unmet, slices.Clone(pairs[before:]), documentsOf(group)})
+		if isCrowd {
+			crowds = append(crowds, crowd{found, unmet, records, slices.Clone(pairs[before:])})
 			pairs = pairs[:before]
 		} else {
 			result.note(found)
@@ -160,14 +173,45 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 			}
 		}
 	}
-	dense, heap := e.settle(crowds, &pairs, &result)
-	pairs.distinct()
+	dense, heap, limit := e.settle(crowds, &result)
+	e.within(t, pairs, crowds, &result)
+	pairs = e.upTo(limit, t, pairs, crowds)
 	e.describe(t, pairs, &result)
 	all := append(dense, pairs...)
 	all.distinct()
 	e.compareAll(t, all, &result)
 	e.addHeap(t, heap, &result)
 	return result, true
+}
+
+// upTo adds the pairs of crowds of up to limit pairs to those of all other groups. Pairs that have met under denser crowds only count
+// where they meet again.
+func (e *Estimator) upTo(limit float64, t *thinned, others met, crowds []crowd) met {
+	pairs := slices.Clone(others)
+	g := e.grouper(&pairs)
+	isDense := func(c *crowd) bool { return c.unmet > limit }
+	hasDense := false
+	for i := range crowds {
+		if c := &crowds[i]; isDense(c) {
+			hasDense = true
+			g.DenseKeys.Add(g.KeyID(&c.records[0]))
+		}
+	}
+	for i := range crowds {
+		switch c := &crowds[i]; {
+		case isDense(c):
+		case hasDense:
+			g.Crowd(slices.Clone(c.records))
+		default:
+			pairs = append(pairs, c.pairs...)
+		}
+	}
+	if hasDense && !e.Exact {
+		g.MaxComparisons = int64(e.CrowdedPairs * t.share * t.share)
+		g.Again(slices.Clone(t.records))
+	}
+	pairs.distinct()
+	return pairs
 }
 
 // unmet returns how many pairs of a group have different previous keys, and so have not met under these.
@@ -189,40 +233,31 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which crowds are compared, and adds their pairs. It returns the pairs and documents of the
-// other crowds.
-func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense met, heap []number) {
+// settle decides which crowds are compared: those of up to limit pairs. It returns the pairs and documents of the other crowds.
+func (e *Estimator) settle(crowds []crowd, result *Estimate) (dense met, heap []number, limit float64) {
 	if len(crowds) == 0 {
-		return nil, nil
+		return nil, nil, 0
 	}
-	sizes := make([]float64, len(crowds))
-	for i := range crowds {
-		sizes[i] = crowds[i].unmet
-	}
-	largest := e.LargestCompared(sizes)
+	limit = e.limit(crowds, 1)
 	for i := range crowds {
 		c := &crowds[i]
-		if c.group.Dense = sizes[i] > largest; c.group.Dense {
+		if c.group.Dense = c.unmet > limit; c.group.Dense {
 			dense = append(dense, c.pairs...)
-			heap = append(heap, c.documents...)
-		} else {
-			*pairs = append(*pairs, c.pairs...)
+			heap = append(heap, documentsOf(c.records)...)
 		}
 		result.note(c.group)
 	}
 	slices.Sort(heap)
-	return dense, slices.Compact(heap)
+	return dense, slices.Compact(heap), limit
 }
 
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
-	degrees := make([]float64, len(t.documents))
+	degrees := degreesOf(t, pairs)
 	elements := 0.
 	components := graphs.NewForest[number](len(t.documents))
 	for _, pair := range pairs {
 		a, b := numbersOf(pair)
 		components.Union(a, b)
-		degrees[a]++
-		degrees[b]++
 		elements += float64(len(t.documents[a].Set) + len(t.documents[b].Set))
 	}
 	perPair := 1 / (t.share * t.share)
@@ -245,6 +280,17 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 		result.Hidden += weight - 1/t.share
 		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(number(i))], degree/t.share)
 	}
+}
+
+// degreesOf returns the number of pairs that each document is in.
+func degreesOf(t *thinned, pairs met) []float64 {
+	degrees := make([]float64, len(t.documents))
+	for _, pair := range pairs {
+		a, b := numbersOf(pair)
+		degrees[a]++
+		degrees[b]++
+	}
+	return degrees
 }
 
 // places returns the expected number of places that a document comes to. Load is the number of elements of
@@ -306,34 +352,6 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 		}
 	}
 	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
-}
-
-func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
-	if len(heap) == 0 {
-		return
-	}
-	index := e.Leaders(int(float64(len(heap)) / t.share))
-	compared, elements, sets := 0, 0, 0
-	for _, document := range heap {
-		d := &t.documents[document]
-		sets += len(d.Set)
-		with, _ := index.Candidates(d.Set)
-		isAlike := false
-		for _, leader := range with {
-			other := &Document{Set: index.Set(leader)}
-			compared++
-			elements += len(d.Set) + len(other.Set)
-			isAlike = isAlike || e.Compare(d, other) >= e.Threshold
-		}
-		if !isAlike {
-			index.Add(d.Set)
-		}
-	}
-	result.HeapDocuments = float64(len(heap)) / t.share
-	result.HeapCandidates = float64(compared) / t.share
-	result.Candidates += result.HeapCandidates
-	result.Elements += float64(elements) / t.share
-	result.DocumentElements += float64(sets) / t.share
 }
 
 func documentsOf(group []candidates.Record) []number {

@@ -53,7 +53,7 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip)
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
-	isAllPairs, err := c.placeBlocks(runs, p.Memory)
+	isAllPairs, err := c.placeBlocks(runs, p)
 	if err == nil && !isAllPairs {
 		err = c.placeComponents(runs, p)
 	}
@@ -63,7 +63,10 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	d := work.Delivery{Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations}}
+	d := work.Delivery{
+		Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations},
+		Into: p.Outcome.Places, Enough: work.ManyTasks,
+	}
 	return p.Deliver(d, append(runs, p.Outcome.Run))
 }
 
@@ -74,8 +77,10 @@ func (c *Components) placeComponents(runs []string, p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	graph := work.GraphOf(runs, records.Nodes, p, c.GraphBytes)
-	return joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: graphs.NewPacker(c.PlaceBytes / hashBytes)})
+	graph, packer := work.GraphOf(runs, records.Nodes, p, c.GraphBytes), graphs.NewPacker(c.PlaceBytes/hashBytes)
+	err = joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: packer})
+	p.Outcome.Places = packer.Places()
+	return err
 }
 
 // placing places the components of the candidate graph, and writes the locations of its nodes.
@@ -124,8 +129,8 @@ func want(run *runfile.Writer, layout *documents.Layout, w records.Want) error {
 // smaller documents, while sizes allow the threshold.
 
 // placeBlocks wants each distinct document at its block, and marks each block. It reports whether there are any blocks.
-func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
-	all, inputs, err := readDistinct(runs, m)
+func (c *Components) placeBlocks(runs []string, p *work.Planning) (bool, error) {
+	all, inputs, err := readDistinct(runs, p.Memory)
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
@@ -137,12 +142,13 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(all[i].Ref, all[j].Ref) })
 	for _, i := range order {
 		ref := all[i].Ref
-		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: blocks[i], Second: inputs[ref]}); err != nil {
+		if err := want(&p.Run, &c.layout, records.Want{Ref: ref, Place: blocks[i], Second: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}
-	for block := range blocks[len(blocks)-1] + 1 {
-		if _, err := m.Run.Record(records.Blocks, int(block), 1); err != nil {
+	p.Outcome.Places = int(blocks[len(blocks)-1]) + 1
+	for block := range p.Outcome.Places {
+		if _, err := p.Run.Record(records.Blocks, block, 1); err != nil {
 			return false, err
 		}
 	}

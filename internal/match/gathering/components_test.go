@@ -49,7 +49,9 @@ func TestComponents(t *testing.T) {
 		{"a place for next to each pair", 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkPlaces(t, j.gather(t, c.placeBytes, groups.UsualBounds(), outcomes...), want, c.isCut)
+			for _, j.joined = range []bool{false, true} {
+				checkPlaces(t, j.gather(t, c.placeBytes, groups.UsualBounds(), outcomes...), want, c.isCut)
+			}
 		})
 	}
 }

@@ -28,6 +28,7 @@ type job struct {
 	sets     map[docref.Ref][]uint64
 	refs     []docref.Ref // ascending
 	sketches work.Outcome // the sketch blocks
+	joined   bool         // a task does all parts, or all splits
 }
 
 const files = 3
@@ -147,6 +148,9 @@ func (j *job) send(t *testing.T, tasks []work.Task) []work.Outcome {
 	sending := Sending{Inputs: j.inputs}
 	if err := sending.Setup(); err != nil {
 		t.Fatal(err)
+	}
+	if j.joined {
+		tasks = worktest.Joined(tasks)
 	}
 	return worktest.Do(t, j.runs, tasks, sending.Task)
 }

@@ -23,7 +23,10 @@ const (
 
 // SetsDelivery makes a task of [SetsStep] for each split that has a wanted document.
 func SetsDelivery() work.Delivery {
-	return work.Delivery{Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets, records.CommonParts}}
+	return work.Delivery{
+		Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets, records.CommonParts},
+		IntoPlaces: true, Enough: work.ManyTasks,
+	}
 }
 
 // Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.

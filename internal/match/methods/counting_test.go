@@ -26,8 +26,8 @@ func (s *scene) count(t *testing.T, blocks []work.Outcome) []work.Outcome {
 // countTasks counts the shingles of tasks of [Spread].
 func (s *scene) countTasks(t *testing.T, blocks []work.Outcome, tasks []work.Task) []work.Outcome {
 	t.Helper()
-	spread := worktest.Do(t, s.runs, tasks, Spread)
-	counts := worktest.Do(t, s.runs, worktest.Tasks(t, s.runs, CountNeeds(), work.RunsOf(spread)...), Count)
+	spread := s.do(t, tasks, Spread)
+	counts := s.do(t, worktest.Tasks(t, s.runs, CountNeeds(), work.RunsOf(spread)...), Count)
 	for i := range spread {
 		spread[i].Stage = work.Spread
 	}
@@ -71,12 +71,13 @@ func TestCountTasks(t *testing.T) {
 }
 
 // TestFrequenciesComeBack: each split gets the frequencies of its own shingles, set by set, in however many ranges they
-// were counted, and by however many tasks. Counters that have seen the whole corpus give the same.
+// were counted, by however many tasks, and if a task does several splits or counts for several. Counters that have seen the whole corpus give the same.
 func TestFrequenciesComeBack(t *testing.T) {
 	s := newScene(t)
 	blocks := s.ordered(t)
-	for _, cut := range [][2]int{{1, 1}, {2, 2}, {3*fewCounts + 1, 49}, {1000, 125}, {1000, 7}, {1000, 1}} {
+	for i, cut := range [][2]int{{1, 1}, {2, 2}, {3*fewCounts + 1, 49}, {1000, 125}, {1000, 125}, {1000, 7}, {1000, 1}} {
 		ranges, counts := cut[0], cut[1]
+		s.joined = i%2 == 1
 		plan := SpreadPlanning{Parameters: s.p}
 		_, tasks := worktest.Plan(t, s.runs, slices.Clone(blocks), plan.Plan)
 		if len(tasks) != 2 {

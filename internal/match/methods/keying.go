@@ -66,9 +66,9 @@ func (m *Method) ofAll(keys Keys) Keys {
 // allPairsStep is the step of tasks for a corpus that is small enough to compare all of its pairs.
 const allPairsStep = 1
 
-// Needs returns which records the tasks of a [Keying] get.
-func (m *Method) Needs() work.Delivery {
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
+// Needs returns which records the tasks of a [Keying] get, which spread keys over a number of shards.
+func (m *Method) Needs(shards int) work.Delivery {
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Into: shards, Enough: work.ManyTasks}
 	if m.Reads&ReadsContent != 0 {
 		d.Extra = append(d.Extra, records.Sets)
 	}
@@ -221,7 +221,7 @@ func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 		return err
 	}
 	p.Runs.ReleaseStage(p.Outcomes, work.Spread)
-	d := m.Needs()
+	d := m.Needs(o.Shards)
 	d.Step = step
 	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
 }

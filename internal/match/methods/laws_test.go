@@ -220,7 +220,7 @@ func TestCrowding(t *testing.T) {
 	}
 }
 
-// TestShardsDoNotMatter: every method finds the same pairs, edges and distinct documents, whatever the number of shards.
+// TestShardsDoNotMatter: every method finds the same pairs, edges and distinct documents, whatever the number of shards, and if a task does several.
 // The ids that several documents have are found too.
 func TestShardsDoNotMatter(t *testing.T) {
 	s := newScene(t)
@@ -234,7 +234,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 			}
 			var want result
 			for _, shards := range []int{1, 2, 13} {
-				s.p.Shards = shards
+				s.p.Shards, s.joined = shards, shards > 1
 				outcomes := s.group(t, m, s.key(t, m))
 				got := result{distinct: map[docref.Ref]bool{}, repeated: map[docref.Ref]bool{}}
 				got.pairs, got.edges = s.found(t, outcomes)
@@ -301,7 +301,7 @@ func TestTasksFail(t *testing.T) {
 			do     func(context.Context, work.Task, *work.Desk) error
 			cancel bool
 		}{
-			{"key", m.Needs(), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without frequencies it fails in any case
+			{"key", m.Needs(1), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without frequencies it fails in any case
 			{"group", m.GroupNeeds(), work.RunsOf(keys), grouping.Task, m.Name == SimHash},
 		} {
 			task := worktest.Tasks(t, s.runs, c.needs, c.runs...)[0]

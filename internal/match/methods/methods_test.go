@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"context"
 	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
@@ -60,6 +61,8 @@ type scene struct {
 	texts []text
 	runs  work.Runs
 	p     Parameters
+
+	joined bool // a task does all splits, or all ranges
 }
 
 // newScene makes documents in two files. Some are near-copies, copies or empty. The first file is the reference.
@@ -162,13 +165,22 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 		order := Ordering{Method: m.Name, Parameters: s.p}
 		_, tasks = worktest.Plan(t, s.runs, s.count(t, blocks), order.Plan)
 	} else {
-		tasks = worktest.Tasks(t, s.runs, m.Needs(), work.RunsOf(blocks)...)
+		tasks = worktest.Tasks(t, s.runs, m.Needs(1), work.RunsOf(blocks)...)
 	}
 	keying := Keying{Method: m.Name, Parameters: s.p}
 	if err := keying.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.Do(t, s.runs, tasks, keying.Task)
+	return s.do(t, tasks, keying.Task)
+}
+
+// do does tasks.
+func (s *scene) do(t *testing.T, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+	t.Helper()
+	if s.joined {
+		tasks = worktest.Joined(tasks)
+	}
+	return worktest.Do(t, s.runs, tasks, do)
 }
 
 // group brings the documents of keys together.

@@ -61,8 +61,8 @@ func (s *SpreadPlanning) Plan(_ context.Context, p *work.Planning) error {
 	for _, o := range p.Outcomes {
 		shingles += o.Shingles
 	}
-	d := work.Delivery{Needed: []runfile.Kind{records.Sets}}
 	tasks := CountTasks(shingles, s.CountBytes)
+	d := work.Delivery{Needed: []runfile.Kind{records.Sets}, Into: tasks, Enough: work.ManyTasks}
 	err := d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
 		t.Shingles, t.Shards = shingles, tasks
 		p.Emit(t)
@@ -143,7 +143,9 @@ func (s *spreading) close() error {
 }
 
 // CountNeeds returns which records the tasks of [Count] get.
-func CountNeeds() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.Shingles}} }
+func CountNeeds() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Shingles}, Back: true, Enough: work.ManyTasks}
+}
 
 // Count counts the documents that have each shingle of some ranges of hashes. It writes the frequencies back to the
 // splits: for each split by ascending ranges, and in a range in the order in which the split has its shingles.

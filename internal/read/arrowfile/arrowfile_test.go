@@ -140,6 +140,87 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestDictionaryMemory: dictionaries count as long as they are held, and rows are counted without them.
+func TestDictionaryMemory(t *testing.T) {
+	open := func(memory int64, path string) *Reader {
+		file, err := storage.Open("testdata/delta.arrow")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := file.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(file, info.Size, memory, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); file.Close() })
+		if _, err := r.Column(path); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	all := func(pass func() error) (err error) {
+		for err == nil {
+			err = pass()
+		}
+		return err
+	}
+	r := open(0, "text")
+	if err := all(r.Next); err != io.EOF || r.held == 0 || r.held != r.dictionaries[0].held {
+		t.Errorf("%d bytes are held, %v", r.held, err)
+	}
+	if _, isLarge := errors.AsType[*BatchError](all(open(r.held-1, "text").Next)); !isLarge {
+		t.Error("there is room for dictionaries that take more than they may")
+	}
+	if err := all(open(1, "text").Pass); err != io.EOF {
+		t.Errorf("rows are counted: %v", err)
+	}
+}
+
+// TestLongList: a list that a dictionary makes of few bytes is not put together if it is longer than it may be. Others of the batch are read.
+func TestLongList(t *testing.T) {
+	const length = 1000
+	text := &values{field: &field{kind: isText, dictionary: noDictionary}, rows: 1, offsets: []byte{0, 0, 0, 0, length & 255, length >> 8, 0, 0}, data: make([]byte, length)}
+	elements := &values{field: &field{kind: isText, dictionary: 0, indexBits: 8}, rows: 40, data: make([]byte, 40), dictionary: text}
+	list := &values{field: &field{kind: isList, dictionary: noDictionary}, rows: 2, offsets: []byte{0, 0, 0, 0, 39, 0, 0, 0, 40, 0, 0, 0}, elements: elements}
+	v := &Values{columns: [][]*values{{list}}, first: 7, rows: 2, mostList: 10 * length}
+	b, row, err := v.Append(nil, 0, 1)
+	if long, is := errors.AsType[*parquetfile.RowError](err); !is || long.Row != 7 || row != 0 || len(b) > 0 {
+		t.Errorf("%d bytes, row %d, %v", len(b), row, err)
+	}
+	if b, row, err = v.Append(nil, 1, 1); len(b) < length || row != 2 || err != nil {
+		t.Errorf("%d bytes, row %d, %v", len(b), row, err)
+	}
+}
+
+// TestWidths: numbers of widths that no writer makes are refused, whatever they claim.
+func TestWidths(t *testing.T) {
+	for _, f := range []field{
+		{kind: isText, dictionary: 1, indexBits: 24},
+		{kind: isText, dictionary: 1, indexBits: 48, unsignedIndex: true},
+		{kind: isInt, dictionary: noDictionary, bits: 24},
+		{kind: isFloat, dictionary: noDictionary},
+		{kind: isDate, dictionary: noDictionary, unit: -1, bits: 64},
+	} {
+		f.name = "x"
+		if _, err := (&Reader{fields: []*field{&f}}).Column("x"); err == nil {
+			t.Errorf("%+v is read", f)
+		}
+	}
+	// A precision of -1, and a unit of -1: the table says that it has no fields but that one.
+	for _, of := range []kind{isFloat, isDate} {
+		inner := []byte{6, 0, 6, 0, 4, 0, 0, 0, 8, 0, 0, 0, 255, 255, 0, 0}
+		b := &flat{bytes: inner, tables: 10}
+		f := &field{kind: of, dictionary: noDictionary}
+		f.measure(table{b, 8})
+		if b.isBad || f.isScalar() {
+			t.Errorf("%+v is read, or the test is bad (%v)", f, b.isBad)
+		}
+	}
+}
+
 // TestCut: of a file that is cut short the rows before the cut are read, and what comes behind is an error, unless it is cut between two batches.
 func TestCut(t *testing.T) {
 	want, columns := wanted(t)

@@ -16,14 +16,14 @@ type batch struct {
 	table     table  // the RecordBatch
 	body, end int64  // of the stored body
 	whole     []byte // the body, if it was read
-	held      int64  // bytes of memory that its buffers take so far
+	held      int64  // bytes of memory that its buffers and the dictionaries take so far
 	first     map[*field]int
 	views     map[*field]int // how many further buffers a view has
 }
 
 // open begins to read the buffers of a batch whose body begins there.
 func (r *Reader) open(t table, body, length int64) (*batch, error) {
-	b := &batch{reader: r, table: t, body: body, end: body + length}
+	b := &batch{reader: r, table: t, body: body, end: body + length, held: r.held}
 	if length > r.size-body {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -183,7 +183,6 @@ func (b *batch) values(f *field, rows int64) (*values, error) {
 		}
 		return content
 	}
-	const mostRows = 1 << 50
 	if rows < 0 || rows > mostRows {
 		return nil, errMetadata
 	}

@@ -21,8 +21,12 @@ const (
 	StreamMagic = "\xff\xff\xff\xff"
 )
 
-// mostMetadata is the length of the longest metadata of a message, in bytes.
-const mostMetadata = 64 << 20
+const (
+	// mostMetadata is the length of the longest metadata of a message, in bytes.
+	mostMetadata = 64 << 20
+	// mostRows bounds the rows of a file.
+	mostRows = 1 << 50
+)
 
 // Reader reads the batches of a file in their order. It belongs to one goroutine.
 type Reader struct {
@@ -30,10 +34,11 @@ type Reader struct {
 	size, at     int64
 	stream       io.Closer // nil before the first read
 	in           *bufio.Reader
-	limit        int64 // bytes of memory that a batch may take; 0: any number
+	limit        int64 // bytes of memory that a batch and the dictionaries may take; 0: any number
 	isFar        bool  // bodies are read whole, from one stream
 	fields       []*field
 	dictionaries map[int64]*values
+	held         int64         // bytes of memory that the dictionaries take
 	zstd         *zstd.Decoder // nil before it is needed
 
 	batch    message // the last one
@@ -57,7 +62,7 @@ const (
 	batchMessage      = 3
 )
 
-// Open reads the schema of a file of that size. A batch may take so much memory, in bytes; 0: any amount. Of a file behind a network, for which
+// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any amount. Of a file behind a network, for which
 // isFar is set, all columns are read by one request, and else only those that are wanted.
 func Open(file storage.File, size, memory int64, isFar bool) (*Reader, error) {
 	r := &Reader{file: file, size: size, limit: memory, isFar: isFar, dictionaries: map[int64]*values{}}
@@ -171,8 +176,14 @@ func (r *Reader) next() (message, error) {
 	return m, nil
 }
 
-// Next goes on to the next batch, which [Reader.Values] reads. It returns io.EOF behind the last one. After another error nothing more can be read.
-func (r *Reader) Next() error {
+// Next goes on to the next batch, which [Reader.Values] reads, and reads the dictionaries of wanted columns on the way. It returns io.EOF behind the
+// last batch. After another error nothing more can be read.
+func (r *Reader) Next() error { return r.pass(r.readDictionary) }
+
+// Pass goes on to the next batch as Next does, and reads no dictionary: no values can be read from then on.
+func (r *Reader) Pass() error { return r.pass(func(message) error { return nil }) }
+
+func (r *Reader) pass(dictionary func(message) error) error {
 	if r.batch.header.buffer != nil {
 		if err := r.skip(r.body + r.batch.body - r.at); err != nil {
 			return err
@@ -189,13 +200,13 @@ func (r *Reader) Next() error {
 		end := r.at + m.body
 		switch m.kind {
 		case batchMessage:
-			if r.Rows = m.header.int64(0); r.Rows < 0 || m.flat.isBad {
+			if r.Rows = m.header.int64(0); r.Rows < 0 || r.Rows > mostRows-r.FirstRow || m.flat.isBad {
 				return errMetadata
 			}
 			r.batch, r.body = m, r.at
 			return nil
 		case dictionaryMessage:
-			if err := r.readDictionary(m); err != nil {
+			if err := dictionary(m); err != nil {
 				return fmt.Errorf("read a dictionary: %w", err)
 			}
 		}
@@ -205,7 +216,7 @@ func (r *Reader) Next() error {
 	}
 }
 
-// readDictionary reads the values of a dictionary that a wanted field may use.
+// readDictionary reads the values of a dictionary that a wanted field uses.
 func (r *Reader) readDictionary(m message) error {
 	id := m.header.int64(0)
 	data, isThere := m.header.table(1)
@@ -213,10 +224,15 @@ func (r *Reader) readDictionary(m message) error {
 	if !isThere || owner == nil || m.flat.isBad {
 		return errMetadata
 	}
+	if !owner.isWanted {
+		return nil
+	}
 	plain := *owner
 	plain.dictionary = noDictionary
-	if !plain.isScalar() {
-		return nil // no column that is read has it
+	earlier, isMore := r.dictionaries[id], m.header.int8(2) != 0
+	if earlier != nil && !isMore {
+		delete(r.dictionaries, id)
+		r.held -= earlier.held
 	}
 	b, err := r.open(data, r.at, m.body)
 	if err == nil {
@@ -229,33 +245,33 @@ func (r *Reader) readDictionary(m message) error {
 	if err != nil {
 		return err
 	}
-	if earlier := r.dictionaries[id]; earlier != nil && m.header.int8(2) != 0 {
+	r.held, read.held = b.held, b.held-r.held
+	if earlier != nil && isMore {
 		read.before = earlier
 		if read.rows += earlier.rows; earlier.depth == mostDepth*mostDepth {
 			return errors.New("it comes in too many pieces")
 		}
-		read.depth = earlier.depth + 1
+		read.depth, read.held = earlier.depth+1, read.held+earlier.held
 	}
 	r.dictionaries[id] = read
 	return nil
 }
 
-// ownerOf returns a field that has a dictionary.
-func ownerOf(fields []*field, id int64) *field {
+// ownerOf returns a field that has a dictionary: a wanted one, if several share it.
+func ownerOf(fields []*field, id int64) (owner *field) {
 	for _, f := range fields {
-		if f.dictionary == id {
-			return f
-		}
-		if inner := ownerOf(f.children, id); inner != nil {
-			return inner
+		for _, found := range []*field{f, ownerOf(f.children, id)} {
+			if found != nil && found.dictionary == id && (owner == nil || found.isWanted) {
+				owner = found
+			}
 		}
 	}
-	return nil
+	return owner
 }
 
 // BatchError says that a batch takes more memory than it may.
 type BatchError struct {
-	// Bytes is what the wanted columns take at least, Limit what they may take.
+	// Bytes is what the wanted columns and their dictionaries take at least, Limit what they may take.
 	Bytes, Limit int64
 }
 

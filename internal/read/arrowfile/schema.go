@@ -12,31 +12,30 @@ import (
 type kind int
 
 const (
-	isNull            kind  = 1
-	isInt             kind  = 2
-	isFloat           kind  = 3
-	isBinary          kind  = 4
-	isText            kind  = 5
-	isBool            kind  = 6
-	isDate            kind  = 8
-	isTimestamp       kind  = 10
-	isList            kind  = 12
-	isStruct          kind  = 13
-	isUnion           kind  = 14
-	isFixedList       kind  = 16
-	isMap             kind  = 17
-	isLargeBinary     kind  = 19
-	isLargeText       kind  = 20
-	isLargeList       kind  = 21
-	isRunEndEncoded   kind  = 22
-	isBinaryView      kind  = 23
-	isTextView        kind  = 24
-	isListView        kind  = 25
-	isLargeListView   kind  = 26
-	newest                  = isLargeListView
-	mostDepth               = 32 // of fields in fields
-	noDictionary      int64 = -1
-	smallestIndexBits       = 8
+	isNull          kind  = 1
+	isInt           kind  = 2
+	isFloat         kind  = 3
+	isBinary        kind  = 4
+	isText          kind  = 5
+	isBool          kind  = 6
+	isDate          kind  = 8
+	isTimestamp     kind  = 10
+	isList          kind  = 12
+	isStruct        kind  = 13
+	isUnion         kind  = 14
+	isFixedList     kind  = 16
+	isMap           kind  = 17
+	isLargeBinary   kind  = 19
+	isLargeText     kind  = 20
+	isLargeList     kind  = 21
+	isRunEndEncoded kind  = 22
+	isBinaryView    kind  = 23
+	isTextView      kind  = 24
+	isListView      kind  = 25
+	isLargeListView kind  = 26
+	newest                = isLargeListView
+	mostDepth             = 32 // of fields in fields
+	noDictionary    int64 = -1
 )
 
 // field is a field of a schema.
@@ -53,7 +52,11 @@ type field struct {
 	dictionary    int64 // its number; noDictionary for none
 	indexBits     int
 	unsignedIndex bool
+	isWanted      bool // [Reader.Column] was asked for it
 }
+
+// isWidth reports whether a whole number may have so many bits.
+func isWidth(bits int) bool { return slices.Contains([]int{8, 16, 32, 64}, bits) }
 
 // fieldsOf reads the fields of a table, in the vector of that number.
 func fieldsOf(t table, number, depth int) (fields []*field, err error) {
@@ -76,21 +79,7 @@ func fieldsOf(t table, number, depth int) (fields []*field, err error) {
 func fieldOf(t table, depth int) (*field, error) {
 	f := &field{name: t.text(0), kind: kind(t.int8(2)), dictionary: noDictionary}
 	of, _ := t.table(3)
-	switch f.kind {
-	case isInt:
-		f.bits, f.unsigned = of.int32(0), of.int8(1) == 0
-	case isFloat:
-		f.bits = 16 << of.int16(0, 0)
-	case isDate:
-		f.unit = of.int16(0, 1)
-		f.bits = 32 << f.unit
-	case isTimestamp:
-		f.unit, f.bits = of.int16(0, 0), 64
-	case isUnion:
-		f.isDense = of.int16(0, 0) == 1
-	case isFixedList:
-		f.size = of.int32(0)
-	}
+	f.measure(of)
 	if encoding, isEncoded := t.table(4); isEncoded {
 		index, _ := encoding.table(1)
 		f.dictionary, f.indexBits, f.unsignedIndex = encoding.int64(0), 32, false
@@ -106,6 +95,27 @@ func fieldOf(t table, depth int) (*field, error) {
 	return f, err
 }
 
+// measure reads how wide the values of a field are. A width that no writer makes is none.
+func (f *field) measure(of table) {
+	switch f.kind {
+	case isInt:
+		f.bits, f.unsigned = of.int32(0), of.int8(1) == 0
+	case isFloat:
+		if precision := of.int16(0, 0); precision >= 0 && precision <= 2 {
+			f.bits = 16 << precision
+		}
+	case isDate:
+		f.unit = of.int16(0, 1)
+		f.bits = 32 << (f.unit & 1)
+	case isTimestamp:
+		f.unit, f.bits = of.int16(0, 0), 64
+	case isUnion:
+		f.isDense = of.int16(0, 0) == 1
+	case isFixedList:
+		f.size = of.int32(0)
+	}
+}
+
 func (f *field) isList() bool {
 	return slices.Contains([]kind{isList, isLargeList, isFixedList}, f.kind) && f.dictionary == noDictionary
 }
@@ -116,7 +126,7 @@ func (f *field) isScalar() bool {
 	case isText, isLargeText, isTextView, isBinary, isLargeBinary, isBinaryView, isBool:
 		return true
 	case isInt:
-		return slices.Contains([]int{8, 16, 32, 64}, f.bits)
+		return isWidth(f.bits)
 	case isFloat:
 		return f.bits == 32 || f.bits == 64
 	case isDate:
@@ -165,7 +175,7 @@ func (r *Reader) Column(path string) (Column, error) {
 		i := slices.IndexFunc(fields, func(f *field) bool { return f.name == rest })
 		if i >= 0 && (fields[i].kind != isStruct || fields[i].dictionary != noDictionary) {
 			c.leaf = fields[i]
-			return c, c.check(path)
+			return c, c.want(path)
 		}
 		i = slices.IndexFunc(fields, func(f *field) bool { return f.kind == isStruct && strings.HasPrefix(rest, f.name+".") })
 		if i < 0 {
@@ -185,15 +195,16 @@ func (c Column) IsList() (isList, areNumbers bool) {
 	return isList, areNumbers
 }
 
-// check refuses a column whose values are not read.
-func (c Column) check(path string) error {
+// want notes that a column is wanted. It refuses one whose values are not read.
+func (c Column) want(path string) error {
 	value := c.leaf
 	if value.isList() {
 		value = value.children[0]
 	}
-	if !value.isScalar() || value.dictionary != noDictionary && (value.indexBits < smallestIndexBits || value.indexBits > 64) {
+	if !value.isScalar() || value.dictionary != noDictionary && !isWidth(value.indexBits) {
 		return &parquetfile.FileError{Reason: fmt.Sprintf("field %.64q has values of a type that is not read: make texts or numbers of them", path)}
 	}
+	value.isWanted = true
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"mirrorbeam/internal/read/parquetfile"
 )
 
 // errBuffer says that a buffer is not what the metadata says.
@@ -25,6 +27,7 @@ type values struct {
 	dictionary *values  // data are indexes in it
 	before     *values  // the earlier part of a dictionary
 	depth      int
+	held       int64 // bytes of memory that a dictionary takes, with its earlier parts
 }
 
 // offsetBytes returns the width of the offsets of a field, 0 if it has none.
@@ -63,8 +66,9 @@ func (v *values) stretch(row, most int64) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// appendCell appends the values of a row to b, as a row of package parquetfile has them: their number, and each with its length before it.
-func (v *values) appendCell(b []byte, row int64) ([]byte, error) {
+// appendCell appends the values of a row to b, as a row of package parquetfile has them: their number, and each with its length before it. A list
+// of more than most bytes is a *[parquetfile.RowError]: few of a file may stand for very many, by a dictionary.
+func (v *values) appendCell(b []byte, row, most int64) ([]byte, error) {
 	if !v.isThere(row) {
 		return append(b, 0), nil
 	}
@@ -83,6 +87,7 @@ func (v *values) appendCell(b []byte, row int64) ([]byte, error) {
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(count))
+	begin := len(b)
 	var scratch [40]byte
 	for i := from; i < to; i++ {
 		if !of.isThere(i) {
@@ -91,6 +96,9 @@ func (v *values) appendCell(b []byte, row int64) ([]byte, error) {
 		value, err := of.value(scratch[:0], i)
 		if err != nil {
 			return b, err
+		}
+		if length := int64(len(b)-begin) + int64(len(value)); v.field.isList() && length > most {
+			return b, &parquetfile.RowError{Bytes: length, Limit: most}
 		}
 		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
 	}
@@ -215,9 +223,10 @@ func appendTime(b []byte, n int64, unit int) []byte {
 
 // Values are the wanted columns of a batch.
 type Values struct {
-	columns [][]*values // each with the structs around it
-	first   int64
-	rows    int64
+	columns  [][]*values // each with the structs around it
+	first    int64
+	rows     int64
+	mostList int64 // bytes that the values of a list may have
 }
 
 // Values reads columns of the batch. A *[BatchError] says that they take too much memory. An error about the content, see [IsDamage], leaves the
@@ -230,7 +239,10 @@ func (r *Reader) Values(columns []Column) (*Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := &Values{first: r.FirstRow, rows: r.Rows}
+	read := &Values{first: r.FirstRow, rows: r.Rows, mostList: math.MaxInt64}
+	if r.limit > 0 {
+		read.mostList = r.limit / 3 // they are there twice, and once more while they grow
+	}
 	for _, c := range columns {
 		var chain []*values
 		for _, f := range append(slices.Clone(c.structs), c.leaf) {
@@ -246,13 +258,18 @@ func (r *Reader) Values(columns []Column) (*Values, error) {
 }
 
 // Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes or all. Package parquetfile takes
-// them apart. It returns the number of the row that comes next.
+// them apart. It returns the number of the row that comes next. A *[parquetfile.RowError] says that this row is too long, and that the one after it
+// can be read.
 func (v *Values) Append(buffer []byte, row int64, atLeast int) ([]byte, int64, error) {
 	for begin := len(buffer); row < v.rows && len(buffer)-begin < atLeast; row++ {
 		next := binary.AppendUvarint(buffer, uint64(v.first+row))
 		for _, chain := range v.columns {
 			var err error
-			if next, err = appendChain(next, chain, row); err != nil {
+			next, err = appendChain(next, chain, row, v.mostList)
+			if long, isLong := errors.AsType[*parquetfile.RowError](err); isLong {
+				long.Row = v.first + row
+			}
+			if err != nil {
 				return buffer, row, err
 			}
 		}
@@ -261,13 +278,13 @@ func (v *Values) Append(buffer []byte, row int64, atLeast int) ([]byte, int64, e
 	return buffer, row, nil
 }
 
-func appendChain(b []byte, chain []*values, row int64) ([]byte, error) {
+func appendChain(b []byte, chain []*values, row, most int64) ([]byte, error) {
 	for _, around := range chain[:len(chain)-1] {
 		if !around.isThere(row) {
 			return append(b, 0), nil
 		}
 	}
-	return chain[len(chain)-1].appendCell(b, row)
+	return chain[len(chain)-1].appendCell(b, row, most)
 }
 
 // Rows returns how many rows there are.

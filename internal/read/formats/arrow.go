@@ -109,7 +109,7 @@ func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) 
 	}
 	parts := []corpus.Part{{}}
 	for {
-		err := a.Next()
+		err := a.Pass()
 		if err == io.EOF && len(parts) > 1 {
 			return append(parts, corpus.Part{Start: a.FirstRow}), nil
 		}
@@ -164,18 +164,14 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 			continue
 		}
 		data, next, err := s.batch.Append(buffer[:0], s.row, corpus.BatchBytes)
-		if s.row = next; len(data) > 0 {
-			b.Data = data
-			for number, row := range parquetfile.Stretches(data, len(s.file.columns)) {
-				b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
-			}
-			if s.limits.Expand != nil {
-				err = s.limits.Expand(int64(len(data)))
-			}
-			if err == nil && len(data) > corpus.LongLine && s.limits.Hold != nil {
-				err = s.limits.Hold()
-			}
-			return b, err
+		s.row = next
+		if len(data) > 0 { // a fault comes again behind these rows
+			return s.rows(b, data)
+		}
+		if long, isLong := errors.AsType[*parquetfile.RowError](err); isLong {
+			s.row++
+			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
+			return b, nil
 		}
 		if err != nil {
 			b.Rejects = []corpus.Reject{s.lost(s.file.FirstRow+next, s.file.Rows-next, err)}
@@ -186,6 +182,23 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 	}
 	return b, s.input.End(s.file.handle)
+}
+
+// rows puts rows into a batch, counts them, and waits for the right to hold a long one.
+func (s *arrowSource) rows(b corpus.Batch, data []byte) (corpus.Batch, error) {
+	b.Data = data
+	for number, row := range parquetfile.Stretches(data, len(s.file.columns)) {
+		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
+	}
+	if s.limits.Expand != nil {
+		if err := s.limits.Expand(int64(len(data))); err != nil {
+			return b, err
+		}
+	}
+	if len(data) > corpus.LongLine && s.limits.Hold != nil {
+		return b, s.limits.Hold()
+	}
+	return b, nil
 }
 
 // advance reads the next batch of the stretch. A reject stands for one that cannot be read.

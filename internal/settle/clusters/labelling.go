@@ -58,7 +58,7 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
 		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
 	} {
-		d.Into = work.OutputShards(p.Counts)
+		d.Into, d.Enough = work.OutputShards(p.Counts), work.FewTasks
 		if err := p.Deliver(d, runs); err != nil {
 			return err
 		}

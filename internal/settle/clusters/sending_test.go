@@ -119,14 +119,7 @@ func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, outcomes 
 	}
 	do := tasks
 	if joined {
-		do = nil
-		for _, task := range tasks {
-			if n := len(do); n > 0 && do[n-1].Step == task.Step {
-				do[n-1].Also = append(do[n-1].Also, task.Number)
-			} else {
-				do = append(do, task)
-			}
-		}
+		do = worktest.Joined(tasks)
 	}
 	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, do, sending.Task))...), tasks
 }

@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/sketch"
@@ -157,15 +158,35 @@ func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) er
 
 // occurrence is what is known of a passage.
 type occurrence struct {
-	first records.Place
-	last  records.Place // that was counted
-	count int64
+	passage sketch.Run
+	first   records.Place
+	last    records.Place // that was counted
+	count   int64
+}
+
+// occurrences holds what is known of passages. A passage has the number of its hash, or of one behind it if others have the same.
+type occurrences struct {
+	numbers graphs.Numbering[uint32]
+	all     []occurrence // by number
+}
+
+// see returns what is known of a passage, and whether it is new: then its first place is noted.
+func (o *occurrences) see(passage sketch.Run, at records.Place) (of *occurrence, isNew bool) {
+	for hash := passage.Hash; ; hash++ {
+		number, isNew := o.numbers.Add(hash)
+		if isNew {
+			o.all = append(o.all, occurrence{passage, at, at, 1})
+		}
+		if of = &o.all[number]; of.passage == passage {
+			return of, isNew
+		}
+	}
 }
 
 // part finds what stood before among a part of the passages, by their hashes.
 func (f *finder) part(part uint64) error {
-	expected, units := f.seen.again/int(f.parts)+1, f.Rule.units()
-	known, all := make(map[sketch.Run]int32, expected), make([]occurrence, 0, expected)
+	units := f.Rule.units()
+	known := occurrences{all: make([]occurrence, 0, f.seen.again/int(f.parts)+1)}
 	isOf := func(passage sketch.Run) bool {
 		return f.seen.hasAgain(passage.Hash) && passage.Hash%f.parts == part
 	}
@@ -181,13 +202,10 @@ func (f *finder) part(part uint64) error {
 		if !isOf(passage) {
 			return nil
 		}
-		number, isKnown := known[passage]
-		if !isKnown {
-			known[passage] = int32(len(all))
-			all = append(all, occurrence{at, at, 1})
+		of, isNew := known.see(passage, at)
+		if isNew {
 			return nil
 		}
-		of := &all[number]
 		if at.ClearOf(of.last, units) {
 			of.last = at
 			of.count++
@@ -201,10 +219,13 @@ func (f *finder) part(part uint64) error {
 		return err
 	}
 	return f.each(func(at records.Place, passage sketch.Run) error {
-		if !isOf(passage) || all[known[passage]].count < f.Rule.Copies {
+		if !isOf(passage) {
 			return nil
 		}
-		return repeat(at, &all[known[passage]])
+		if of, _ := known.see(passage, at); of.count >= f.Rule.Copies {
+			return repeat(at, of)
+		}
+		return nil
 	})
 }
 
@@ -219,7 +240,7 @@ type sieve struct {
 // newSieve returns a sieve for a number of hashes.
 func newSieve(hashes int64) *sieve {
 	bits := uint64(64)
-	for bits < 4*uint64(hashes) {
+	for bits < 8*uint64(hashes) {
 		bits *= 2
 	}
 	return &sieve{mask: bits - 1, once: make([]uint64, bits/64), twice: make([]uint64, bits/64)}

@@ -266,3 +266,18 @@ func TestFewRows(t *testing.T) {
 		}
 	}
 }
+
+// TestOccurrences: passages are told apart that have 64 bits in common, or those of a neighbour, in whatever order they come again.
+func TestOccurrences(t *testing.T) {
+	passages := []sketch.Run{{Hash: 7, Check: 1}, {Hash: 7, Check: 2}, {Hash: 8, Check: 1}, {Hash: 7, Check: 3}, {Hash: 9, Check: 1}, {Hash: 1<<64 - 1, Check: 1}, {Hash: 1<<64 - 1, Check: 2}, {Hash: 0, Check: 1}}
+	var known occurrences
+	for round := range 3 {
+		for i := range passages {
+			n := (i + round*3) % len(passages)
+			at := records.Place{Ref: docref.Ref(round), At: int64(n)}
+			if of, isNew := known.see(passages[n], at); isNew != (round == 0) || of.passage != passages[n] || of.first != (records.Place{At: int64(n)}) {
+				t.Errorf("round %d: %+v is known as %+v, new: %v", round, passages[n], of, isNew)
+			}
+		}
+	}
+}

@@ -58,7 +58,7 @@ func OfTask(c *job.Config, err error) error {
 	switch told.Kind {
 	case work.InputFault:
 		kind = Input
-	case work.StorageFault:
+	case work.StorageFault, work.DamageFault:
 		kind = Storage
 	}
 	return explain(c, kind, told, errors.New(told.Text))

@@ -313,10 +313,10 @@ func clearBucketTemp(s storage.Storage, parent, output string) error {
 	return nil
 }
 
-// close removes the folder, unless it is needed, and gives the lease back. If it cannot remove some files, the next run
-// does, which sees that the lease has ended.
+// close removes the folder, unless it is needed, and gives the lease back.
 func (t *bucketTemp) close(isNeeded bool) {
-	if isNeeded || removeAll(t.storage, t.folder) == nil {
-		_ = t.lease.Release()
+	if !isNeeded {
+		_ = removeAll(t.storage, t.folder) // if it leaves some files, the next run finds them without a lease, and removes them
 	}
+	_ = t.lease.Release()
 }

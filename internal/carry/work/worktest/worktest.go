@@ -61,11 +61,11 @@ func Catalog(t testing.TB, paths ...string) string {
 			kinds = append(kinds, piece.Kind)
 		}
 	}
-	catalog, _, err := runfile.WriteCatalog(t.TempDir(), paths, kinds, nil)
+	catalog, err := runfile.WriteCatalog(t.TempDir(), paths, kinds, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog
+	return catalog.Path
 }
 
 // Tasks returns the tasks that a delivery makes of run files.
@@ -75,6 +75,18 @@ func Tasks(t testing.TB, runs work.Runs, d work.Delivery, paths ...string) (task
 		t.Fatal(err)
 	}
 	return tasks
+}
+
+// Joined returns tasks that each do all shards of some tasks of one step, one after the other.
+func Joined(tasks []work.Task) (joined []work.Task) {
+	for _, task := range tasks {
+		if n := len(joined); n > 0 && joined[n-1].Step == task.Step {
+			joined[n-1].Also = append(joined[n-1].Also, task.Number)
+		} else {
+			joined = append(joined, task)
+		}
+	}
+	return joined
 }
 
 // Do does tasks and returns their outcomes.
