@@ -46,6 +46,8 @@ type Measure struct {
 	MaxDocument ByteSize `json:"max_document"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0: no limit. More make the job fail.
 	MaxExpanded ByteSize `json:"max_expanded,omitempty"`
+	// TextFormat says how texts in fields of records are written.
+	TextFormat webtext.Form `json:"text_format,omitempty"`
 	// HTMLText says which text of web pages is read.
 	HTMLText webtext.Mode `json:"html_text,omitempty"`
 	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.
@@ -210,7 +212,7 @@ const autoEmit = "auto"
 func Default() Config {
 	return Config{
 		Measure: Measure{
-			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, HTMLText: webtext.All, MaxRejects: -1,
+			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, TextFormat: webtext.Plain, HTMLText: webtext.All, MaxRejects: -1,
 			Tokens: sketch.ScriptTokens, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
 			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
 		},

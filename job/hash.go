@@ -18,7 +18,7 @@ import (
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text", "delimiter", "encoding",
+		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "encoding",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
@@ -147,6 +147,9 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
+	}
+	if choices.TextFormat == webtext.Plain {
+		choices.TextFormat = ""
 	}
 	if choices.SketchSize == documents.UsualSmallest {
 		choices.SketchSize = 0

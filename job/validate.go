@@ -120,6 +120,7 @@ func (c *Config) checkInput(check checker) {
 	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
 		check(known, "{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le", c.Encoding)
 	}
+	check(c.TextFormat == webtext.Plain || c.TextFormat == webtext.HTML, "{text_format} %s: must be plain or html", c.TextFormat)
 	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)

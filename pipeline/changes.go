@@ -142,7 +142,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
 		return f, err
 	}
-	if hasComparedAll(*result) && r.Config.Scorer().HasClusters && r.Config.CommonLaw().IsOff() {
+	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
 		f.names.Verdicts = names.Verdicts
 		f.similar = int64(len(now.Verdicts))
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)

@@ -43,8 +43,12 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
 		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups})...)
 	}
-	gathered := Gather(s, job, groups, narrowed)
-	edges := Score(s, job, narrowed, gathered)
+	scored := narrowed
+	if job.Index.IsStripped {
+		scored = sketches // which have the common shingles apart
+	}
+	gathered := Gather(s, job, groups, scored)
+	edges := Score(s, job, scored, gathered)
 	outcomes = append(outcomes, narrowed, groups, gathered, edges)
 	if job.auditSample() > 0 {
 		audited := sketches

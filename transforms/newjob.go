@@ -33,7 +33,9 @@ type Extent struct {
 	Units, Verdicts string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
-	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
+	// Paired is as in [methods.Parameters].
+	Paired string
+	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Paired.
 	Narrows bool
 	// DistinctIDs is as in [methods.Parameters].
 	DistinctIDs bool
@@ -53,11 +55,11 @@ const passageBytes = 128
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
 	fingerprinting := NewFingerprinting(config, e)
-	isWhole := comparesWhole(fingerprinting.Kept, scorer)
-	if isWhole && config.State != "" {
+	isWhole, isStripped := comparesWhole(fingerprinting.Kept, scorer), !config.CommonLaw().IsOff()
+	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance); parameters.Narrowed {
+	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance && !isStripped); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	return &Job{
@@ -74,7 +76,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		Layout:       config.Layout,
-		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
+		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
 		Sites: mirrors.Judging{Limits: config.Limits()},
 	}
@@ -111,7 +113,7 @@ func newParameters(config *job.Config, e Extent) methods.Parameters {
 		Shards: sizing.Shards, CountBytes: sizing.CountBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.Verdicts), DistinctIDs: e.DistinctIDs,
+		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs,
 	}
 }
 

@@ -179,6 +179,8 @@ func measureFlags(c *job.Measure) []settingFlag {
 		`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`)
 	l.add("feature-weight", &c.FeatureWeight, "N", 0,
 		"Compare features and texts: the features of --features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text.")
+	l.add("text-format", &c.TextFormat, "HOW", 0,
+		"How the text in a field of a record is written: plain, or html (a web page; its text is taken as of files that are pages).")
 	l.add("html-text", &c.HTMLText, "WHICH", 0,
 		"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).")
 	l.add("max-document", &c.MaxDocument, "SIZE", 0,

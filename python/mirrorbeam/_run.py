@@ -24,6 +24,7 @@ def run(
     text_field: Text | None = None,
     features: Text | None = None,
     feature_weight: int | str | None = None,
+    text_format: Text | None = None,
     html_text: Text | None = None,
     max_document: int | str | None = None,
     max_expanded: int | str | None = None,
@@ -120,6 +121,7 @@ def run(
       text_field: Field of a record that holds its text, such as text or content.body (default "text").
       features: Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.
       feature_weight: Compare features and texts: the features of features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text (default 0).
+      text_format: How the text in a field of a record is written: plain, or html (a web page; its text is taken as of files that are pages) (default "plain").
       html_text: Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links) (default "all").
       max_document: Longest text; longer ones are rejects. So are documents that become too much for memory, however short they are (default 67108864).
       max_expanded: Fail if all compressed files together expand to more than this; 0: no limit (default 0).
@@ -200,6 +202,7 @@ def run(
         "text_field": text_field,
         "features": features,
         "feature_weight": feature_weight,
+        "text_format": text_format,
         "html_text": html_text,
         "max_document": max_document,
         "max_expanded": max_expanded,

@@ -133,7 +133,7 @@ func (b *builder) alertRemoved() {
 	}
 }
 
-// numbered returns a number with the form of a verb that it takes.
+// numbered returns a number with the form of a noun or a verb that it takes.
 func numbered(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -31,6 +31,8 @@ type Reading struct {
 	DocumentBytes int64 `json:",omitempty"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an error.
 	MaxExpanded int64 `json:",omitempty"`
+	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
+	TextForm webtext.Form `json:",omitempty"`
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// Delimiter and Charset are as in [corpus.Wanted].
@@ -64,7 +66,7 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 // Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
-		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
+		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
 		Delimiter: r.Delimiter, Charset: r.Charset,
 	}
 }

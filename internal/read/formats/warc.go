@@ -125,7 +125,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
-// url, [PasswordInput], [Language], [Markup] and [Canonical].
+// url, [PasswordInput], [Language], [Markup], [Canonical] and [TitleWords].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -145,6 +145,8 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			value = languageValue(r.Payload, r.Languages)
 		case Markup:
 			value = markupValue(r.Payload)
+		case TitleWords:
+			value = webtext.TitleWords(r.Payload)
 		case Canonical:
 			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
 				value = destination(r)
@@ -204,6 +206,8 @@ const (
 	Language = "language"
 	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
 	Canonical = "canonical"
+	// TitleWords is the title of the page without its numbers.
+	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
 )
