@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -112,7 +113,8 @@ func (r *run) assign(splitBytes int64) error {
 	if !r.Config.CommonLaw().IsOff() {
 		s.sketches += " common " + r.Config.Common // another law, another list
 	}
-	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
+	lacksCaptures := !s.Last.HasCaptures && slices.ContainsFunc(s.Last.Files, func(f state.File) bool { return f.Format == corpus.WARC })
+	if s.Last.Number > 0 && !r.Config.Rebuild && (s.sketches != s.Last.Sketches || lacksCaptures) {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }

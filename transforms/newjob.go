@@ -39,6 +39,8 @@ type Extent struct {
 	Narrows bool
 	// DistinctIDs is as in [methods.Parameters].
 	DistinctIDs bool
+	// HaveURLs says that web archives are among the files.
+	HaveURLs bool
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
 	FreshBytes int64
 }
@@ -68,10 +70,10 @@ func NewJob(config *job.Config, e Extent) *Job {
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
-			Files: write.Files{Format: config.OutputFormat},
+			Files: write.Files{Format: config.OutputFormat, HaveURLs: e.HaveURLs},
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
+			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},

@@ -252,6 +252,7 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	n.builder.Add(sketchblock.Document{
 		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Standing: block.Standing(i), Scope: block.Scope(i),
 		Side: block.Side(i), Source: block.Source(i), IsSettled: !isKeyed, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
+		Capture: block.Capture(i),
 	})
 	if n.builder.Len() == blockDocuments {
 		return n.write()
