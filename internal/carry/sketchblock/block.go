@@ -349,8 +349,8 @@ func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
 // IsSettled reports whether all pairs of document i are known.
 func (b *Block) IsSettled(i int) bool { return hashAt(b.settled, i) != 0 }
 
-// SimHashDigest returns a digest of the SimHash fingerprint of document i; of a document without shingles, which has none, that of
-// its bytes.
+// SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
+// none, and gets the digest of its bytes.
 func (b *Block) SimHashDigest(i int) digest.Digest {
 	if b.Size(i) == 0 {
 		return b.Digest(i)
