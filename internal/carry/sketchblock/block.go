@@ -378,7 +378,7 @@ func (b *Block) Capture(i int) []byte {
 	return part(b.captures, b.captureEnds, i)
 }
 
-// part returns the bytes of document i, given where those of each document end.
+// part returns the bytes of document i, given where the bytes of each document end.
 func part(of, ends []byte, i int) []byte {
 	start := uint32(0)
 	if i > 0 {
