@@ -38,7 +38,7 @@ type Findings struct {
 	Alike Most `json:",omitempty"`
 	// Unnamed is the number of documents that were read and have no id.
 	Unnamed int64 `json:",omitempty"`
-	// SharedIDs is the number of ids that several documents have, those of the reference included.
+	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`

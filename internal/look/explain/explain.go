@@ -60,7 +60,7 @@ type Document struct {
 	Cluster string `json:"cluster,omitempty"`
 	Size    int    `json:"size,omitempty"`
 	// Removed says that it is removed, and KeptID which document is kept for it, empty where that is not known. Similarity is
-	// that of the two.
+	// how similar the two are.
 	Removed    bool    `json:"removed"`
 	KeptID     string  `json:"kept_id,omitempty"`
 	Similarity float64 `json:"similarity,omitempty"`

@@ -84,7 +84,7 @@ func (s *Shard) chooseForReference() {
 	}
 }
 
-// dropClusters removes all documents of clusters but those of the reference. Each is assigned to the document that it is most like: of its
+// dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
 	s.isDropped = true

@@ -204,7 +204,7 @@ type Drop string
 const (
 	// Copies: the ones that are like a kept document. One document at least stays of each cluster. An empty Drop says the same.
 	Copies Drop = "copies"
-	// Clusters: all documents of each cluster but those of a reference.
+	// Clusters: all documents of each cluster. The documents of a reference stay.
 	Clusters Drop = "clusters"
 	// Reference: the ones that are like a document of a reference.
 	Reference Drop = "reference"
