@@ -276,10 +276,7 @@ func newRows[T any](dir string, file File, format Format, names Names, of parque
 	}
 	r := &Rows[T]{file: w, names: names}
 	if format == Parquet {
-		if names == Integers {
-			of.Integers = nameColumns(reflect.TypeFor[T]())
-		}
-		r.columns = parquetfile.NewWriter[T](w, of)
+		r.columns = parquetfile.NewWriter[T](w, names.of(of, reflect.TypeFor[T]()))
 	}
 	return r, nil
 }

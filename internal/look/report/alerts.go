@@ -121,7 +121,7 @@ func (b *builder) alertRemoved() {
 	}
 	loose, example := 0, Cluster{}
 	for _, c := range f.Clusters {
-		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) {
+		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) && f.Run.Drop != string(keep.Reference) {
 			if loose++; c.Size > example.Size {
 				example = c
 			}

@@ -125,6 +125,8 @@ type Wanted struct {
 	Charset string
 	// Delimiter is the byte between the fields of CSV; 0: the one that the first record shows.
 	Delimiter byte
+	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
+	TextForm webtext.Form
 	// PageText says which text of a web page is wanted.
 	PageText webtext.Mode
 	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to

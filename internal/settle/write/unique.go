@@ -143,7 +143,7 @@ func (c *copier) begin(number int, input *corpus.File) error {
 	}
 	inputs := c.layout.Inputs
 	references := inputs.References()
-	files := Files{c.Partial, output.Format(input.Ending())}
+	files := Files{Partial: c.Partial, Format: output.Format(input.Ending())}
 	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
 	if c.Layout == output.Tree {
 		file.Name = output.TreeName(c.writes(), input.CopyName())
