@@ -153,6 +153,8 @@ type Config struct {
 	SourceField string `json:"source_field,omitempty"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
+	// Drop says which documents of clusters are removed; empty stands for copies.
+	Drop keep.Drop `json:"drop,omitempty"`
 
 	Trimming
 	Mirroring
@@ -216,13 +218,16 @@ func Default() Config {
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component,
+		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component, Drop: keep.Copies,
 		Trimming: Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
 			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,
 		},
 	}
 }
+
+// Rule returns what makes a cluster, and what is removed of it.
+func (c *Config) Rule() keep.Rule { return keep.Rule{Split: c.Split, Drop: c.Drop} }
 
 // Give marks settings as chosen, by their names in JSON such as "max_document". A setting that differs from [Default]
 // counts as chosen without a mark. The mark is for a setting that was set to its default on purpose: where other

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/webtext"
+	"mirrorbeam/internal/settle/keep"
 )
 
 // Every setting stands in one of three lists, by its name in JSON.
@@ -24,7 +25,7 @@ var (
 	// repeated here.
 	resultSettings = []string{
 		"similarity", "excerpt", "passage", "rarity", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows",
-		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "output_format",
+		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "drop", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
@@ -152,6 +153,9 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	}
 	if choices.SketchSize == documents.UsualSmallest {
 		choices.SketchSize = 0
+	}
+	if choices.Drop == keep.Copies {
+		choices.Drop = ""
 	}
 	if choices.Common == common.Off {
 		choices.Common = ""

@@ -94,6 +94,8 @@ func jobFlags(c *job.Config) []settingFlag {
 		"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).")
 	l.add("split", &c.Split, "HOW", 0,
 		"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).")
+	l.add("drop", &c.Drop, "WHAT", 0,
+		"What goes of clusters: copies (documents that are like a kept one), clusters (all their documents, so that only what nothing is like stays) or reference (only documents that are like one of --reference: copies within the input stay).")
 	l.group = "Passages"
 	l.add("passage-words", &c.PassageWords, "N", 0,
 		"With --emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays.")

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -334,6 +335,12 @@ type Record struct {
 	// PassedOver says why the record is no document where none was to be expected, such as "request" in a web archive; empty
 	// otherwise.
 	PassedOver string
+}
+
+// CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is not known.
+func CaptureOf(r *corpus.Record) (url, date string) {
+	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date))
+	return at.URL, at.Date
 }
 
 // contentLength returns the length of the texts of a record in bytes, or the number of its

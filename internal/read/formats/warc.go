@@ -110,7 +110,7 @@ type warcDecoder struct {
 func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	record, err := d.parser.Parse(raw)
 	if err != nil {
-		return corpus.Record{}, err
+		return corpus.Record{URL: record.URL, Date: record.Date}, err
 	}
 	if record.Use != warc.Document {
 		passed := corpus.Record{}
@@ -121,7 +121,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	}
 	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record)}, nil
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record), URL: record.URL, Date: record.Date}, nil
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
