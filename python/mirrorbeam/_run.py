@@ -67,6 +67,7 @@ def run(
     source_field: Text | None = None,
     guard: Sequence[Text] | Text | None = None,
     split: Text | None = None,
+    drop: Text | None = None,
     passage_words: int | str | None = None,
     passage_unit: Text | None = None,
     passage_copies: int | str | None = None,
@@ -163,6 +164,7 @@ def run(
       source_field: Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.
       guard: Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).
       split: What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it) (default "component").
+      drop: What goes of clusters: copies (documents that are like a kept one), clusters (all their documents, so that only what nothing is like stays) or reference (only documents that are like one of reference: copies within the input stay) (default "copies").
       passage_words: With emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays (default 50).
       passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words) (default "words").
       passage_copies: Cut only passages that stand at least this many times in the corpus (default 2).
@@ -244,6 +246,7 @@ def run(
         "source_field": source_field,
         "guard": guard,
         "split": split,
+        "drop": drop,
         "passage_words": passage_words,
         "passage_unit": passage_unit,
         "passage_copies": passage_copies,
