@@ -65,7 +65,7 @@ func newFaultyPlace(t *testing.T, withState bool) *faultyPlace {
 	return p
 }
 
-// run runs a job, of which one operation fails.
+// run runs a job and lets one operation fail.
 func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	p.failing, p.fault = failing, fault
 	p.count.Store(0)
@@ -75,8 +75,7 @@ func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	return err
 }
 
-// results returns the files of the output folder without those that were not published, and without what differs from night to
-// night: the report and the changes.
+// results returns the published files of the output folder, without what differs from night to night: the report and the changes.
 func (p *faultyPlace) results() map[string]string {
 	files := allFiles(p.t, p.folder+"/out")
 	maps.DeleteFunc(files, func(name, _ string) bool {
