@@ -28,6 +28,10 @@ type result struct {
 
 // comparison runs all peers in turn over the corpora, and writes a table of each between the markers of a page.
 func (b *benchmark) comparison(ctx context.Context, folder string) error {
+	head, tail, err := around(b.page)
+	if err != nil {
+		return err
+	}
 	drivers, err := filepath.Abs("scripts/bench/peers.py")
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func (b *benchmark) comparison(ctx context.Context, folder string) error {
 		writeTable(&text, results, float64(info.Size()))
 	}
 	fmt.Fprintf(&text, "\n%s\n", machine(b.runs))
-	return between(b.page, "figures of peers", text.String())
+	return os.WriteFile(b.page, []byte(head+text.String()+tail), 0o666)
 }
 
 // compare runs the peers in turn over a corpus. What is slow runs once.
@@ -194,16 +198,17 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// between replaces what stands between two markers of a page.
-func between(page, name, text string) error {
+// around returns what stands before the figures of a page, and behind them.
+func around(page string) (head, tail string, err error) {
+	const begin, end = "<!-- figures of peers -->\n", "<!-- end of figures -->"
 	b, err := os.ReadFile(page)
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	head, rest, ok := strings.Cut(string(b), "<!-- "+name+" -->\n")
-	_, tail, also := strings.Cut(rest, "<!-- end of figures -->")
+	head, rest, ok := strings.Cut(string(b), begin)
+	_, tail, also := strings.Cut(rest, end)
 	if !ok || !also {
-		return fmt.Errorf("%s: no markers <!-- %s --> and <!-- end of figures -->", page, name)
+		return "", "", fmt.Errorf("%s has no lines %s and %s, between which the figures go", page, strings.TrimSpace(begin), end)
 	}
-	return os.WriteFile(page, []byte(head+"<!-- "+name+" -->\n"+text+"<!-- end of figures -->"+tail), 0o666)
+	return head + begin, end + tail, nil
 }

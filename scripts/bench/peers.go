@@ -80,11 +80,11 @@ type laboratory struct {
 	limit   time.Duration
 }
 
-// environment returns the variables of a peer's commands over a corpus.
-func (l *laboratory) environment(p *peer, corpus string) []string {
+// environment returns the variables of a peer's commands over a corpus in a folder. No run finds what another has cached.
+func (l *laboratory) environment(p *peer, corpus, folder string) []string {
 	path := []string{filepath.Join(l.venv(p), "bin"), filepath.Dir(l.runjob), os.Getenv("PATH")}
 	return append(os.Environ(), "PATH="+strings.Join(path, ":"), "CORPUS="+corpus, "PEERS="+l.drivers,
-		"HF_HUB_OFFLINE=1", "HF_HOME="+filepath.Join(l.scratch, "huggingface"))
+		"HF_HUB_OFFLINE=1", "HF_HOME="+filepath.Join(folder, "huggingface"))
 }
 
 func (l *laboratory) venv(p *peer) string {
@@ -135,7 +135,7 @@ func (l *laboratory) run(ctx context.Context, p *peer, corpus string, pairs *tru
 			continue
 		}
 		command := exec.CommandContext(ctx, "sh", "-c", step)
-		command.Dir, command.Env = folder, l.environment(p, corpus)
+		command.Dir, command.Env = folder, l.environment(p, corpus, folder)
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // its workers too
 		once, err := measure(command)
