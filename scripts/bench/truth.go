@@ -15,10 +15,7 @@ import (
 	"unicode"
 )
 
-// threshold is the similarity of a pair, for all that are compared.
-const threshold = 0.8
-
-// truth has the documents of a corpus and all their pairs. It is computed here from the definition, with nothing of the
+// truth has the documents of a corpus and all their pairs of at least the threshold, which is 0.8 for all that are compared. It is computed here from the definition, with nothing of the
 // program that is measured.
 type truth struct {
 	numbers map[string]int32 // of documents, by id
