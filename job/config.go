@@ -46,6 +46,8 @@ type Measure struct {
 	MaxDocument ByteSize `json:"max_document"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0: no limit. More make the job fail.
 	MaxExpanded ByteSize `json:"max_expanded,omitempty"`
+	// TextFormat says how texts in fields of records are written.
+	TextFormat webtext.Form `json:"text_format,omitempty"`
 	// HTMLText says which text of web pages is read.
 	HTMLText webtext.Mode `json:"html_text,omitempty"`
 	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.
@@ -151,6 +153,8 @@ type Config struct {
 	SourceField string `json:"source_field,omitempty"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
+	// Drop says which documents of clusters are removed; empty stands for copies.
+	Drop keep.Drop `json:"drop,omitempty"`
 
 	Trimming
 	Mirroring
@@ -208,19 +212,22 @@ const autoEmit = "auto"
 func Default() Config {
 	return Config{
 		Measure: Measure{
-			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, HTMLText: webtext.All, MaxRejects: -1,
+			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, TextFormat: webtext.Plain, HTMLText: webtext.All, MaxRejects: -1,
 			Tokens: sketch.ScriptTokens, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
 			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component,
+		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component, Drop: keep.Copies,
 		Trimming: Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
 			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,
 		},
 	}
 }
+
+// Rule returns what makes a cluster, and what is removed of it.
+func (c *Config) Rule() keep.Rule { return keep.Rule{Split: c.Split, Drop: c.Drop} }
 
 // Give marks settings as chosen, by their names in JSON such as "max_document". A setting that differs from [Default]
 // counts as chosen without a mark. The mark is for a setting that was set to its default on purpose: where other

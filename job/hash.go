@@ -11,20 +11,21 @@ import (
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/webtext"
+	"mirrorbeam/internal/settle/keep"
 )
 
 // Every setting stands in one of three lists, by its name in JSON.
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text", "delimiter", "encoding",
+		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "encoding",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
 	resultSettings = []string{
 		"similarity", "excerpt", "passage", "rarity", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows",
-		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "output_format",
+		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "drop", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
@@ -147,8 +148,14 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
 	}
+	if choices.TextFormat == webtext.Plain {
+		choices.TextFormat = ""
+	}
 	if choices.SketchSize == documents.UsualSmallest {
 		choices.SketchSize = 0
+	}
+	if choices.Drop == keep.Copies {
+		choices.Drop = ""
 	}
 	if choices.Common == common.Off {
 		choices.Common = ""

@@ -60,7 +60,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 		Reading: documents.Reading{
 			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
 			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
-			Delimiter: c.DelimiterByte(), Charset: c.Encoding,
+			Delimiter: c.DelimiterByte(), Charset: c.Encoding, TextForm: c.TextFormat,
 		},
 		Options: sketch.Options{
 			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},

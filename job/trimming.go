@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/internal/settle/trim"
 	"mirrorbeam/sketch"
 )
@@ -42,6 +43,7 @@ func (c *Config) checkTrimming(check checker) {
 	check(c.MinWords >= 0, "{min_words} %d: must be 0 or more", c.MinWords)
 	of := "{emit} " + c.Outputs()[at] + ": "
 	check(c.Features == "", of+"cuts texts; with {features} leave it out")
+	check(c.TextFormat != webtext.HTML, of+"cuts words, and not what stands between tags; leave {text_format} out")
 	check(len(c.Weight) == 0, of+"cuts one text of each document; name it with {text_field}, and leave {weight} out")
 	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords, of+"{stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 	check(c.Within == "" && c.Across == "", of+"passages are looked for in the whole corpus; leave {within} and {across} out")

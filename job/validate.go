@@ -120,6 +120,7 @@ func (c *Config) checkInput(check checker) {
 	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
 		check(known, "{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le", c.Encoding)
 	}
+	check(c.TextFormat == webtext.Plain || c.TextFormat == webtext.HTML, "{text_format} %s: must be plain or html", c.TextFormat)
 	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
@@ -311,6 +312,22 @@ func (c *Config) checkOutput(check checker) {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
 	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
+	c.checkDrop(check)
+}
+
+// checkDrop checks which documents are removed.
+func (c *Config) checkDrop(check checker) {
+	chosenKeep := c.isGiven("keep", c.Keep != Default().Keep)
+	switch c.Drop {
+	case "", keep.Copies:
+	case keep.Clusters:
+		check(!chosenKeep || c.Split == keep.Star, "{keep} %s: says which document of a cluster stays, and with {drop} clusters none does: leave it out", c.Keep)
+	case keep.Reference:
+		check(len(c.Reference) > 0, "{drop} reference: removes what is like a document of a {reference}: give one")
+		check(!chosenKeep, "{keep} %s: says which document of a cluster stays, and with {drop} reference those of the {reference} do: leave it out", c.Keep)
+	default:
+		check(false, "{drop} %s: must be copies, clusters or reference", c.Drop)
+	}
 }
 
 // EmitsCopies reports whether the job writes an output with records of the input.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -99,14 +101,19 @@ func TestArrow(t *testing.T) {
 	}
 }
 
-// TestArrowIsNotCopied: who wants copies of rows of Arrow is told what to do before the job starts.
+// TestArrowIsNotCopied: who wants copies of rows of Arrow, if only of one file of many, is told what to do before the job starts.
 func TestArrowIsNotCopied(t *testing.T) {
 	t.Parallel()
 	config := job.Default()
-	config.Input, config.Output, config.Emit = []string{filepath.Join(arrowFiles, "stream.arrow")}, filepath.Join(t.TempDir(), "out"), []string{output.Unique}
-	_, err := Run(t.Context(), config)
-	if err == nil || !strings.Contains(err.Error(), "write the input as Parquet first") {
-		t.Error(err)
+	lines := put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(`{"id":1,"text":"a"}`+"\n"), plain)
+	config.Input, config.Output = []string{filepath.Join(arrowFiles, "stream.arrow"), lines}, filepath.Join(t.TempDir(), "out")
+	for _, layout := range []output.Layout{output.Shards, output.Tree} {
+		for _, name := range output.Copies {
+			config.Emit, config.Layout = []string{name}, layout
+			if _, err := Run(t.Context(), config); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "write the input as Parquet first") {
+				t.Errorf("%s, %s: %v", name, layout, err)
+			}
+		}
 	}
 	if entries, _ := os.ReadDir(config.Output); len(entries) > 0 {
 		t.Errorf("%d files are left", len(entries))

@@ -11,8 +11,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/query"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
@@ -281,35 +284,70 @@ func menus(w *writer, menu []string, pages int) {
 
 // TestCommonNights: the first night counts, later ones leave out the same shingles, and --rebuild counts anew.
 func TestCommonNights(t *testing.T) {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
+		t.Run(string(keys), func(t *testing.T) { testCommonNights(t, keys) })
+	}
+}
+
+func testCommonNights(t *testing.T, keys methods.Name) {
 	folder := t.TempDir()
 	template := newWriter(91).text(60)
-	put(t, filepath.Join(folder, "a.jsonl"), file{"a.jsonl", templated(91)}.content(), plain)
+	old := time.Unix(1_700_000_000, 0) // a file that has just changed is read again
+	add := func(name string, lines []line) {
+		t.Helper()
+		if err := os.Chtimes(put(t, filepath.Join(folder, name), file{name, lines}.content(), plain), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("a.jsonl", templated(91))
 	menu := newWriter(1)
 	menu.add(strings.Join(template[:30], " "))
 	menu.add(strings.Join(template[30:], " "))
 	base := putCorpus(t, plain, cut(menu.lines, 1)...)
 
 	night := testConfig(t, folder)
+	night.Keys = keys
 	night.Threshold, night.Common, night.State, night.Overwrite = 0.5, "10", filepath.Join(t.TempDir(), "state"), true
 	night.Emit = []string{output.Clusters, output.Pairs}
 	whole := testConfig(t, folder)
+	whole.Keys = keys
 	whole.Threshold, whole.Common, whole.Overwrite, whole.Emit = night.Threshold, night.Common, true, night.Emit
-	compare := func(what string, with job.Config, outputs ...string) {
+	compare := func(what string, with job.Config, outputs ...string) Summary {
 		t.Helper()
-		runJob(t, night)
+		summary := runJob(t, night)
 		runJob(t, with)
 		for _, name := range outputs {
 			sameText(t, what+": "+name, string(readOutput(t, night.Output, name)), string(readOutput(t, with.Output, name)))
 		}
+		return summary
 	}
 	compare("the first night", whole, output.Clusters, output.Pairs)
 
 	other := newWriter(92)
 	menus(other, other.text(60), 40)
-	put(t, filepath.Join(folder, "b.jsonl"), file{"b.jsonl", other.lines}.content(), plain)
+	add("b.jsonl", other.lines)
 	ignoring := whole
 	ignoring.Common, ignoring.Ignore, ignoring.Output = "", []string{base}, filepath.Join(t.TempDir(), "out")
 	compare("the second night", ignoring, output.Clusters)
+	night.AllowRemoval = true
+	for i := range 3 { // nights that leave out what is like nothing new, and was in no pair
+		more := newWriter(uint64(93 + i))
+		for at, old := range templated(91) {
+			if at%4 == i {
+				more.addAs(fmt.Sprintf("night %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
+			}
+		}
+		add(fmt.Sprintf("c%d.jsonl", i), more.lines)
+		if i > 0 {
+			if err := os.Remove(filepath.Join(folder, fmt.Sprintf("c%d.jsonl", i-1))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		summary := compare(fmt.Sprintf("night %d", 3+i), ignoring, output.Clusters)
+		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Narrow) && s.Records > 0 }) {
+			t.Errorf("night %d looks at all pairs", 3+i)
+		}
+	}
 	frozen := string(readOutput(t, night.Output, output.Clusters))
 
 	night.Rebuild = true

@@ -56,7 +56,8 @@ func TestIntegerIDs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, put(t, filepath.Join(t.TempDir(), c.file), []byte(c.content), plain))
-			config.Emit = append(config.Emit, output.Annotated, output.Sketches)
+			config.Emit = append(config.Emit, output.Annotated, output.Sketches, output.Passages)
+			config.PassageWords = 5
 			runJob(t, config)
 			var ids []string
 			for line := range bytes.Lines(readOutput(t, config.Output, output.Clusters)) {
@@ -70,7 +71,7 @@ func TestIntegerIDs(t *testing.T) {
 				t.Errorf("ids %s, want %s", got, c.want)
 			}
 			areIntegers := !strings.Contains(c.want, `"`)
-			for name, field := range map[string]string{output.Removed: "kept_id", output.Pairs: "a", output.Annotated: "kept_id"} {
+			for name, field := range map[string]string{output.Removed: "kept_id", output.Pairs: "a", output.Annotated: "kept_id", output.Passages: "id", output.Sketches: "id"} {
 				if name == output.Annotated && c.file != "in.jsonl" {
 					continue
 				}
@@ -85,10 +86,30 @@ func TestIntegerIDs(t *testing.T) {
 	}
 }
 
+// TestIntegerBoilerplate: rows of boilerplate call documents as rows of clusters do.
+func TestIntegerBoilerplate(t *testing.T) {
+	for _, c := range []struct{ last, want string }{{"6", `"id":1,`}, {`"6"`, `"id":"1",`}, {"2", `"id":"1",`}} {
+		var lines strings.Builder
+		for i, id := range []string{"1", "2", "3", "4", "5", c.last} {
+			fmt.Fprintf(&lines, `{"id":%s,"text":"the licence of this very long programme says that nobody may copy it to anybody else`, id)
+			for word := range 30 {
+				fmt.Fprintf(&lines, " w%d.%d", []int{0, 1, 2, 3, 4, 1}[i], word) // the last document is like the second one
+			}
+			lines.WriteString(" \"}\n")
+		}
+		config := testConfig(t, put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(lines.String()), plain))
+		config.Emit, config.Common = []string{output.Clusters, output.Boilerplate}, "2"
+		runJob(t, config)
+		if rows := string(readOutput(t, config.Output, output.Boilerplate)); !strings.Contains(rows, c.want) {
+			t.Errorf("a last id %s: %s, want %s", c.last, rows, c.want)
+		}
+	}
+}
+
 // checkKinds checks the types of the columns that call documents.
 func checkKinds(t *testing.T, folder string, areIntegers bool) {
 	t.Helper()
-	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Annotated, output.Unique} {
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Annotated, output.Unique, output.Passages} {
 		paths, err := filepath.Glob(filepath.Join(folder, name+"-*.parquet"))
 		if err != nil {
 			t.Fatal(err)

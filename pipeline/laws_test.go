@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/job"
 )
@@ -59,6 +60,10 @@ var laws = []law{
 	{name: "reference/all", scene: "reference", change: `{"keys":"all","keep":"longest"}`},
 	{name: "reference/stars of all pairs", scene: "reference", change: `{"keys":"all","split":"star"}`},
 	{name: "reference/keep", scene: "scored reference", change: `{"keep":"max:of.score"}`},
+
+	{name: "drop/clusters", scene: "oddities", change: `{"keys":"exact","drop":"clusters"}`, check: checkDrops},
+	{name: "drop/clusters beside a reference", scene: "reference", change: `{"keys":"all","drop":"clusters"}`, check: checkDrops},
+	{name: "drop/reference", scene: "reference", change: `{"keys":"exact","drop":"reference"}`, check: checkDrops},
 
 	{name: "equal/exact", scene: "equal", change: `{"keys":"exact","threshold":0.8,"keep":"longest"}`, check: checkEqual},
 	{name: "equal/stars", scene: "equal too", change: `{"keys":"exact","split":"star"}`, check: checkEqual},
@@ -264,6 +269,43 @@ func checkScene(t *testing.T, s *scene, config job.Config, summary Summary) {
 	if plan := summary.Plan; config.Keys == methods.Exact && (plan.ExpectedRecall != 1 || plan.Keys != methods.Exact) || plan.ExpectedRecall < min(config.Recall, 1) {
 		t.Errorf("plan %+v", plan)
 	}
+}
+
+// checkDrops: of clusters each document goes that is like another one, or only those that are like a document of the reference. The row says how
+// much it is like the most similar one.
+func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
+	t.Helper()
+	tr := s.truth(config)
+	others := len(tr.documents)
+	if config.Drop == keep.Reference {
+		others = tr.references
+	}
+	rows := map[string]output.Removal{}
+	for _, row := range readRows[output.Removal](t, config.Output, output.Removed) {
+		if rows[row.Ref] = row; (row.LikeID != "") != (config.Drop == keep.Clusters) || (row.KeptID != "") == (row.LikeID != "") {
+			t.Errorf("%+v", row)
+		}
+	}
+	removed := 0
+	for i := tr.references; i < len(tr.documents); i++ {
+		most := 0.
+		for j := range others {
+			if j != i {
+				most = max(most, tr.similarity(i, j))
+			}
+		}
+		row, goes := rows[tr.documents[i].ref]
+		if goes != (most >= config.Threshold) || goes && row.Similarity != most {
+			t.Errorf("%s goes: %v, %+v; the most similar one has %v", tr.documents[i].ref, goes, row, most)
+		}
+		if goes {
+			removed++
+		}
+	}
+	if n := summary.Counts; removed < 10 || n.Removed != int64(removed) || n.Kept+n.Removed != n.Documents || n.RemovedForReference != tr.likeReference(config.Threshold) {
+		t.Errorf("%d removed, counts %+v", removed, n)
+	}
+	checkUnique(t, config, s.files)
 }
 
 // checkEqual checks besides that all that is true follows from the rows.

@@ -133,7 +133,7 @@ func checkKeepLaw(t *testing.T, tr *truth, firsts []int, pairs []pairRow, cluste
 func checkUnique(t *testing.T, config job.Config, files []file) {
 	t.Helper()
 	gone := map[string]bool{}
-	for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
+	for _, row := range readRows[output.Removal](t, config.Output, output.Removed) {
 		gone[row.Ref] = true
 	}
 	for i, f := range files {

@@ -165,9 +165,9 @@ func (r *run) lists() job.Lists {
 
 // newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists()}
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.knowsCommon(), r.narrows()
+		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 	}
 	return transforms.NewJob(&r.Config, e)

@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -112,7 +113,8 @@ func (r *run) assign(splitBytes int64) error {
 	if !r.Config.CommonLaw().IsOff() {
 		s.sketches += " common " + r.Config.Common // another law, another list
 	}
-	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
+	lacksCaptures := !s.Last.HasCaptures && slices.ContainsFunc(s.Last.Files, func(f state.File) bool { return f.Format == corpus.WARC })
+	if s.Last.Number > 0 && !r.Config.Rebuild && (s.sketches != s.Last.Sketches || lacksCaptures) {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
@@ -146,16 +148,25 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
-// settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where pairs are estimated, a
-// candidate may be an edge though it is not similar, and exact keys depend on the corpus. The table has no similarities by all
-// shingles. A worker of a cluster must be able to hold it.
-func (r *run) settled() string {
+// paired returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where pairs are estimated, a
+// candidate may be an edge though it is not similar, and exact keys depend on the corpus. A worker of a cluster must be able to
+// hold it.
+func (r *run) paired() string {
 	s := r.state
 	if s == nil || s.comparesAll || s.Last.SimilarPairs > mostVerdicts(&r.Config) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		!r.Config.Scorer().IsExact || !r.Config.CommonLaw().IsOff() {
+		!r.Config.Scorer().IsExact {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)
+}
+
+// settled returns the same path if the table has all that rows tell of a pair. It has no similarities by all shingles, which rows tell where
+// common ones are left out.
+func (r *run) settled() string {
+	if !r.Config.CommonLaw().IsOff() {
+		return ""
+	}
+	return r.paired()
 }
 
 // mostVerdicts returns the largest number of similar pairs of the last run that a job makes use of. A process of a cluster holds them
@@ -175,7 +186,7 @@ const growth = 8
 // all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed. Only
 // a small corpus has no dense groups.
 func (r *run) narrows() bool {
-	if r.settled() == "" || r.state.Last.Grouped == 0 {
+	if r.paired() == "" || r.state.Last.Grouped == 0 {
 		return false
 	}
 	last := &r.state.Last
@@ -218,7 +229,7 @@ func (r *run) knowsCommon() bool {
 // job then begins anew and compares all pairs itself, as a run over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
-	if err != nil || r.job.Parameters.Verdicts == "" {
+	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)

@@ -173,3 +173,20 @@ func TestTreeOfTexts(t *testing.T) {
 		t.Errorf("copies %v", copies)
 	}
 }
+
+// TestNamesNotInUTF8: the manifest has the bytes of the path of an input that is no text, as rows have them, in each layout.
+func TestNamesNotInUTF8(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "caf\xe9.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"a","text":"one"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, layout := range []output.Layout{output.Shards, output.Tree} {
+		config := testConfig(t, folder)
+		config.Emit, config.Layout = []string{output.Unique}, layout
+		runJob(t, config)
+		if copies := copiesOf(t, config); len(copies) != 1 || copies["unique of "+folder+"/caf\ufffde9.jsonl"] == "" {
+			t.Errorf("%s: copies %v", layout, copies)
+		}
+	}
+}

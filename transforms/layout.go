@@ -41,10 +41,14 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
+		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups})...)
 	}
-	gathered := Gather(s, job, groups, narrowed)
-	edges := Score(s, job, narrowed, gathered)
+	scored := narrowed
+	if job.Index.IsStripped {
+		scored = sketches // which have the common shingles apart
+	}
+	gathered := Gather(s, job, groups, scored)
+	edges := Score(s, job, scored, gathered)
 	outcomes = append(outcomes, narrowed, groups, gathered, edges)
 	if job.auditSample() > 0 {
 		audited := sketches
@@ -54,7 +58,15 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups, edges})...)
+	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups, edges})...)
+}
+
+// written lays out what writes the boilerplate that was found, if any was looked for. It returns all outcomes about it.
+func written(s beam.Scope, job *Job, passages []beam.PCollection, sketches, clusters beam.PCollection) []beam.PCollection {
+	if len(passages) == 0 {
+		return nil
+	}
+	return append(passages, WriteBoilerplate(s, job, passages[len(passages)-1], sketches, clusters))
 }
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.

@@ -152,7 +152,7 @@ func newFolder(temp string) (string, error) {
 // pipelineSettings are the settings that count where the documents come from a pipeline.
 var pipelineSettings = []string{
 	"max_document", "tokens", "code", "normalize", "stopwords", "stopwords_use", "shingle", "min_shingles", "seed", "threshold", "keys", "recall", "bands", "rows",
-	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "temp", "memory", "lanes",
+	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "drop", "temp", "memory", "lanes",
 }
 
 // checkOptions checks the settings and makes them the settings of a job.

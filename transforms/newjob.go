@@ -33,10 +33,14 @@ type Extent struct {
 	Units, Verdicts string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
-	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Verdicts.
+	// Paired is as in [methods.Parameters].
+	Paired string
+	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Paired.
 	Narrows bool
 	// DistinctIDs is as in [methods.Parameters].
 	DistinctIDs bool
+	// HaveURLs says that web archives are among the files.
+	HaveURLs bool
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
 	FreshBytes int64
 }
@@ -51,11 +55,11 @@ const passageBytes = 128
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
 	fingerprinting := NewFingerprinting(config, e)
-	isWhole := comparesWhole(fingerprinting.Kept, scorer)
-	if isWhole && config.State != "" {
+	isWhole, isStripped := comparesWhole(fingerprinting.Kept, scorer), !config.CommonLaw().IsOff()
+	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance); parameters.Narrowed {
+	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance && !isStripped); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	return &Job{
@@ -66,13 +70,13 @@ func NewJob(config *job.Config, e Extent) *Job {
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
-			Files: write.Files{Format: config.OutputFormat},
+			Files: write.Files{Format: config.OutputFormat, HaveURLs: e.HaveURLs},
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: !scorer.HasClusters, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
+			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
 		},
 		Layout:       config.Layout,
-		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()},
+		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
 		Sites: mirrors.Judging{Limits: config.Limits()},
 	}
@@ -109,7 +113,7 @@ func newParameters(config *job.Config, e Extent) methods.Parameters {
 		Shards: sizing.Shards, CountBytes: sizing.CountBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.Verdicts), DistinctIDs: e.DistinctIDs,
+		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs,
 	}
 }
 

@@ -37,18 +37,18 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 	if slices.Contains(job.Rows.Emit, output.Passages) {
 		at := at.part(output.Passages)
 		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
-		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches)))
+		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: []work.Stage{work.Cluster}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
 			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
-		})}, exchange(at, ofDocuments, sketches)))
+		})}, exchange(at, ofDocuments, sketches, clusters)))
 	}
 	if slices.Contains(job.Rows.Emit, output.Index) {
 		at := at.part("index")
-		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, sketches)))
+		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, sketches, clusters)))
 	}
 	finish := at.part("finish")
 	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(finish, outcomes...))

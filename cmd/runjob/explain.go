@@ -15,7 +15,7 @@ import (
 
 type explainCommand struct {
 	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	A       string  `arg:"" name:"a" help:"The id of a document, or path:position."`
+	A       string  `arg:"" name:"a" help:"The id of a document, path:position, or the URL of a page of a web archive."`
 	B       string  `arg:"" name:"b" help:"The other document."`
 	NoInput bool    `help:"Do not read the input of the run again: tell only what the results say."`
 	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
@@ -26,7 +26,7 @@ type explainCommand struct {
 func (c *explainCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.A == "" || c.B == "" {
-		err = errors.Join(err, errors.New("give the folder of a run and two documents: a document is called by its id, or by path:position"))
+		err = errors.Join(err, errors.New("give the folder of a run and two documents: a document is called by its id, by path:position, or by the URL of a page"))
 	} else if c.A == c.B {
 		err = errors.Join(err, fmt.Errorf("%s and %s are one document: give two", c.A, c.B))
 	}
@@ -84,6 +84,7 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	if d.Ref != "" && d.Ref != d.Name() {
 		say(w, "  (%s)", d.Ref)
 	}
+	sayCapture(w, d.URL, d.Date)
 	say(w, "\n")
 	var facts []string
 	if d.Bytes > 0 {
@@ -111,6 +112,15 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	}
 	if len(facts) > 0 {
 		say(w, "   %s\n", strings.Join(facts, ", "))
+	}
+}
+
+// sayCapture says from where and when a web archive has fetched a document, if that is known.
+func sayCapture(w io.Writer, url, date string) {
+	for _, text := range []string{url, date} {
+		if text != "" {
+			say(w, "  %s", text)
+		}
 	}
 }
 
@@ -192,7 +202,7 @@ func scoreText(step *explain.Step) string {
 
 type showCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
-	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id or path:position of a document in it; without one, clusters are listed."`
+	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id, path:position or URL of a document in it; without one, clusters are listed."`
 	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER" help:"What comes first: size (the largest), similarity (the least), id, or auto: the largest cluster, the first document."`
 	Limit   int    `default:"20" placeholder:"N" help:"How many to list."`
 	Offset  int    `default:"0" placeholder:"N" help:"How many to leave out before these."`
@@ -250,7 +260,9 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 func printClusters(w io.Writer, list *explain.Clusters) {
 	say(w, "documents    kept   least    mean  cluster\n")
 	for _, c := range list.Clusters {
-		say(w, "%9s %7s  %6.4f  %6.4f  %s\n", count(int64(c.Size)), count(int64(c.Kept)), c.Least, c.Mean, c.Name)
+		say(w, "%9s %7s  %6.4f  %6.4f  %s", count(int64(c.Size)), count(int64(c.Kept)), c.Least, c.Mean, c.Name)
+		sayCapture(w, c.URL, c.Date)
+		say(w, "\n")
 	}
 	printRange(w, "cluster", list.Offset, len(list.Clusters), list.Of)
 }
@@ -271,6 +283,7 @@ func printMembers(w io.Writer, list *explain.Members) {
 		if m.Ref != m.ID {
 			say(w, "  (%s)", m.Ref)
 		}
+		sayCapture(w, m.URL, m.Date)
 		if m.Reference {
 			say(w, "  of the reference")
 		}

@@ -24,6 +24,7 @@ type recutCommand struct {
 	Threshold    float64  `placeholder:"X" help:"Least Jaccard similarity, at least that of the run; default: that of the run."`
 	Keep         string   `placeholder:"WHICH" help:"Which document of a cluster stays: first or last; default: as in the run."`
 	Split        string   `placeholder:"HOW" help:"What a cluster is: component or star, as for 'runjob run'; default: as in the run."`
+	Drop         string   `placeholder:"WHAT" help:"What goes of clusters: copies, clusters or reference, as for 'runjob run'; default: as in the run."`
 	Emit         []string `placeholder:"WHAT" help:"What to write, of clusters, pairs and removed; default: what the run has written of these."`
 	OutputFormat string   `placeholder:"FORMAT" help:"Format of the rows, as for 'runjob run'; default: as in the run."`
 	Quiet        bool     `help:"Print nothing but errors."`
@@ -34,6 +35,9 @@ func (c *recutCommand) Validate() error {
 	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
 	if c.Split != "" && !slices.Contains([]keep.Split{keep.Component, keep.Star}, keep.Split(c.Split)) {
 		err = errors.Join(err, fmt.Errorf("--split %s: must be %s or %s", c.Split, keep.Component, keep.Star))
+	}
+	if c.Drop != "" && !slices.Contains(keep.Drops, keep.Drop(c.Drop)) {
+		err = errors.Join(err, fmt.Errorf("--drop %s: must be one of %v", c.Drop, keep.Drops))
 	}
 	if c.OutputFormat != "" && !slices.Contains(output.Formats, output.Format(c.OutputFormat)) {
 		err = errors.Join(err, fmt.Errorf("--output-format %s: must be one of %v", c.OutputFormat, output.Formats))
@@ -70,7 +74,7 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{
-		Threshold: of.Threshold, Keep: of.Keep, Split: of.Split, Format: of.OutputFormat,
+		Threshold: of.Threshold, Keep: of.Keep, Split: of.Split, Drop: of.Drop, Format: of.OutputFormat,
 		Output: c.Output, Overwrite: c.Overwrite, Emit: c.Emit,
 	}
 	if c.Threshold != 0 {
@@ -81,6 +85,9 @@ func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	}
 	if c.Split != "" {
 		o.Split = keep.Split(c.Split)
+	}
+	if c.Drop != "" {
+		o.Drop = keep.Drop(c.Drop)
 	}
 	if c.OutputFormat != "" {
 		o.Format = output.Format(c.OutputFormat)

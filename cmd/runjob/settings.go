@@ -94,6 +94,8 @@ func jobFlags(c *job.Config) []settingFlag {
 		"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).")
 	l.add("split", &c.Split, "HOW", 0,
 		"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).")
+	l.add("drop", &c.Drop, "WHAT", 0,
+		"What goes of clusters: copies (documents that are like a kept one), clusters (all their documents, so that only what nothing is like stays) or reference (only documents that are like one of --reference: copies within the input stay).")
 	l.group = "Passages"
 	l.add("passage-words", &c.PassageWords, "N", 0,
 		"With --emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays.")
@@ -177,6 +179,8 @@ func measureFlags(c *job.Measure) []settingFlag {
 		`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`)
 	l.add("feature-weight", &c.FeatureWeight, "N", 0,
 		"Compare features and texts: the features of --features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text.")
+	l.add("text-format", &c.TextFormat, "HOW", 0,
+		"How the text in a field of a record is written: plain, or html (a web page; its text is taken as of files that are pages).")
 	l.add("html-text", &c.HTMLText, "WHICH", 0,
 		"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).")
 	l.add("max-document", &c.MaxDocument, "SIZE", 0,

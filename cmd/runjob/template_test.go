@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
 
@@ -173,9 +174,9 @@ func checkRegexes(t *testing.T, p *parameter, f flagOfTemplate) {
 	}
 }
 
-// TestTemplateOutputs: the template lets each output pass that the help of --emit names, alone and after another one, and
-// the help names each that a job takes.
-func TestTemplateOutputs(t *testing.T) {
+// templateParameter returns a parameter of the template, and what it may be.
+func templateParameter(t *testing.T, name string) (*parameter, *regexp.Regexp) {
+	t.Helper()
 	content, err := os.ReadFile(metadataFile)
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +185,27 @@ func TestTemplateOutputs(t *testing.T) {
 	if err := json.Unmarshal(content, &found); err != nil {
 		t.Fatal(err)
 	}
-	emit := found.Parameters[slices.IndexFunc(found.Parameters, func(p *parameter) bool { return p.Name == "emit" })]
-	pattern := regexp.MustCompile(emit.Regexes[0])
+	p := found.Parameters[slices.IndexFunc(found.Parameters, func(p *parameter) bool { return p.Name == name })]
+	return p, regexp.MustCompile(p.Regexes[0])
+}
+
+// TestTemplateFormats: the template lets each format of the program pass.
+func TestTemplateFormats(t *testing.T) {
+	_, pattern := templateParameter(t, "format")
+	for _, name := range corpus.FormatNames() {
+		if !pattern.MatchString(name) {
+			t.Errorf("the parameter format may not be %s", name)
+		}
+	}
+	if pattern.MatchString("pdf") {
+		t.Error("the parameter format may be pdf")
+	}
+}
+
+// TestTemplateOutputs: the template lets each output pass that the help of --emit names, alone and after another one, and
+// the help names each that a job takes.
+func TestTemplateOutputs(t *testing.T) {
+	emit, pattern := templateParameter(t, "emit")
 	for _, name := range append(job.OutputNames(), "auto") {
 		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(emit.HelpText) {
 			t.Errorf("the help of emit does not name %s", name)

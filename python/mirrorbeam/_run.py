@@ -24,6 +24,7 @@ def run(
     text_field: Text | None = None,
     features: Text | None = None,
     feature_weight: int | str | None = None,
+    text_format: Text | None = None,
     html_text: Text | None = None,
     max_document: int | str | None = None,
     max_expanded: int | str | None = None,
@@ -66,6 +67,7 @@ def run(
     source_field: Text | None = None,
     guard: Sequence[Text] | Text | None = None,
     split: Text | None = None,
+    drop: Text | None = None,
     passage_words: int | str | None = None,
     passage_unit: Text | None = None,
     passage_copies: int | str | None = None,
@@ -119,6 +121,7 @@ def run(
       text_field: Field of a record that holds its text, such as text or content.body (default "text").
       features: Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.
       feature_weight: Compare features and texts: the features of features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text (default 0).
+      text_format: How the text in a field of a record is written: plain, or html (a web page; its text is taken as of files that are pages) (default "plain").
       html_text: Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links) (default "all").
       max_document: Longest text; longer ones are rejects. So are documents that become too much for memory, however short they are (default 67108864).
       max_expanded: Fail if all compressed files together expand to more than this; 0: no limit (default 0).
@@ -161,6 +164,7 @@ def run(
       source_field: Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.
       guard: Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).
       split: What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it) (default "component").
+      drop: What goes of clusters: copies (documents that are like a kept one), clusters (all their documents, so that only what nothing is like stays) or reference (only documents that are like one of reference: copies within the input stay) (default "copies").
       passage_words: With emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays (default 50).
       passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words) (default "words").
       passage_copies: Cut only passages that stand at least this many times in the corpus (default 2).
@@ -198,6 +202,7 @@ def run(
         "text_field": text_field,
         "features": features,
         "feature_weight": feature_weight,
+        "text_format": text_format,
         "html_text": html_text,
         "max_document": max_document,
         "max_expanded": max_expanded,
@@ -241,6 +246,7 @@ def run(
         "source_field": source_field,
         "guard": guard,
         "split": split,
+        "drop": drop,
         "passage_words": passage_words,
         "passage_unit": passage_unit,
         "passage_copies": passage_copies,

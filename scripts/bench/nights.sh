@@ -15,7 +15,7 @@ cd "$folder"
 "$bin/scale" -documents $((documents * 112 / 100)) -file $((documents / 100)) -output all > /dev/null
 emitted=clusters,pairs
 if [ "$command" = mirrors ]; then
-  emitted=mirrors,sites,suspects
+  emitted=mirrors,sites
   for file in all/*.jsonl; do
     awk -v file="${file//[!0-9]/}" '{
       site = int(NR / 100)

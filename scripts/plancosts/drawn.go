@@ -72,7 +72,7 @@ func holdDrawn(runjob, folder string, seed uint64, plans int, corpora []string) 
 	return nil
 }
 
-// draw draws a job and writes its corpus: stretches of one to three corpora, of which every document or some are taken.
+// draw draws a job and writes its corpus: stretches of one to three corpora, with all of their documents or some.
 func draw(random *rand.Rand, folder string, corpora []string) (d drawn, err error) {
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	d = drawn{folder: folder, corpus: filepath.Join(folder, "corpus.jsonl")}

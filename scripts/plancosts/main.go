@@ -4,8 +4,8 @@
 //
 //	go build ./cmd/runjob && go run ./scripts/plancosts -runs 3 corpora/*.jsonl
 //
-// With -drawn it draws corpora from these and jobs over them, by a seed, and counts the plans whose interval holds the candidates of the
-// job, and those that are near its memory:
+// With -drawn it draws corpora from these and jobs over them, by a seed. It counts the plans whose interval holds the candidates of the
+// job, and the plans that are near its memory:
 //
 //	go run ./scripts/plancosts -drawn 50 -seed 1 corpora/*.jsonl.zst
 package main

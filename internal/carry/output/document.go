@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/parquetfile"
 )
 
 // Member is a row of clusters: a document in a cluster of two or more.
@@ -17,13 +18,17 @@ type Member struct {
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref string `json:"ref" parquet:"ref"`
+	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it, as it stands there.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Kept says that it stays if duplicates are removed.
 	Kept bool `json:"kept" parquet:"kept"`
 	// Similarity is how similar it is to the kept document that it stands for, 1 for a kept one.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Size is the number of documents in the cluster.
 	Size int64 `json:"size" parquet:"size"`
-	// Least is the smallest similarity of the removed documents of the cluster to those that stay for them.
+	// Least is the smallest similarity of the removed documents of the cluster to those that stay for them, 1 if none is removed.
 	Least float64 `json:"least" parquet:"least"`
 	// Mean is the mean of these similarities, to four digits: it tells a tight cluster from a chain.
 	Mean float64 `json:"mean" parquet:"mean"`
@@ -52,6 +57,7 @@ func (m Member) AppendJSON(b []byte, names Names) []byte {
 	b = names.append(append(b, `{"cluster":`...), m.Cluster)
 	b = names.append(append(b, `,"id":`...), m.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
+	b = appendText(appendText(b, `,"url":`, m.URL), `,"date":`, m.Date)
 	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
 	b = appendNumbers(b, number{`,"similarity":`, m.Similarity})
 	b = strconv.AppendInt(append(b, `,"size":`...), m.Size, 10)
@@ -64,6 +70,7 @@ func (m Member) AppendJSON(b []byte, names Names) []byte {
 func (m *Member) parsePlain(line []byte) bool {
 	last, l := *m, plainLine{rest: line, ok: true}
 	*m = Member{Cluster: l.name(`{"cluster":`, last.Cluster), ID: l.name(`,"id":`, last.ID), Ref: l.text(`,"ref":"`, last.Ref)}
+	m.URL, m.Date = l.maybe(`,"url":"`, last.URL), l.maybe(`,"date":"`, last.Date)
 	m.Kept, m.Similarity = l.flag(`,"kept":`), l.number(`,"similarity":`)
 	m.Size, m.Least, m.Mean = int64(l.number(`,"size":`)), l.number(`,"least":`), l.number(`,"mean":`)
 	m.Reference = l.take(`,"reference":true`)
@@ -76,14 +83,38 @@ type Removal struct {
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
+	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it, as it stands there.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Cluster is the name of its cluster.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
 	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
-	KeptID string `json:"kept_id" parquet:"kept_id,dict" names:"document"`
-	// Similarity is how similar it is to that one.
+	KeptID string `json:"kept_id,omitempty" parquet:"kept_id,dict" names:"document"`
+	// KeptURL is the address that a web archive has fetched the kept document from.
+	KeptURL string `json:"kept_url,omitempty" parquet:"kept_url,dict" names:"capture"`
+	// KeptDate is when the archive has fetched that one.
+	KeptDate string `json:"kept_date,omitempty" parquet:"kept_date,dict" names:"capture"`
+	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed. Such rows have no KeptID.
+	LikeID string `json:"like_id,omitempty" parquet:"like_id,dict" names:"document"`
+	// LikeURL is the address that a web archive has fetched that document from.
+	LikeURL string `json:"like_url,omitempty" parquet:"like_url,dict" names:"capture"`
+	// LikeDate is when the archive has fetched that one.
+	LikeDate string `json:"like_date,omitempty" parquet:"like_date,dict" names:"capture"`
+	// Similarity is how similar it is to the one that KeptID or LikeID names.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
-	// Reference says that the kept document is of the reference corpus.
+	// Reference says that this one is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
+}
+
+// NewRemovalRows makes a file of removed documents in the folder dir, under a random name. AreDropped says that all documents of their
+// clusters are removed.
+func NewRemovalRows(dir string, file File, format Format, areDropped bool, names Names) (*Rows[Removal], error) {
+	without := []string{"LikeID", "LikeURL", "LikeDate"}
+	if areDropped {
+		without = []string{"KeptID", "KeptURL", "KeptDate"}
+	}
+	return newRows[Removal](dir, file, format, names, parquetfile.Table{Name: "Removal", Without: without})
 }
 
 // UnmarshalJSON reads what AppendJSON writes, with names of either kind.
@@ -94,9 +125,10 @@ func (r *Removal) UnmarshalJSON(b []byte) error {
 		ID      name `json:"id"`
 		Cluster name `json:"cluster"`
 		KeptID  name `json:"kept_id"`
+		LikeID  name `json:"like_id"`
 	}{plain: (*plain)(r)}
 	err := json.Unmarshal(b, &row)
-	r.ID, r.Cluster, r.KeptID = string(row.ID), string(row.Cluster), string(row.KeptID)
+	r.ID, r.Cluster, r.KeptID, r.LikeID = string(row.ID), string(row.Cluster), string(row.KeptID), string(row.LikeID)
 	return err
 }
 
@@ -104,8 +136,16 @@ func (r *Removal) UnmarshalJSON(b []byte) error {
 func (r Removal) AppendJSON(b []byte, names Names) []byte {
 	b = names.append(append(b, `{"id":`...), r.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
+	b = appendText(appendText(b, `,"url":`, r.URL), `,"date":`, r.Date)
 	b = names.append(append(b, `,"cluster":`...), r.Cluster)
-	b = names.append(append(b, `,"kept_id":`...), r.KeptID)
+	if r.KeptID != "" {
+		b = names.append(append(b, `,"kept_id":`...), r.KeptID)
+	}
+	b = appendText(appendText(b, `,"kept_url":`, r.KeptURL), `,"kept_date":`, r.KeptDate)
+	if r.LikeID != "" {
+		b = names.append(append(b, `,"like_id":`...), r.LikeID)
+	}
+	b = appendText(appendText(b, `,"like_url":`, r.LikeURL), `,"like_date":`, r.LikeDate)
 	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
 	b = appendMark(b, "reference", r.Reference)
 	return append(b, "}\n"...)
@@ -117,6 +157,10 @@ type Sketch struct {
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
+	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it, as it stands there.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Shingles is the number of its distinct shingles or features.
 	Shingles int64 `json:"shingles" parquet:"shingles"`
 	// SimHash is its fingerprint of --bits bits, hexadecimal, the highest bit first.
@@ -151,6 +195,7 @@ func (s *Sketch) UnmarshalJSON(b []byte) error {
 func (s Sketch) AppendJSON(b []byte, names Names) []byte {
 	b = names.append(append(b, `{"id":`...), s.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), s.Ref)
+	b = appendText(appendText(b, `,"url":`, s.URL), `,"date":`, s.Date)
 	b = strconv.AppendInt(append(b, `,"shingles":`...), s.Shingles, 10)
 	b = append(append(b, `,"simhash":"`...), s.SimHash...)
 	b = append(b, `","fingerprint":[`...)
@@ -169,6 +214,10 @@ type Reject struct {
 	File string `json:"file" parquet:"file,dict"`
 	// Position tells where the record is: a byte in most formats, a row in Parquet files.
 	Position int64 `json:"position" parquet:"position"`
+	// URL is the address that a web archive has fetched it from, if so much could be read.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Error says what is wrong with it.
 	Error string `json:"error" parquet:"error,dict"`
 }
@@ -186,9 +235,13 @@ type Passage struct {
 	// Text is the passage as it stands in the first document that has it, at most 1,000 bytes.
 	Text string `json:"text" parquet:"text"`
 	// ID is the id of that document.
-	ID string `json:"id" parquet:"id"`
+	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where that document is.
 	Ref string `json:"ref" parquet:"ref"`
+	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it, as it stands there.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Field is the field of the text, where --weight names several.
 	Field string `json:"field,omitempty" parquet:"field,dict"`
 	// Begin is where the passage begins in the text of the document, in bytes.
@@ -197,12 +250,28 @@ type Passage struct {
 	End int64 `json:"end" parquet:"end"`
 }
 
+// UnmarshalJSON reads a row with a name of either kind.
+func (p *Passage) UnmarshalJSON(b []byte) error {
+	type plain Passage
+	row := struct {
+		*plain
+		ID name `json:"id"`
+	}{plain: (*plain)(p)}
+	err := json.Unmarshal(b, &row)
+	p.ID = string(row.ID)
+	return err
+}
+
 // Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.
-	ID string `json:"id" parquet:"id"`
+	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where the document is.
 	Ref string `json:"ref" parquet:"ref"`
+	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
+	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
+	// Date is when the archive has fetched it, as it stands there.
+	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Begin is where the passage begins in the text of the document, in bytes.
 	Begin int64 `json:"begin" parquet:"begin"`
 	// End is where it ends.
@@ -217,6 +286,18 @@ type Cut struct {
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 	// Gone says that so little was left of the document that all of it went.
 	Gone bool `json:"gone,omitempty" parquet:"gone"`
+}
+
+// UnmarshalJSON reads a row with a name of either kind.
+func (c *Cut) UnmarshalJSON(b []byte) error {
+	type plain Cut
+	row := struct {
+		*plain
+		ID name `json:"id"`
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(b, &row)
+	c.ID = string(row.ID)
+	return err
 }
 
 // The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
@@ -288,11 +369,11 @@ type Change struct {
 // Match is a row of a query: a document, and a similar document of the index.
 type Match struct {
 	// ID is the document asked about: its id, or its ref if it has none.
-	ID json.RawMessage `json:"id"`
+	ID json.RawMessage `json:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref json.RawMessage `json:"ref"`
 	// Match is the one in the index. An id that several documents have is told apart by the ref.
-	Match json.RawMessage `json:"match"`
+	Match json.RawMessage `json:"match" names:"document"`
 	// MatchRef says where that one is.
 	MatchRef json.RawMessage `json:"match_ref"`
 	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.

@@ -43,8 +43,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the input file whose records a file of unique, annotated or trimmed holds. An archive of texts has none: its members
-	// are called as the texts are.
+	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are no part of a text
+	// as rows have them. An archive of texts has none: its members are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`
@@ -276,10 +276,7 @@ func newRows[T any](dir string, file File, format Format, names Names, of parque
 	}
 	r := &Rows[T]{file: w, names: names}
 	if format == Parquet {
-		if names == Integers {
-			of.Integers = nameColumns(reflect.TypeFor[T]())
-		}
-		r.columns = parquetfile.NewWriter[T](w, of)
+		r.columns = parquetfile.NewWriter[T](w, names.of(of, reflect.TypeFor[T]()))
 	}
 	return r, nil
 }

@@ -4,33 +4,27 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/parquetfile"
 )
 
-// Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their fields.
-type Names uint8
-
-// The ways to call documents. All files of an output do so in one way.
-const (
-	// Texts are strings: ids, refs and digits.
-	Texts Names = iota
-	// Integers are whole numbers of 64 bits, as the ids of all documents are. Joins with the column of the input need no cast then.
-	Integers
-)
-
-// NamesOf returns the way to call documents that have whole numbers as ids, or other ids.
-func NamesOf(areIntegers bool) Names {
-	if areIntegers {
-		return Integers
-	}
-	return Texts
+// Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their fields, and those
+// of what rows say of documents of web archives. All files of an output call documents in one way.
+type Names struct {
+	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column of the input need
+	// no cast then. Otherwise they are strings: ids, refs and digits.
+	AreIntegers bool
+	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the rows. A line of
+	// JSON has them where they are known.
+	HaveURLs bool
 }
 
 // append appends a name as JSON.
 func (n Names) append(b []byte, name string) []byte {
-	if n == Integers {
+	if n.AreIntegers {
 		return append(b, name...)
 	}
 	return quoting.AppendQuoted(b, name)
@@ -50,13 +44,29 @@ func (n *name) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(n))
 }
 
-// nameColumns returns the columns of a row that call documents.
-func nameColumns(row reflect.Type) (columns []string) {
+// of returns a table of rows with these names.
+func (n Names) of(table parquetfile.Table, row reflect.Type) parquetfile.Table {
+	table.Without = slices.Clone(table.Without)
 	for field := range row.Fields() {
-		if field.Tag.Get("names") == "document" {
-			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
-			columns = append(columns, column)
+		switch field.Tag.Get("names") {
+		case "document":
+			if n.AreIntegers && !slices.Contains(table.Without, field.Name) {
+				column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+				table.Integers = append(table.Integers, column)
+			}
+		case "capture":
+			if !n.HaveURLs && !slices.Contains(table.Without, field.Name) {
+				table.Without = append(table.Without, field.Name)
+			}
 		}
 	}
-	return columns
+	return table
+}
+
+// appendText appends a field of a text that a row has only if it is not empty.
+func appendText(b []byte, start, text string) []byte {
+	if text == "" {
+		return b
+	}
+	return quoting.AppendQuoted(append(b, start...), text)
 }

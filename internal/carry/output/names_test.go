@@ -13,9 +13,11 @@ import (
 func TestIntegers(t *testing.T) {
 	checkIntegers(t, []string{"cluster", "id"},
 		Member{Cluster: "-7", ID: "9223372036854775807", Ref: "a:1", Kept: true, Size: 2}, Member{Cluster: "-7", ID: "0", Ref: "12", Size: 2})
-	checkIntegers(t, []string{"id", "cluster", "kept_id"}, Removal{ID: "1", Ref: `"`, Cluster: "2", KeptID: "3", Reference: true})
+	checkIntegers(t, []string{"id", "cluster", "kept_id", "like_id"}, Removal{ID: "1", Ref: `"`, Cluster: "2", KeptID: "3", LikeID: "4", Reference: true})
 	checkIntegers(t, []string{"a", "b"}, Pair{A: "1", B: "2", Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Spans: []Span{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 1}}}, Pair{A: "2", B: "3", Jaccard: .5})
 	checkIntegers(t, []string{"id"}, Sketch{ID: "5", Ref: "a:1", SimHash: "00", Fingerprint: []int64{1, 2}})
+	checkIntegers(t, []string{"id"}, Passage{ID: "6", Ref: "a:1"}, Passage{ID: "-7", Documents: 3})
+	checkIntegers(t, []string{"id"}, Cut{ID: "8", Ref: "a:1", FirstRef: "12"})
 	checkIntegers[Member](t, []string{"cluster", "id"}) // also a file without rows has the columns
 }
 
@@ -23,7 +25,7 @@ func checkIntegers[T any](t *testing.T, columns []string, rows ...T) {
 	t.Helper()
 	for _, format := range []Format{JSONL, JSONLZstd, Parquet} {
 		folder := t.TempDir()
-		w, err := NewRows[T](folder, File{Name: "rows", Output: "rows"}, format, Integers)
+		w, err := NewRows[T](folder, File{Name: "rows", Output: "rows"}, format, Names{AreIntegers: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +58,7 @@ func checkIntegers[T any](t *testing.T, columns []string, rows ...T) {
 		}
 	}
 	for _, row := range rows {
-		line := appendRow(nil, row, Integers)
+		line := appendRow(nil, row, Names{AreIntegers: true})
 		var plain T
 		if self, is := any(&plain).(plainRow); is && self.parsePlain(line[:len(line)-1]) && !reflect.DeepEqual(plain, row) {
 			t.Errorf("%s: %+v, want %+v", line, plain, row)

@@ -37,6 +37,14 @@ type Pair struct {
 	A string `json:"a" parquet:"a,dict" names:"document"`
 	// B is the second document.
 	B string `json:"b" parquet:"b" names:"document"`
+	// URLA is the address that a web archive has fetched A from, up to 2,048 bytes.
+	URLA string `json:"url_a,omitempty" parquet:"url_a,dict" names:"capture"`
+	// DateA is when the archive has fetched it, as it stands there.
+	DateA string `json:"date_a,omitempty" parquet:"date_a,dict" names:"capture"`
+	// URLB is the same of B.
+	URLB string `json:"url_b,omitempty" parquet:"url_b" names:"capture"`
+	// DateB is the same of B.
+	DateB string `json:"date_b,omitempty" parquet:"date_b" names:"capture"`
 	// Jaccard is the similarity of the two sets of shingles, from 0 to 1.
 	Jaccard float64 `json:"jaccard,omitempty" parquet:"jaccard"`
 	// ContainmentA is the share of A that B has.
@@ -161,6 +169,8 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 func (p Pair) AppendJSON(b []byte, names Names) []byte {
 	b = names.append(append(b, `{"a":`...), p.A)
 	b = names.append(append(b, `,"b":`...), p.B)
+	b = appendText(appendText(b, `,"url_a":`, p.URLA), `,"date_a":`, p.DateA)
+	b = appendText(appendText(b, `,"url_b":`, p.URLB), `,"date_b":`, p.DateB)
 	switch p.Kind {
 	case HammingPair:
 		b = strconv.AppendInt(append(b, `,"hamming":`...), p.Hamming, 10)
@@ -200,6 +210,8 @@ func (p Pair) AppendJSON(b []byte, names Names) []byte {
 func (p *Pair) parsePlain(line []byte) bool {
 	last, l := *p, plainLine{rest: line, ok: true}
 	*p = Pair{A: l.name(`{"a":`, last.A), B: l.name(`,"b":`, last.B)}
+	p.URLA, p.DateA = l.maybe(`,"url_a":"`, last.URLA), l.maybe(`,"date_a":"`, last.DateA)
+	p.URLB, p.DateB = l.maybe(`,"url_b":"`, last.URLB), l.maybe(`,"date_b":"`, last.DateB)
 	p.Jaccard, p.ContainmentA, p.ContainmentB = l.number(`,"jaccard":`), l.number(`,"containment_a":`), l.number(`,"containment_b":`)
 	if l.take(`,"jaccard_whole":`) {
 		p.JaccardWhole = l.number("")

@@ -30,16 +30,16 @@ type appender interface {
 }
 
 // AppendRow appends a row as a line of JSON, which encoding/json reads back.
-func AppendRow(b []byte, row any) []byte { return appendRow(b, row, Texts) }
+func AppendRow(b []byte, row any) []byte { return appendRow(b, row, Names{}) }
 
 func appendRow(b []byte, row any, names Names) []byte {
 	if self, is := row.(appender); is {
 		return self.AppendJSON(b, names)
 	}
-	return append(appendValue(b, reflect.Indirect(reflect.ValueOf(row))), '\n')
+	return append(appendValue(b, reflect.Indirect(reflect.ValueOf(row)), names), '\n')
 }
 
-func appendValue(b []byte, v reflect.Value) []byte {
+func appendValue(b []byte, v reflect.Value, names Names) []byte {
 	switch v.Kind() {
 	case reflect.String:
 		return quoting.AppendQuoted(b, v.String())
@@ -55,7 +55,7 @@ func appendValue(b []byte, v reflect.Value) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendValue(b, v.Index(i))
+			b = appendValue(b, v.Index(i), names)
 		}
 		return append(b, ']')
 	}
@@ -71,8 +71,11 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		}
 		b = append(b, separator, '"')
 		b = append(b, name...)
-		b = append(b, `":`...)
-		b, separator = appendValue(b, value), ','
+		if b, separator = append(b, `":`...), ','; field.Tag.Get("names") == "document" {
+			b = names.append(b, value.String())
+		} else {
+			b = appendValue(b, value, names)
+		}
 	}
 	return append(b, '}')
 }
@@ -127,6 +130,14 @@ func (l *plainLine) text(start, last string) string {
 		return last
 	}
 	return string(content)
+}
+
+// maybe takes a string without escapes that begins after start, if it is there.
+func (l *plainLine) maybe(start, last string) string {
+	if !l.ok || !l.take(start) {
+		return ""
+	}
+	return l.text("", last)
 }
 
 // name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often the last one.

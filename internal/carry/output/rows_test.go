@@ -24,7 +24,7 @@ func fileOf[T any](t *testing.T, format Format, rows ...T) string {
 		pair = any(rows[0]).(Pair)
 		of = tables[pair.Kind]
 	}
-	w, err := newRows[T](dir, File{Name: "rows", Output: "rows"}, format, Texts, of)
+	w, err := newRows[T](dir, File{Name: "rows", Output: "rows"}, format, Names{HaveURLs: true}, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,14 +305,15 @@ func FuzzDeclaredRows(f *testing.F) {
 		}
 		a, b = quoting.Text(a), quoting.Text(b)
 		for _, row := range []any{
-			Member{a, b, a, is, x, n, x / 3, x / 7, !is},
-			Removal{a, b, a, b, x, is},
-			Sketch{a, b, n, "00ff", []int64{n, n + 1}},
+			Member{a, b, a, b, "", is, x, n, x / 3, x / 7, !is},
+			Removal{a, b, "", b, a, b, a, "", "", "", "", x, is},
+			Removal{a, b, b, "", a, "", "", "", "x" + b, b, a, x, is},
+			Sketch{a, b, a, b, n, "00ff", []int64{n, n + 1}},
 			Pair{A: a, B: b, Jaccard: 1, ContainmentA: max(x, 1), ContainmentB: 2, Exact: is, Identical: !is, MoreSpans: max(n, 0), Rarity: max(x, 0), Kind: RarePair},
 			Pair{A: a, B: b, Jaccard: 1, ContainmentA: max(x, 1), ContainmentB: 2, JaccardWhole: 3, Exact: is, Identical: !is, Kind: PartialPair},
-			Pair{A: a, B: b, Hamming: max(n, 1), Cosine: max(x, 1), Exact: is, Identical: !is, Kind: HammingPair},
+			Pair{A: a, B: b, URLA: b, DateB: a, Hamming: max(n, 1), Cosine: max(x, 1), Exact: is, Identical: !is, Kind: HammingPair},
 		} {
-			got, want := AppendRow(nil, row), append(appendValue(nil, reflect.ValueOf(row)), '\n')
+			got, want := AppendRow(nil, row), append(appendValue(nil, reflect.ValueOf(row), Names{}), '\n')
 			if !bytes.Equal(got, want) {
 				t.Errorf("%s, want %s", got, want)
 			}
@@ -324,7 +325,7 @@ func FuzzDeclaredRows(f *testing.F) {
 func BenchmarkRows(b *testing.B) {
 	for _, format := range []Format{JSONL, JSONLZstd, Parquet} {
 		b.Run(string(format), func(b *testing.B) {
-			w, err := NewRows[Member](b.TempDir(), File{Name: "rows", Output: "rows"}, format, Texts)
+			w, err := NewRows[Member](b.TempDir(), File{Name: "rows", Output: "rows"}, format, Names{})
 			if err != nil {
 				b.Fatal(err)
 			}

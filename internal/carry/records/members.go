@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
 )
@@ -70,6 +71,8 @@ const (
 	DigestFlag
 	// PartlyListedFlag says that the document has pairs which are not listed.
 	PartlyListedFlag
+	// capturedFlag says that a capture follows the id, with its length in front.
+	capturedFlag
 
 	// sourceShift is the place of the member's source in its flags.
 	sourceShift = 8
@@ -90,8 +93,12 @@ func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 // WriteMember writes the record of document i of the block for its output shard. Equal is its digest, for DigestFlag.
 func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32, equal digest.Digest) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
-	id, side := block.ID(i), block.Side(i)
+	id, capture, side := block.ID(i), block.Capture(i), block.Side(i)
 	size := MemberHeader + len(id)
+	if len(capture) > 0 {
+		size += captureHeader + len(capture)
+		flags |= capturedFlag
+	}
 	if side != 0 {
 		size += sideSize
 		flags |= sidedFlag
@@ -110,9 +117,13 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
-	copy(b[MemberHeader:], id)
+	rest := b[MemberHeader+copy(b[MemberHeader:], id):]
+	if len(capture) > 0 {
+		binary.LittleEndian.PutUint16(rest, uint16(len(capture)))
+		rest = rest[captureHeader+copy(rest[captureHeader:], capture):]
+	}
 	if side != 0 {
-		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
+		binary.LittleEndian.PutUint64(rest, side)
 	}
 	if flags&DigestFlag != 0 {
 		equal.Put(b[size-digest.Size:])
@@ -134,10 +145,47 @@ type Member struct {
 	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
 	PartlyListed bool
 	Id           string
+	// Capture is nil if it is not known.
+	Capture *Capture
+}
+
+// Capture says from where and when a web archive has fetched a document. Either may be empty.
+type Capture struct{ URL, Date string }
+
+const (
+	// MostURLBytes bounds what is kept of a URL: servers and browsers are sure to take one of that length.
+	MostURLBytes  = 2048
+	mostDateBytes = 64
+	// captureHeader is the length in front of a capture in a record.
+	captureHeader = 2
+)
+
+// AppendCapture packs a capture. It appends nothing if neither is known. What is too long is cut.
+func AppendCapture(b, url, date []byte) []byte {
+	if len(url)+len(date) == 0 {
+		return b
+	}
+	// A line of a header has no line end in it.
+	b = append(append(b, url[:min(len(url), MostURLBytes)]...), '\n')
+	return append(b, date[:min(len(date), mostDateBytes)]...)
+}
+
+// CaptureOf reads a capture that AppendCapture has packed, as texts of rows.
+func CaptureOf(packed []byte) Capture {
+	url, date, _ := strings.Cut(string(packed), "\n")
+	return Capture{quoting.Text(url), quoting.Text(date)}
+}
+
+// captureSize is the size of the capture in the record of a member, with its length, 0 for none.
+func captureSize(b []byte) int {
+	if b[28]&capturedFlag == 0 {
+		return 0
+	}
+	return captureHeader + int(binary.LittleEndian.Uint16(b[MemberHeader+binary.LittleEndian.Uint32(b[32:]):]))
 }
 
 func memberSize(b []byte) int {
-	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:]))
+	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:])) + captureSize(b)
 	if b[28]&sidedFlag != 0 {
 		size += sideSize
 	}
@@ -167,8 +215,9 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		ids.Write(b[MemberHeader:end])
 		var side uint64
 		var equal digest.Digest
+		behind := int(end) + captureSize(b)
 		if b[28]&sidedFlag != 0 {
-			side = binary.LittleEndian.Uint64(b[end:])
+			side = binary.LittleEndian.Uint64(b[behind:])
 		}
 		if b[28]&DigestFlag != 0 {
 			equal = digest.Get(b[size-digest.Size:])
@@ -177,6 +226,10 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: equal,
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
 			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: ids.String()[ids.Len()-int(end-MemberHeader):],
+		}
+		if b[28]&capturedFlag != 0 {
+			capture := CaptureOf(b[int(end)+captureHeader : behind])
+			members[binary.LittleEndian.Uint32(b)].Capture = &capture
 		}
 		b = b[size:]
 	}

@@ -3,6 +3,7 @@ package records
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -176,7 +177,12 @@ func TestMembers(t *testing.T) {
 				id[i] = byte(random.Uint32())
 			}
 			m.Id = string(id)
-			builder.Add(sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing})
+			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing, Side: random.Uint64N(2)}
+			if m.Side = d.Side; random.IntN(2) == 0 {
+				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025"}
+				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date))
+			}
+			builder.Add(d)
 			mine = append(mine, number)
 		}
 		block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))

@@ -5,7 +5,7 @@
 // that a stage that wants keys or ids does not pass over the sets:
 //
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
-//	         c has a bit for each of stored, standing, scopes, sides, sources and settled that there are
+//	         c has a bit for each of stored, standing, scopes, sides, sources, settled and captures that there are
 //	refs     8 n    docref, ascending
 //	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
@@ -20,6 +20,8 @@
 //	                of standing to settled, a column of zeros is missing
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
+//	capture ends  4 n    where the document's capture ends in captures; this and the next are missing if no document has one
+//	captures
 //
 // The sets follow each other in the order of the documents: shingle hashes of
 // 48 bits, 6 bytes each, ascending, or sequences of shingles with their places; see
@@ -61,6 +63,7 @@ const (
 	withSides
 	withSources
 	withSettled
+	withCaptures
 )
 
 // Document is one document as a block takes it in.
@@ -93,6 +96,8 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
+	// Capture says from where and when the document was fetched, as the format of its file writes it; empty if that does not say.
+	Capture []byte
 }
 
 // Builder collects the documents of one block. Not for concurrent use.
@@ -115,6 +120,8 @@ type Builder struct {
 	ids     []byte
 	sets    []byte
 	n       int
+
+	captureEnds, captures []byte
 }
 
 // NewBuilder returns a builder of blocks with that many keys and words of SimHash
@@ -158,6 +165,11 @@ func (b *Builder) Add(d Document) {
 	b.settled = b.appendColumn(b.settled, settled, withSettled)
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
+	if len(d.Capture) > 0 {
+		b.columns |= withCaptures
+		b.captures = append(b.captures, d.Capture...)
+	}
+	b.captureEnds = binary.LittleEndian.AppendUint32(b.captureEnds, uint32(len(b.captures)))
 }
 
 // appendColumn appends the hash of a document to a column, and notes whether a document needs it.
@@ -188,6 +200,7 @@ func (b *Builder) Documents() [][]byte {
 	return [][]byte{
 		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.column(b.stored, withStored), b.column(b.ranked, withStanding),
 		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.settled, withSettled), b.idEnds, b.ids,
+		b.column(b.captureEnds, withCaptures), b.captures,
 	}
 }
 
@@ -206,6 +219,7 @@ func (b *Builder) Reset() {
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
 		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], settled: b.settled[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		captureEnds: b.captureEnds[:0], captures: b.captures[:0],
 	}
 }
 
@@ -215,6 +229,7 @@ type Block struct {
 	refs, digests, keyed, simmed, sizes, stored, ranked []byte
 	scopes, sides, sources, settled                     []byte
 	ends, id                                            []byte
+	captureEnds, captures                               []byte     // nil if no document has one
 	moved                                               docref.Ref // what is added to each ref
 }
 
@@ -232,11 +247,13 @@ func Parse(documents []byte) (Block, error) {
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
 	columns := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	size := DocumentSize + 8*keys + 8*simhash + 8*bits.OnesCount32(columns&^withStored)
+	size := DocumentSize + 8*keys + 8*simhash + 8*bits.OnesCount32(columns&^(withStored|withCaptures))
 	if columns&withStored != 0 {
 		size += 4
 	}
-	if columns >= 2*withSettled || len(documents) != HeaderSize+n*size+ids {
+	end := HeaderSize + n*size + ids
+	hasCaptures := columns&withCaptures != 0
+	if columns >= 2*withCaptures || len(documents) < end || !hasCaptures && len(documents) != end || hasCaptures && len(documents) < end+4*n {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
@@ -259,7 +276,12 @@ func Parse(documents []byte) (Block, error) {
 			*column.hashes = take(8 * n)
 		}
 	}
-	b.ends, b.id = take(4*n), rest
+	b.ends, b.id = take(4*n), take(ids)
+	if hasCaptures {
+		if b.captureEnds, b.captures = take(4*n), rest; n == 0 || binary.LittleEndian.Uint32(b.captureEnds[4*n-4:]) != uint32(len(rest)) {
+			return Block{}, damaged
+		}
+	}
 	return b, nil
 }
 
@@ -346,12 +368,23 @@ func hashAt(column []byte, i int) uint64 {
 }
 
 // ID returns the id of document i, empty if it has none.
-func (b *Block) ID(i int) []byte {
+func (b *Block) ID(i int) []byte { return part(b.id, b.ends, i) }
+
+// Capture says from where and when document i was fetched; it is empty if that is not known.
+func (b *Block) Capture(i int) []byte {
+	if b.captureEnds == nil {
+		return nil
+	}
+	return part(b.captures, b.captureEnds, i)
+}
+
+// part returns the bytes of document i, given where those of each document end.
+func part(of, ends []byte, i int) []byte {
 	start := uint32(0)
 	if i > 0 {
-		start = binary.LittleEndian.Uint32(b.ends[4*(i-1):])
+		start = binary.LittleEndian.Uint32(ends[4*(i-1):])
 	}
-	return b.id[start:binary.LittleEndian.Uint32(b.ends[4*i:])]
+	return of[start:binary.LittleEndian.Uint32(ends[4*i:])]
 }
 
 // Sets goes through the sets that belong to the block, all in sets one behind the other. It

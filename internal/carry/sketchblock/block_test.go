@@ -33,6 +33,9 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			if i%3 != 0 {
 				documents[i].ID = fmt.Appendf(nil, "document %d", i)
 			}
+			if round > 4 && i%2 == 0 {
+				documents[i].Capture = fmt.Appendf(nil, "https://example.org/%d", i)
+			}
 			builder.Add(documents[i])
 		}
 		block, err := Parse(bytes.Join(builder.Documents(), nil))
@@ -47,7 +50,7 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			size := HashSize * block.Stored(i)
 			got := Document{
 				Ref: block.Ref(i), Digest: block.Digest(i), Set: AppendSet(nil, sets[:size]), Size: block.Size(i),
-				Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), IsSettled: block.IsSettled(i), ID: block.ID(i), Keys: []uint64{block.Key(i, 0), block.Key(i, 1), block.Key(i, 2)},
+				Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), IsSettled: block.IsSettled(i), ID: block.ID(i), Capture: block.Capture(i), Keys: []uint64{block.Key(i, 0), block.Key(i, 1), block.Key(i, 2)},
 				SimHash: block.SimHash(nil, i),
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -62,8 +65,15 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 }
 
 func TestParseRefusesDamage(t *testing.T) {
-	builder := NewBuilder(1, 0)
-	builder.Add(Document{Ref: 1, Keys: []uint64{2}, ID: []byte("a")})
+	for _, capture := range []string{"", "https://example.org/"} {
+		builder := NewBuilder(1, 0)
+		builder.Add(Document{Ref: 1, Keys: []uint64{2}, ID: []byte("a"), Capture: []byte(capture)})
+		checkDamage(t, builder)
+	}
+}
+
+func checkDamage(t *testing.T, builder *Builder) {
+	t.Helper()
 	whole := bytes.Join(builder.Documents(), nil)
 	for n := range whole {
 		if _, err := Parse(whole[:n]); err == nil {

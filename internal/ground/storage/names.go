@@ -101,6 +101,18 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
+// AbsoluteIn returns what Absolute does for a process that works in the folder. Where there are many names, the system is asked once for
+// that folder, as Absolute(".").
+func AbsoluteIn(folder, name string) string {
+	switch {
+	case Scheme(name) != "":
+		return name
+	case filepath.IsAbs(name):
+		return filepath.Clean(name)
+	}
+	return filepath.Join(folder, name)
+}
+
 // Contains reports whether a name lies in a folder, or is its name. It follows no links.
 func Contains(folder, name string) bool {
 	folder, err := Absolute(folder)

@@ -2,6 +2,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 )
 
@@ -45,6 +47,9 @@ type Document struct {
 	Given string `json:"given"`
 	ID    string `json:"id,omitempty"`
 	Ref   string `json:"ref,omitempty"`
+	// URL and Date say from where and when a web archive has fetched it, and are empty otherwise.
+	URL  string `json:"url,omitempty"`
+	Date string `json:"date,omitempty"`
 	// Bytes, Words and Shingles measure its text; 0 if it cannot be read. Shingles are distinct ones, of which LeftOut do not
 	// count: base texts have them, or very many documents.
 	Bytes    int64 `json:"bytes,omitempty"`
@@ -91,9 +96,9 @@ type explainer struct {
 	scanned bool // all rows of pairs have been seen
 }
 
-// Explain explains what became of two documents, given their ids or refs. It reads the rows of clusters and of pairs once, and
+// Explain explains what became of two documents, given their ids, refs or URLs. It reads the rows of clusters and of pairs once, and
 // the files of the input that hold the two. If the rows do not say which files these are, it reads the whole input. It is an
-// error if there is no such document, or if several have an id.
+// error if there is no such document, or if several have an id or a URL.
 func Explain(ctx context.Context, f *finished.Folder, a, b string, options Options) (*Explanation, error) {
 	x := &explainer{folder: f, config: &f.Summary.Config, options: options}
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}
@@ -144,25 +149,24 @@ func (x *explainer) findRows(ctx context.Context) error {
 	if !x.folder.Has(output.Clusters) {
 		return nil
 	}
-	refs := map[*Document][]string{}
+	a, b := namesakes{given: x.A.Given}, namesakes{given: x.B.Given}
 	for m, err := range x.folder.MembersNaming(ctx, x.A.Given, x.B.Given) {
 		if err != nil {
 			return err
 		}
-		for _, d := range []*Document{&x.A, &x.B} {
-			if m.ID != d.Given && m.Ref != d.Given {
-				continue
-			}
-			refs[d] = append(refs[d], m.Ref)
-			d.ID, d.Ref, d.Cluster, d.Size, d.Removed, d.Reference = m.ID, m.Ref, m.Cluster, int(m.Size), !m.Kept, m.Reference
-			if d.Similarity = 0; d.Removed {
+		a.add(m)
+		b.add(m)
+	}
+	for d, all := range map[*Document]*namesakes{&x.A: &a, &x.B: &b} {
+		found := all.best()
+		if len(found) > 1 {
+			return all.ambiguous()
+		}
+		for _, m := range found {
+			d.ID, d.Ref, d.URL, d.Date, d.Cluster, d.Size, d.Removed, d.Reference = m.ID, m.Ref, m.URL, m.Date, m.Cluster, int(m.Size), !m.Kept, m.Reference
+			if d.Removed {
 				d.Similarity = m.Similarity
 			}
-		}
-	}
-	for d, all := range refs {
-		if len(all) > 1 {
-			return d.ambiguous(all)
 		}
 	}
 	if x.A.Ref != "" && x.A.Ref == x.B.Ref {
@@ -184,13 +188,13 @@ func (x *explainer) findTexts(ctx context.Context) error {
 		x.note("The texts cannot be measured: %s", setting.Text(err, setting.Flag))
 		return nil
 	}
-	found := map[string][]string{} // refs by name
-	names, find := []string{x.A.Given, x.B.Given}, x.folder.Find
+	names, find := []string{cmp.Or(x.A.Ref, x.A.Given), cmp.Or(x.B.Ref, x.B.Given)}, x.folder.Find
 	if x.A.Ref != "" && x.B.Ref != "" {
-		names, find = []string{x.A.Ref, x.B.Ref}, x.folder.FindRefs
+		find = x.folder.FindRefs
 	}
+	found := map[string]*namesakes{names[0]: {given: names[0]}, names[1]: {given: names[1]}}
 	err = find(ctx, names, func(d *finished.Found) error {
-		found[d.Name] = append(found[d.Name], d.Ref)
+		found[d.Name].add(output.Member{ID: d.ID, Ref: d.Ref, URL: d.URL, Date: d.Date})
 		for i, to := range []**text{&x.a, &x.b} {
 			if d.Name != names[i] {
 				continue
@@ -212,13 +216,13 @@ func (x *explainer) findTexts(ctx context.Context) error {
 		return nil
 	}
 	for i, d := range []*Document{&x.A, &x.B} {
-		refs := found[names[i]]
-		switch {
-		case len(refs) > 1:
-			return d.ambiguous(refs)
-		case len(refs) == 0 && d.Cluster == "":
+		all := found[names[i]]
+		switch documents := len(all.best()); {
+		case documents > 1:
+			return all.ambiguous()
+		case documents == 0 && d.Cluster == "":
 			return x.missing(ctx, d)
-		case len(refs) == 0:
+		case documents == 0:
 			x.note("%s is not in the input any more.", d.Name())
 		}
 	}
@@ -234,13 +238,49 @@ func (x *explainer) findTexts(ctx context.Context) error {
 	return nil
 }
 
-// ambiguous is the error of an id that several documents have.
-func (d *Document) ambiguous(refs []string) error {
-	named := strings.Join(refs[:min(len(refs), mostNamed)], ", ")
-	if len(refs) > mostNamed {
+// namesakes are the documents that a user may mean by a name. One that has it as its id or ref goes before one that has it as its URL.
+type namesakes struct {
+	given         string
+	named, byURLs []output.Member
+}
+
+// add adds a document if it has the name.
+func (n *namesakes) add(m output.Member) {
+	switch n.given {
+	case m.ID, m.Ref:
+		n.named = append(n.named, m)
+	case m.URL:
+		n.byURLs = append(n.byURLs, m)
+	}
+}
+
+// best returns the documents that are meant: one, unless the name is ambiguous or missing.
+func (n *namesakes) best() []output.Member {
+	if len(n.named) > 0 {
+		return n.named
+	}
+	return n.byURLs
+}
+
+// ambiguous is the error of an id or a URL that several documents have.
+func (n *namesakes) ambiguous() error {
+	all := n.best()
+	var refs []string
+	for _, m := range all[:min(len(all), mostNamed)] {
+		ref := m.Ref
+		if m.Date != "" {
+			ref += " (" + m.Date + ")"
+		}
+		refs = append(refs, ref)
+	}
+	named := strings.Join(refs, ", ")
+	if len(all) > mostNamed {
 		named += " and others"
 	}
-	return fmt.Errorf("%s is the id of %d documents, which are told apart by their refs: %s", d.Given, len(refs), named)
+	if len(n.named) == 0 {
+		return fmt.Errorf("%s was fetched %d times: name one of the documents by its ref: %s", n.given, len(all), named)
+	}
+	return fmt.Errorf("%s is the id of %d documents, which are told apart by their refs: %s", n.given, len(all), named)
 }
 
 // missing is the error of a document that is nowhere. A reject is named.
@@ -253,11 +293,12 @@ func (x *explainer) missing(ctx context.Context, d *Document) error {
 			return fmt.Errorf("%s is no document but a reject: %s", d.Given, reject.Error)
 		}
 	}
-	return fmt.Errorf("no document of the input of the run is called %s: give its id, or its ref, path:position", d.Given)
+	return fmt.Errorf("no document of the input of the run is called %s: give its id, its ref, path:position, or the URL of a page of a web archive", d.Given)
 }
 
 // take takes over what the input says of the document.
 func (d *Document) take(t *text) {
+	d.URL, d.Date = t.url, t.date
 	d.Ref, d.Bytes, d.Words, d.Shingles, d.LeftOut, d.Reference = t.ref, t.bytes, t.words, len(t.whole), len(t.whole)-len(t.set), t.reference
 	if d.ID == "" {
 		d.ID = t.id
@@ -267,7 +308,7 @@ func (d *Document) take(t *text) {
 // findKept finds the documents that the removed ones of the two are removed for.
 func (x *explainer) findKept(ctx context.Context) error {
 	for _, d := range []*Document{&x.A, &x.B} {
-		if !d.Removed {
+		if !d.Removed || x.config.Drop == keep.Clusters {
 			continue
 		}
 		for row, err := range x.folder.RemovalsNaming(ctx, d.Ref) {

@@ -60,6 +60,7 @@ const heldBytes = 1 << 20
 
 type text struct {
 	id, ref   string
+	url, date string
 	content   string // its first bytes
 	bytes     int64
 	words     int
@@ -126,7 +127,7 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 		return nil, err
 	}
 	t := &text{
-		id: d.ID, ref: d.Ref, content: d.Text(heldBytes), words: fingerprint.Tokens, reference: d.Portion.File.Reference,
+		id: d.ID, ref: d.Ref, url: d.URL, date: d.Date, content: d.Text(heldBytes), words: fingerprint.Tokens, reference: d.Portion.File.Reference,
 		set: slices.Clone(fingerprint.Set), simhash: slices.Clone(fingerprint.SimHash),
 	}
 	for _, value := range d.Record.Others {

@@ -92,6 +92,8 @@ type Members struct {
 type Listed struct {
 	ID   string `json:"id"`
 	Ref  string `json:"ref"`
+	URL  string `json:"url,omitempty"`
+	Date string `json:"date,omitempty"`
 	Kept bool   `json:"kept"`
 	// Similarity is that to the document that is kept for it, 1 for a kept one.
 	Similarity float64 `json:"similarity"`
@@ -108,7 +110,7 @@ const (
 	beginning = 240
 )
 
-// ListMembers lists documents of the cluster that has the name, or that has a document of that id or ref. It holds the rows of
+// ListMembers lists documents of the cluster that has the name, or that has a document of that id, ref or URL. It holds the rows of
 // the cluster. Sizes and beginnings of texts come from the input: with withTexts or, if that is nil, if the input has at most
 // 1 GB.
 func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, withTexts *bool) (*Members, error) {
@@ -125,7 +127,7 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 			return nil, err
 		}
 		list.Add(&m)
-		list.Documents = append(list.Documents, Listed{ID: m.ID, Ref: m.Ref, Kept: m.Kept, Similarity: m.Similarity, Reference: m.Reference})
+		list.Documents = append(list.Documents, Listed{ID: m.ID, Ref: m.Ref, URL: m.URL, Date: m.Date, Kept: m.Kept, Similarity: m.Similarity, Reference: m.Reference})
 	}
 	isRead := f.Summary.Counts.Bytes+f.Summary.Counts.ReferenceBytes <= autoBytes
 	if withTexts != nil {
@@ -154,10 +156,9 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 	return list, nil
 }
 
-// clusterOf returns the cluster that has a name, or a document of that id or ref.
+// clusterOf returns the cluster that has a name, or a document of that id, ref or URL.
 func clusterOf(ctx context.Context, f *finished.Folder, name string) (string, error) {
-	var refs []string
-	cluster := ""
+	all := namesakes{given: name}
 	for m, err := range f.MembersNaming(ctx, name) {
 		if err != nil {
 			return "", err
@@ -165,15 +166,19 @@ func clusterOf(ctx context.Context, f *finished.Folder, name string) (string, er
 		if m.Cluster == name {
 			return name, nil
 		}
-		refs, cluster = append(refs, m.Ref), m.Cluster
+		all.add(m)
 	}
-	switch len(refs) {
-	case 0:
+	found := all.best()
+	if len(found) == 0 {
 		return "", fmt.Errorf("no cluster, and no document in one, is called %s", name)
-	case 1:
-		return cluster, nil
 	}
-	return "", (&Document{Given: name}).ambiguous(refs)
+	for _, m := range found[1:] {
+		// Captures of a page that are all in one cluster name it.
+		if len(all.named) > 0 || m.Cluster != found[0].Cluster {
+			return "", all.ambiguous()
+		}
+	}
+	return found[0].Cluster, nil
 }
 
 // sort orders the documents.

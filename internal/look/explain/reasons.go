@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/fingerprints"
+	"mirrorbeam/internal/settle/keep"
 )
 
 func (x *explainer) reason() {
@@ -58,7 +59,13 @@ func (x *explainer) reasonTogether() {
 			x.because("%s is removed for %s, with a similarity of %.4f.", d.Name(), d.KeptID, d.Similarity)
 		}
 	}
-	if !x.A.Removed && !x.B.Removed && x.A.Cluster != "" {
+	switch {
+	case x.A.Removed && x.B.Removed && x.config.Drop == keep.Clusters:
+		x.because("Both are removed, since with --drop clusters no document of a cluster stays.")
+	case x.A.Removed || x.B.Removed || x.A.Cluster == "":
+	case x.config.Drop == keep.Reference:
+		x.because("Both are kept: with --drop reference a document is removed only for one of the reference that a pair joins it to.")
+	default:
 		x.because("Both are kept: a document is removed only for a kept one that a pair joins it to.")
 	}
 }

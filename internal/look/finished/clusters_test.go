@@ -23,7 +23,7 @@ func TestClusters(t *testing.T) {
 		{Cluster: "d", ID: "d", Kept: true, Size: 2, Least: 1, Mean: 1},
 		{Cluster: "d", ID: "e", Size: 2, Least: 1, Mean: 1},
 	} {
-		rows = row.AppendJSON(rows, output.Texts)
+		rows = row.AppendJSON(rows, output.Names{})
 	}
 	read := func(content []byte) (seen []string, all []Cluster, err error) {
 		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(output.Clusters, 0, 1, output.JSONL)), content, 0o666); err != nil {
@@ -37,7 +37,7 @@ func TestClusters(t *testing.T) {
 		}
 		return seen, all, nil
 	}
-	a, d := Cluster{"a", 3, 2, .5, .75}, Cluster{"d", 2, 1, 1, 1}
+	a, d := Cluster{Name: "a", Size: 3, Kept: 2, Least: .5, Mean: .75}, Cluster{Name: "d", Size: 2, Kept: 1, Least: 1, Mean: 1}
 	seen, all, err := read(rows)
 	if want := []string{"a", "b", "c", "end of a", "d", "e", "end of d"}; err != nil || !slices.Equal(seen, want) || !slices.Equal(all, []Cluster{a, d}) {
 		t.Errorf("%v, %v, error %v", seen, all, err)

@@ -65,7 +65,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 func writeShard[T any](t *testing.T, folder, name string, format output.Format, row T) output.File {
 	t.Helper()
 	of, _, _ := strings.Cut(name, "-")
-	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format, output.Texts)
+	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format, output.Names{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestReadsBackWhatIsWritten(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%+v", m))
 		}
-		const want = `a|b "\ é|0.75|false; é|in.jsonl:0|1|true; {Cluster:a ID:a Ref:in.jsonl:9 Kept:true Similarity:1 Size:2 Least:0 Mean:0 Reference:false}`
+		const want = `a|b "\ é|0.75|false; é|in.jsonl:0|1|true; {Cluster:a ID:a Ref:in.jsonl:9 URL: Date: Kept:true Similarity:1 Size:2 Least:0 Mean:0 Reference:false}`
 		if rows := strings.Join(got, "; "); rows != want {
 			t.Errorf("%s: %s, want %s", format, rows, want)
 		}

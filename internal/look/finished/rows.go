@@ -51,10 +51,10 @@ func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
 }
 
 // MembersNaming gives the rows of clusters that have one of the names in a field: rows of a document, which has the name as
-// its id or ref, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
+// its id, its ref or its URL, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
 func (f *Folder) MembersNaming(ctx context.Context, names ...string) iter.Seq2[output.Member, error] {
 	isNamed, isWanted := naming(names)
-	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool { return isWanted(m.Cluster, m.ID, m.Ref) })
+	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool { return isWanted(m.Cluster, m.ID, m.Ref, m.URL) })
 }
 
 // ClusterRows gives the rows of one cluster, an error last. It reads no further than the cluster.
@@ -87,14 +87,14 @@ func naming(names []string) (isNamed func(line []byte) bool, isWanted func(field
 		all[name] = true
 		quoted = append(quoted, quoting.AppendQuoted(nil, name))
 		if corpus.IsInteger([]byte(name)) {
-			quoted = append(quoted, []byte(":"+name+",")) // as output.Integers are written
+			quoted = append(quoted, []byte(":"+name+",")) // as integers are written
 		}
 	}
 	isNamed = func(line []byte) bool {
 		return slices.ContainsFunc(quoted, func(name []byte) bool { return bytes.Contains(line, name) })
 	}
 	return isNamed, func(fields ...string) bool {
-		return slices.ContainsFunc(fields, func(field string) bool { return all[field] })
+		return slices.ContainsFunc(fields, func(field string) bool { return field != "" && all[field] })
 	}
 }
 
@@ -117,6 +117,9 @@ func rows[T any](ctx context.Context, f *Folder, name string, mayBe func(line []
 // Cluster is what the rows of a cluster say of it.
 type Cluster struct {
 	Name string `json:"name"`
+	// URL and Date say from where and when a web archive has fetched its first document, and are empty otherwise.
+	URL  string `json:"url,omitempty"`
+	Date string `json:"date,omitempty"`
 	// Size is the number of its documents, and Kept the number of those that stay.
 	Size int `json:"size"`
 	Kept int `json:"kept"`
@@ -127,6 +130,9 @@ type Cluster struct {
 
 // Add takes in a row of the cluster.
 func (c *Cluster) Add(row *output.Member) {
+	if c.Size == 0 {
+		c.URL, c.Date = row.URL, row.Date
+	}
 	c.Name, c.Size, c.Least, c.Mean = row.Cluster, int(row.Size), row.Least, row.Mean
 	if row.Kept {
 		c.Kept++

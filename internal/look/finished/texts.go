@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/measure/documents"
@@ -57,6 +58,8 @@ type Found struct {
 	Name string
 	// ID is its id as rows write it, empty if it has none. Ref is path:position.
 	ID, Ref string
+	// URL and Date say from where and when a web archive has fetched it, as rows write them; empty if that is not known.
+	URL, Date string
 	// Portion and Position say where the record is, and Raw is the record as the file has it.
 	Portion  documents.Portion
 	Position int64
@@ -78,8 +81,8 @@ func (d *Found) Text(most int) string {
 	return text.String()
 }
 
-// Find visits the documents of the input, and of the reference, that have one of the names, id or path:position, in
-// document order. Several documents may have an id. It reads the whole input. It is an error when a file of that cannot be
+// Find visits the documents of the input, and of the reference, that have one of the names, id, path:position or URL, in
+// document order. Several documents may have an id or a URL. It reads the whole input. It is an error when a file of that cannot be
 // read.
 func (f *Folder) Find(ctx context.Context, names []string, visit func(*Found) error) error {
 	return f.find(ctx, names, false, visit)
@@ -101,7 +104,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	}
 	reading := documents.Reading{
 		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
-		MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText, Delimiter: config.DelimiterByte(), Charset: config.Encoding,
+		MaxDocument: int64(config.MaxDocument), TextForm: config.TextFormat, PageText: config.HTMLText, Delimiter: config.DelimiterByte(), Charset: config.Encoding,
 	}
 	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
 	for _, name := range names {
@@ -144,12 +147,12 @@ func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corp
 }
 
 type search struct {
-	wanted  corpus.Wanted
-	decoder *formats.Decoder
-	limits  corpus.Limits
-	names   map[string]bool
-	visit   func(*Found) error
-	id, ref []byte
+	wanted       corpus.Wanted
+	decoder      *formats.Decoder
+	limits       corpus.Limits
+	names        map[string]bool
+	visit        func(*Found) error
+	id, ref, url []byte
 }
 
 // mayHave reports whether one of the names, which are path:position, is of a file or of a group of files.
@@ -200,11 +203,13 @@ func (s *search) meet(found *Found) error {
 	name, inFile := found.Portion.File.Place(found.Position)
 	s.ref = append(quoting.AppendText(s.ref[:0], name), ':')
 	s.ref = strconv.AppendInt(s.ref, inFile, 10)
-	byRef := s.names[string(s.ref)]
-	if !byRef && !(found.Record.HasID && s.names[string(s.id)]) {
+	s.url = quoting.AppendText(s.url[:0], found.Record.URL[:min(len(found.Record.URL), records.MostURLBytes)])
+	byRef, byURL := s.names[string(s.ref)], len(s.url) > 0 && s.names[string(s.url)]
+	if !byRef && !byURL && !(found.Record.HasID && s.names[string(s.id)]) {
 		return nil
 	}
 	found.ID, found.Ref = string(s.id), string(s.ref)
+	found.URL, found.Date = documents.CaptureOf(&found.Record)
 	if byRef {
 		found.Name = found.Ref
 		if err := s.visit(found); err != nil {
@@ -213,6 +218,12 @@ func (s *search) meet(found *Found) error {
 	}
 	if found.ID != found.Ref && found.Record.HasID && s.names[found.ID] {
 		found.Name = found.ID
+		if err := s.visit(found); err != nil {
+			return err
+		}
+	}
+	if byURL && found.URL != found.ID && found.URL != found.Ref {
+		found.Name = found.URL
 		return s.visit(found)
 	}
 	return nil

@@ -166,7 +166,7 @@ func weigh(option option, workload lshbands.Workload, c *Config, measured *surve
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
-		choice.doubt(estimate, &measured.corpus.inputs)
+		choice.doubt(estimate, workload.Documents, &measured.corpus.inputs)
 	}
 	workload.RecordBytes = option.keyBytes
 	if option.scheme.Bands > 0 {
@@ -192,9 +192,10 @@ func weigh(option option, workload lshbands.Workload, c *Config, measured *surve
 	return choice
 }
 
-// doubt notes how sure an estimate of candidates is, and the heaps that make it unsure.
-func (c *Choice) doubt(estimate sample.Estimate, inputs *documents.Inputs) {
-	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, estimate.Low, estimate.High
+// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the heaps that make it unsure.
+func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
+	most := all * (all - 1) / 2
+	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, min(estimate.Low, most), min(estimate.High, most)
 	c.Heaps = heaps(inputs, estimate)
 }
 

@@ -54,7 +54,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 		candidates := -1. // candidates of random fingerprints
 		if measured != nil {
 			candidates = measured.estimates[i].Candidates
-			choice.doubt(measured.estimates[i], &measured.corpus.inputs)
+			choice.doubt(measured.estimates[i], workload.Documents, &measured.corpus.inputs)
 		}
 		choice.Choice = workload.Permuted(option.Permuted, option.Blocks, candidates)
 		choice.CPUSeconds = choice.Seconds

@@ -62,7 +62,7 @@ func (k *identity) distance(words []uint64) int {
 }
 
 type addedDocument struct {
-	names  []byte // its id and its ref, JSON strings
+	names  []byte // its id and its ref, as JSON
 	idSize uint32
 	set    uint32
 	next   int // the next document of the same set, none if there is no other

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -164,7 +163,7 @@ func (p *portion) add(matches []output.Match) {
 	}
 	p.matches += int64(len(matches))
 	for i := range matches {
-		p.rows = matches[i].AppendJSON(p.rows, output.Texts)
+		p.rows = matches[i].AppendJSON(p.rows, output.Names{})
 	}
 }
 
@@ -339,7 +338,7 @@ func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) erro
 		ref := quoting.AppendString(nil, fmt.Sprintf("%s:%d", name, position))
 		id := ref
 		if d.Record.HasID {
-			id = quoting.AppendString(nil, bytes.Clone(d.Record.ID))
+			id = nameOf(d.Record.ID, d.Record.IsInteger)
 		}
 		w.matches = w.matches[:0]
 		for i := range all {
@@ -356,7 +355,7 @@ func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) erro
 
 // question is a document that is asked about, and then held.
 type question struct {
-	id, ref     []byte // JSON strings
+	id, ref     []byte // as JSON
 	packed      []byte // its set
 	digest      sketch.Digest
 	fingerprint []uint64

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/index"
 	"mirrorbeam/sketch"
 )
@@ -229,13 +231,21 @@ func refName(file *indexFile, ref docref.Ref) string {
 	return fmt.Sprintf("%s:%d", name, position)
 }
 
+// nameOf returns an id as JSON: a number, or a string.
+func nameOf(id []byte, isInteger bool) []byte {
+	if isInteger && corpus.IsInteger(id) {
+		return bytes.Clone(id)
+	}
+	return quoting.AppendString(nil, id)
+}
+
 func (f *found) row(id, ref []byte) output.Match {
 	match := f.match
 	match.ID, match.Ref = id, ref
 	match.MatchRef = quoting.AppendString(nil, refName(f.file, f.ref))
 	match.Match = match.MatchRef
 	if id := f.segment.ID(f.document); len(id) > 0 {
-		match.Match = quoting.AppendString(nil, id)
+		match.Match = nameOf(id, f.file.header.AreIntegers)
 	}
 	match.Reference = f.ref.File() < f.file.header.References
 	return match

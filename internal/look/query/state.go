@@ -209,7 +209,7 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 
 func (s *stateReader) corpus(part []located) index.Corpus {
 	files := s.content.Files
-	c := index.Corpus{StopWords: s.content.StopWords, Ignored: s.content.Ignored, FirstFile: part[0].file}
+	c := index.Corpus{StopWords: s.content.StopWords, Ignored: s.content.Ignored, FirstFile: part[0].file, AreIntegers: s.content.IntegerNames}
 	for c.References < len(files) && files[c.References].Reference {
 		c.References++
 	}

@@ -34,8 +34,10 @@ type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
 	// Keep is first or last. Split says what makes a cluster.
-	Keep  preference.Preference
+	Keep preference.Preference
+	// Drop says which documents of clusters are removed.
 	Split keep.Split
+	Drop  keep.Drop
 	// Output is the folder for the results, which must be empty or new unless Overwrite is set.
 	Output    string
 	Overwrite bool
@@ -77,7 +79,7 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 		return summary, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
-	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format}, &summary)
+	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: rows.haveURLs || len(summary.PassedOver) > 0}, &summary)
 	if err == nil {
 		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), ofPairs(warnings.Of(c, found, nil))...)
 		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
@@ -126,6 +128,8 @@ func check(folder *finished.Folder, o *Options) error {
 		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again, c.Threshold, o.Threshold)
 	case o.Threshold > 1 || math.IsNaN(o.Threshold):
 		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
+	case o.Drop == keep.Reference && len(c.Reference) == 0:
+		return setting.Errorf("{drop} reference: the run in %s had no {reference}", folder.Path)
 	case o.Keep != preference.First && o.Keep != preference.Last:
 		return setting.Errorf("{keep} must be first or last: the rows do not have what %s depends on", o.Keep)
 	}
@@ -136,7 +140,7 @@ func check(folder *finished.Folder, o *Options) error {
 func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	s := folder.Summary
 	c := &s.Config
-	c.Threshold, c.Keep, c.Split, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Emit, o.Format
+	c.Threshold, c.Keep, c.Split, c.Drop, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Drop, o.Emit, o.Format
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
 	lists := job.Lists{}
 	var err error
@@ -168,9 +172,9 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 	if err != nil {
 		return nil, nil, err
 	}
-	names, files := output.NamesOf(counts.HasIntegerNames()), []output.File{}
+	names, files := output.Names{AreIntegers: counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
 	for number, shard := range all {
-		if err := shard.Decide(c.Split, ctx.Err); err != nil {
+		if err := shard.Decide(c.Rule(), ctx.Err); err != nil {
 			return nil, nil, err
 		}
 		if err := shard.Count(&o); err != nil {

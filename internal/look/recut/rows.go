@@ -26,6 +26,8 @@ type rows struct {
 	pairs   []output.Pair    // from the threshold on
 	edges   []records.Edge[records.Number]
 	rejects []output.Reject
+	// haveURLs says that some documents are of web archives.
+	haveURLs bool
 }
 
 // document is a document of a cluster, as its row has it.
@@ -34,6 +36,7 @@ type document struct {
 	file        string
 	position    int64
 	isReference bool
+	capture     *records.Capture // nil for a document of no web archive
 }
 
 // read reads the rows of a run. A folder whose rows do not fit together is an error.
@@ -80,7 +83,11 @@ func documentOf(m output.Member) (document, error) {
 	if err != nil || !found {
 		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
 	}
-	return document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}, nil
+	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
+	if m.URL != "" || m.Date != "" {
+		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
+	}
+	return d, nil
 }
 
 func cutLast(text, separator string) (before, after string, found bool) {
@@ -117,7 +124,8 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 		if err != nil {
 			return err
 		}
-		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id)}
+		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
+		r.haveURLs = r.haveURLs || d.capture != nil
 		if d.id == d.ref {
 			member.Id = ""
 		}

@@ -121,7 +121,7 @@ func (b *builder) alertRemoved() {
 	}
 	loose, example := 0, Cluster{}
 	for _, c := range f.Clusters {
-		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) {
+		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) && f.Run.Drop != string(keep.Reference) {
 			if loose++; c.Size > example.Size {
 				example = c
 			}
@@ -133,7 +133,7 @@ func (b *builder) alertRemoved() {
 	}
 }
 
-// numbered returns a number with the form of a verb that it takes.
+// numbered returns a number with the form of a noun or a verb that it takes.
 func numbered(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

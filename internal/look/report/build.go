@@ -50,7 +50,7 @@ func (b *builder) begin() {
 	b.figures = Figures{
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Begun: s.Begun, Threshold: config.Threshold, Unit: Similarity,
-			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
+			Split: string(config.Split), Drop: string(config.Drop), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
 			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
 		},
 		Counts:     s.Counts,

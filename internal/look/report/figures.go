@@ -58,7 +58,9 @@ type Run struct {
 	// Distance is the largest distance of a pair, if Unit is Bits.
 	Distance int    `json:"distance,omitempty"`
 	Split    string `json:"split"`
-	Keep     string `json:"keep"`
+	// Drop says which documents of clusters are removed; runs of earlier versions did not say.
+	Drop string `json:"drop,omitempty"`
+	Keep string `json:"keep"`
 	// Command repeats the run.
 	Command string `json:"command"`
 	// Hidden says that names of documents, sources and files are replaced.
@@ -162,7 +164,10 @@ type Cluster struct {
 
 // Member is a document of a cluster, with those fields of its row that a page shows.
 type Member struct {
-	ID         string  `json:"id"`
+	ID string `json:"id"`
+	// URL and Date say from where and when a web archive has fetched it, and are empty otherwise.
+	URL        string  `json:"url,omitempty"`
+	Date       string  `json:"date,omitempty"`
 	Kept       bool    `json:"kept"`
 	Similarity float64 `json:"similarity"`
 	Reference  bool    `json:"reference,omitempty"`
@@ -190,6 +195,11 @@ type Crossing struct {
 type Pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
+	// These say from where and when a web archive has fetched the two, and are empty otherwise.
+	URLA  string `json:"url_a,omitempty"`
+	DateA string `json:"date_a,omitempty"`
+	URLB  string `json:"url_b,omitempty"`
+	DateB string `json:"date_b,omitempty"`
 	// Score is the similarity, or the distance in bits.
 	Score        float64 `json:"score"`
 	ContainmentA float64 `json:"containment_a"`

@@ -114,7 +114,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestLooks: the text can be read in both schemes, and nothing is wider than a phone.
+// TestLooks: the text can be read in both schemes. On a phone the page is not wider than the screen, nor is a table of few columns.
 func TestLooks(t *testing.T) {
 	b := openBrowser(t)
 	f := small(t)
@@ -140,6 +140,13 @@ func TestLooks(t *testing.T) {
 				if wide > width {
 					t.Errorf("%s is %d pixels wide on a screen of %d", name, wide, width)
 				}
+			}
+			var wide []string
+			b.scheme(colours, 390)
+			b.eval(`return [...document.querySelectorAll("table")].filter((t) => t.rows[0].cells.length <= 5 && t.scrollWidth > t.closest(".scroll").clientWidth)
+				.map((t) => t.parentElement.getAttribute("aria-label"));`, &wide)
+			if len(wide) > 0 {
+				t.Errorf("%s: tables of few columns are wider than their frames: %q", name, wide)
 			}
 			var weak []string
 			b.eval(lowContrast, &weak)

@@ -177,7 +177,7 @@ func (p *pairPass) contain(row *output.Pair, score float64) {
 func offer(to *best[Pair], key float64, row *output.Pair, score float64) {
 	if to.admits(key) {
 		to.add(key, Pair{
-			A: row.A, B: row.B, Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
+			A: row.A, B: row.B, URLA: row.URLA, DateA: row.DateA, URLB: row.URLB, DateB: row.DateB, Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
 			Estimate: !row.Exact, Identical: row.Identical,
 		})
 	}
@@ -377,7 +377,7 @@ func (m *memberPass) member(row *output.Member) {
 		m.removed.add(row.Similarity)
 	}
 	if len(m.documents) < mostMembers {
-		m.documents = append(m.documents, Member{row.ID, row.Kept, row.Similarity, row.Reference})
+		m.documents = append(m.documents, Member{row.ID, row.URL, row.Date, row.Kept, row.Similarity, row.Reference})
 	}
 }
 

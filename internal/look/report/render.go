@@ -93,6 +93,7 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 		"day":      func(date string) string { day, _, _ := strings.Cut(date, "T"); return name(day) },
 		"figure":   figure,
 		"change":   change,
+		"capture":  func(url, date string) capture { return capture{url, date} },
 		"side":     func(label string, side difference.Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html")
 })
@@ -109,6 +110,9 @@ type pairTable struct {
 	Pairs                           []Pair
 	IsSimilarity, HasWhy, IsPartial bool
 }
+
+// capture says from where and when a page was fetched.
+type capture struct{ URL, Date string }
 
 type labelled struct {
 	Label string

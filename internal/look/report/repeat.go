@@ -159,7 +159,7 @@ func (f *Figures) cut() {
 	}
 }
 
-// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages.
+// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their dates.
 type renaming struct{ document, source, file, site, page func(string) string }
 
 // rename replaces all names.
@@ -168,9 +168,10 @@ func (f *Figures) rename(r renaming) {
 	f.Changes.rename(r)
 	for i := range f.Clusters {
 		c := &f.Clusters[i]
-		c.Name = r.document(c.Name)
+		c.Name, c.URL, c.Date = r.document(c.Name), r.page(c.URL), r.page(c.Date)
 		for j := range c.Documents {
-			c.Documents[j].ID = r.document(c.Documents[j].ID)
+			d := &c.Documents[j]
+			d.ID, d.URL, d.Date = r.document(d.ID), r.page(d.URL), r.page(d.Date)
 		}
 	}
 	lists := [][]Pair{f.Pairs}
@@ -179,7 +180,9 @@ func (f *Figures) rename(r renaming) {
 	}
 	for _, list := range lists {
 		for i := range list {
-			list[i].A, list[i].B = r.document(list[i].A), r.document(list[i].B)
+			p := &list[i]
+			p.A, p.URLA, p.DateA = r.document(p.A), r.page(p.URLA), r.page(p.DateA)
+			p.B, p.URLB, p.DateB = r.document(p.B), r.page(p.URLB), r.page(p.DateB)
 		}
 	}
 	for i := range f.Sources {

@@ -144,7 +144,8 @@ func cards(f *Figures) []card {
 		all = append(all, card{"not valid UTF-8", count(c.InvalidUTF8), "documents, read all the same"})
 	}
 	if s := f.Sites; s != nil {
-		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s pairs of mirrors in %s groups, %s suspects", count(s.Pairs), count(s.Groups), count(s.Suspicious))})
+		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s of mirrors in %s, %s",
+			numbered(int(s.Pairs), "pair", "pairs"), numbered(int(s.Groups), "group", "groups"), numbered(int(s.Suspicious), "suspect", "suspects"))})
 	}
 	for _, figure := range findings.Figures(findings.Totals{Counts: c}) {
 		value := count(figure.Value)

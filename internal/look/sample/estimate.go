@@ -184,7 +184,7 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	return result, true
 }
 
-// upTo adds the pairs of crowds of up to limit pairs to those of all other groups. Pairs that have met under denser crowds only count
+// upTo returns the pairs of all groups but crowds, and of crowds of up to limit pairs. Pairs that have met under denser crowds only count
 // where they meet again.
 func (e *Estimator) upTo(limit float64, t *thinned, others met, crowds []crowd) met {
 	pairs := slices.Clone(others)
@@ -233,7 +233,7 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which crowds are compared: those of up to limit pairs. It returns the pairs and documents of the other crowds.
+// settle decides which crowds are compared: all of up to limit pairs. It returns the pairs and documents of the other crowds.
 func (e *Estimator) settle(crowds []crowd, result *Estimate) (dense met, heap []number, limit float64) {
 	if len(crowds) == 0 {
 		return nil, nil, 0

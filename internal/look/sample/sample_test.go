@@ -169,7 +169,7 @@ func TestEstimateIsUnbiased(t *testing.T) {
 	}
 }
 
-// TestUnseenGroup: a group of which the sample has one document or none is within the interval.
+// TestUnseenGroup: the interval holds the pairs of a group that the sample hardly shows.
 func TestUnseenGroup(t *testing.T) {
 	held := 0
 	const trials, documents, grouped = 200, 800, 35

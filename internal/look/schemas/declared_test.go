@@ -146,7 +146,7 @@ func (d declarations) propertiesOf(t *testing.T, of reflect.Type) (all []propert
 			if name == "" {
 				name = field.Name
 			}
-			all = append(all, property{name, d.of(t, of, field.Name), elementOf(field.Type), option != "" || field.Tag.Get("with") != "", field.Tag.Get("names") != ""})
+			all = append(all, property{name, d.of(t, of, field.Name), elementOf(field.Type), option != "" || field.Tag.Get("with") != "", field.Tag.Get("names") == "document"})
 		}
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
@@ -203,5 +204,8 @@ func TestMarkupOfJob(t *testing.T) {
 	got := c.run(t, func(*job.Config) {})
 	if len(got) != 1 || got[0].Kind != warnings.Markup || !strings.HasPrefix(got[0].Text, "20 of 40 records") {
 		t.Errorf("%+v", got)
+	}
+	if got := c.run(t, func(c *job.Config) { c.TextFormat = webtext.HTML }); len(got) != 0 {
+		t.Errorf("with the texts of pages: %+v", got)
 	}
 }

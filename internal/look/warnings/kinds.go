@@ -62,11 +62,11 @@ func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 		return nil
 	}
 	w := Warning{
-		Kind: Markup, Flag: "--format html",
-		Text: fmt.Sprintf("%d of %d records have a web page with all its tags as their text, which count as words: give pages as files of their own, or their text in a field", t.Markup, t.Records),
+		Kind: Markup, Flag: "--text-format " + string(webtext.HTML),
+		Text: fmt.Sprintf("%d of %d records have a web page with all its tags as their text, which count as words", t.Markup, t.Records),
 	}
 	if c.HTMLText == webtext.Main {
-		w.Text += "; html-text main is for files that are pages"
+		w.Text += "; html-text main has no effect on them"
 	}
 	return []Warning{w}
 }

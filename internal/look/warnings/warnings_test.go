@@ -251,7 +251,7 @@ func TestMarkup(t *testing.T) {
 		config := job.Default()
 		config.HTMLText = webtext.Main
 		got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: 20, Markup: markup}}, nil)
-		if len(got) > 0 != warns || warns && (got[0].Kind != Markup || !strings.HasPrefix(got[0].Text, "3 of 20 records have a web page") || !strings.Contains(got[0].Text, "html-text main is for")) {
+		if len(got) > 0 != warns || warns && (got[0].Kind != Markup || !strings.HasPrefix(got[0].Text, "3 of 20 records have a web page") || !strings.Contains(got[0].Text, "html-text main has no effect")) {
 			t.Errorf("%d: %+v", markup, got)
 		}
 	}

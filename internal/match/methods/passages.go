@@ -44,6 +44,7 @@ func init() {
 			{Setting: "recall", Why: "is for {similarity} jaccard; docs/containment.md says which passages are found"},
 			{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
 			{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+			{Setting: "drop", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
 			{Setting: "score", Why: "is for {similarity} jaccard"},
 			{Setting: "verify", Why: "{similarity} containment needs the whole texts of exact"},
 			{Setting: "audit", But: []string{"off"}, Why: "is for {similarity} jaccard"},

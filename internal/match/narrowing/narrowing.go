@@ -135,6 +135,9 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 
 // know writes the record of a document that the last run may have found in a pair.
 func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
+	if n.Verdicts == "" {
+		return nil
+	}
 	d := n.equal(block, i)
 	if !n.filter.digests.Has(d[0]) {
 		return nil
@@ -221,21 +224,22 @@ func (n *Narrowing) mayLack(block *sketchblock.Block, i int) int {
 	return sketchblock.MayLack(block.Size(i), n.Threshold)
 }
 
-// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind.
+// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are found once more.
 func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
 	n.desk.Figures.Records++
 	if err := n.tellID(block, i); err != nil {
 		return err
 	}
+	isKeyed := mayPair || n.paired[i] && n.Verdicts == ""
 	switch {
-	case mayPair:
+	case isKeyed:
 		n.desk.Outcome.Shingles += int64(block.Stored(i))
 	case !n.paired[i]:
 		return nil
 	default:
 		set = nil
 	}
-	if err := n.know(block, i, mayPair); err != nil {
+	if err := n.know(block, i, isKeyed); err != nil {
 		return err
 	}
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
@@ -247,7 +251,8 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	}
 	n.builder.Add(sketchblock.Document{
 		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Standing: block.Standing(i), Scope: block.Scope(i),
-		Side: block.Side(i), Source: block.Source(i), IsSettled: !mayPair, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
+		Side: block.Side(i), Source: block.Source(i), IsSettled: !isKeyed, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
+		Capture: block.Capture(i),
 	})
 	if n.builder.Len() == blockDocuments {
 		return n.write()

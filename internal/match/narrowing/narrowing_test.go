@@ -157,7 +157,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 	old, made := write(0, olds...), write(1, fresh)
 	made.Kept = "kept"
-	parameters := methods.Parameters{Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
 	planning := Planning{Method: methods.Exact, Parameters: parameters}
 	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
 	if own.Counts.Documents != 6 || len(tasks) != 2 {
@@ -252,7 +252,7 @@ func TestNarrowingByDistance(t *testing.T) {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{
-		Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
+		Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
 	}
 	planning, narrowing := Planning{Method: methods.SimHash, Parameters: parameters}, Narrowing{Method: methods.SimHash, Parameters: parameters}
 	if err := narrowing.Setup(); err != nil {
@@ -325,7 +325,7 @@ func TestProbing(t *testing.T) {
 	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
 		t.Fatal(err)
 	}
-	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
 	planning := Planning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
 	narrowing := Narrowing{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
 	if err := narrowing.Setup(); err != nil {

@@ -19,6 +19,16 @@ type Planning struct {
 	methods.Parameters
 	// AuditSample is about how many documents the audit samples, 0 for none.
 	AuditSample int
+	// IsStripped says that common shingles were taken out of the sets, after these were made.
+	IsStripped bool
+}
+
+// ofBlocks returns the kinds of the documents and the sets that the stage fingerprint has written.
+func (n *Planning) ofBlocks() (ofDocuments, ofSets runfile.Kind) {
+	if n.IsStripped {
+		return records.WholeDocuments, records.WholeSets
+	}
+	return records.Documents, records.Sets
 }
 
 // shingleBits is the length of the hash of a shingle.
@@ -57,18 +67,17 @@ func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
 // filter makes the filter of the tasks.
 func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	var made []work.Outcome // of splits that were read
-	shingles, fresh := int64(0), int64(0)
+	fresh := int64(0)
 	for _, o := range p.Outcomes {
 		if o.Kept != "" {
 			made = append(made, o)
-			shingles += o.Shingles
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{shingles: NewTable(shingles, shingleBits), ids: NewTable(fresh, 64)}
+	f := &Filter{ids: NewTable(fresh, 64)}
 	add := n.addSets
 	if isDistance(n.Method, &n.Parameters) {
-		add = n.addFingerprints
+		f.shingles, add = NewTable(0, shingleBits), n.addFingerprints
 	}
 	if err := add(f, made, p.Memory); err != nil {
 		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
@@ -79,7 +88,7 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
 	}
-	verdicts, err := groups.OpenVerdicts(string(n.Verdicts))
+	verdicts, err := groups.OpenVerdicts(string(n.Paired))
 	if err != nil {
 		return nil, err
 	}
@@ -92,20 +101,37 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	return f, nil
 }
 
-// addSets adds the shingles of new documents to a filter.
-func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return work.EachRecordOf(made, work.Fingerprint, records.Sets, m, func(packed []byte) error {
-		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], packed)
-		for _, hash := range m.Hashes {
-			f.shingles.Add(hash)
-		}
-		return nil
+// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up.
+func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
+	_, ofSets := n.ofBlocks()
+	f.shingles, err = tableOf(m, func(visit func([]byte)) error {
+		return work.EachRecordOf(made, work.Fingerprint, ofSets, m, func(packed []byte) error {
+			visit(packed)
+			return nil
+		})
 	})
+	return err
+}
+
+// tableOf returns a table of the shingles in packed sets, which each visits. It is called twice.
+func tableOf(m *work.Memory, each func(visit func(sets []byte)) error) (Table, error) {
+	shingles := int64(0)
+	if err := each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) }); err != nil {
+		return Table{}, err
+	}
+	table := NewTable(shingles, shingleBits)
+	err := each(func(sets []byte) {
+		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], sets)
+		for _, hash := range m.Hashes {
+			table.Add(hash)
+		}
+	})
+	return table, err
 }
 
 // addFingerprints adds their fingerprints.
 func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return eachBlock(made, m, func(block *sketchblock.Block) {
+	return n.eachBlock(made, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.fingerprints = block.SimHash(f.fingerprints, i)
 		}
@@ -113,8 +139,9 @@ func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memor
 }
 
 // eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
-func eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
-	return work.EachRecordOf(made, work.Fingerprint, records.Documents, m, func(packed []byte) error {
+func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
+	ofDocuments, _ := n.ofBlocks()
+	return work.EachRecordOf(made, work.Fingerprint, ofDocuments, m, func(packed []byte) error {
 		block, err := sketchblock.Parse(packed)
 		if err == nil {
 			visit(&block)
@@ -129,7 +156,7 @@ func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error 
 		f.ids.fill()
 		return nil
 	}
-	return eachBlock(made, m, func(block *sketchblock.Block) {
+	return n.eachBlock(made, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.ids.Add(groups.HashID(block.ID(i)))
 		}
@@ -137,13 +164,13 @@ func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error 
 }
 
 // addSample adds the shingles of the documents from which the audit draws its sample.
-func (n *Planning) addSample(f *Filter, p *work.Planning) error {
-	if n.AuditSample == 0 {
-		f.sampled = NewTable(0, shingleBits)
-		return nil
+func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
+	stage := work.Fingerprint
+	if n.IsStripped {
+		stage = work.Strip
 	}
-	each := func(visit func(set []byte)) error {
-		return work.EachRecordOf(p.Outcomes, work.Fingerprint, records.Sample, p.Memory, func(packed []byte) error {
+	f.sampled, err = tableOf(p.Memory, func(visit func([]byte)) error {
+		return work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
 			for len(packed) > 0 {
 				var d records.SetAside
 				d, packed = records.NextSetAside(packed)
@@ -151,16 +178,6 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) error {
 			}
 			return nil
 		})
-	}
-	shingles := int64(0)
-	if err := each(func(set []byte) { shingles += int64(len(set) / sketchblock.HashSize) }); err != nil {
-		return err
-	}
-	f.sampled = NewTable(shingles, shingleBits)
-	return each(func(set []byte) {
-		p.Hashes = sketchblock.AppendSet(p.Hashes[:0], set)
-		for _, hash := range p.Hashes {
-			f.sampled.Add(hash)
-		}
 	})
+	return err
 }

@@ -124,7 +124,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	}
 	d := sketchblock.Document{
 		Ref: block.Ref(i), Digest: block.Digest(i), Size: len(own), Keys: s.bands.Of(own), SimHash: simhash,
-		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i),
+		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
 	}
 	if s.AuditSample > 0 {
 		s.aside.Add(s.shares, &d, own, s.inputs.Files[d.Ref.File()].Reference)

@@ -27,6 +27,7 @@ type block struct {
 	pages   []byte      // records of pages of sites
 	sites   siteCounts  // pages of each site, and redirects
 	isWhole bool        // see [Kept]
+	capture []byte      // of the last document
 
 	baseTexts records.Sightings // shingles of base texts
 }
@@ -61,11 +62,12 @@ func (b *block) reset() {
 
 func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
 
-// reject adds a row of rejects.
-func (b *block) reject(file *corpus.File, position int64, fault string) {
+// reject adds a row of rejects for a record.
+func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.Counts.Rejected++
-	name, inFile := file.Place(position)
-	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, Error: quoting.Text(fault)})
+	name, inFile := file.Place(r.Position)
+	url, date := CaptureOf(&r.Content)
+	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
 }
 
 // countIgnored counts the shingles of a document that do not count.

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
@@ -122,7 +123,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	if r.Fault != "" {
-		if b.reject(file, r.Position, r.Fault); r.IsEmpty {
+		if b.reject(file, r, r.Fault); r.IsEmpty {
 			b.Counts.Empty++
 		}
 		return nil
@@ -136,13 +137,13 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return fmt.Errorf("file %s: %w", file.Path, err)
 	}
 	if err := f.sketching.fits(contentLength(r.Content)); err != nil {
-		b.reject(file, r.Position, err.Error())
+		b.reject(file, r, err.Error())
 		return nil
 	}
 	f.budget.Begin(memoryOf(r, file.Format))
 	err = f.add(b, ref, r)
 	if errors.Is(err, sketch.ErrSpent) {
-		b.reject(file, r.Position, f.sketching.spent(f.budget))
+		b.reject(file, r, f.sketching.spent(f.budget))
 		return nil
 	} else if err != nil {
 		return err
@@ -206,6 +207,8 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
 	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
+	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date)
+	d.Capture = b.capture
 	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)
 	if len(d.ID) == 0 {
 		b.Unnamed++

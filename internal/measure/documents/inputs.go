@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -140,6 +141,11 @@ func (in *Inputs) LeastTextBytes() int64 {
 		sum += in.Files[i].LeastTextSize()
 	}
 	return sum
+}
+
+// HaveURLs reports whether web archives are among the files, which say from where they have fetched documents.
+func (in *Inputs) HaveURLs() bool {
+	return slices.ContainsFunc(in.Files, func(f corpus.File) bool { return f.Format == corpus.WARC })
 }
 
 // References returns the number of files that belong to the reference corpus.

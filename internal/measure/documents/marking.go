@@ -230,7 +230,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if !ok {
 		b.Counts.Unsited++
 		if value := r.Content.Others[p.url]; len(value) > 0 && !site.IsOpaque(string(value)) {
-			b.reject(file, r.Position, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
+			b.reject(file, r, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
 		}
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -30,6 +31,8 @@ type Reading struct {
 	DocumentBytes int64 `json:",omitempty"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an error.
 	MaxExpanded int64 `json:",omitempty"`
+	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
+	TextForm webtext.Form `json:",omitempty"`
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// Delimiter and Charset are as in [corpus.Wanted].
@@ -63,7 +66,7 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 // Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
-		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
+		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
 		Delimiter: r.Delimiter, Charset: r.Charset,
 	}
 }
@@ -332,6 +335,12 @@ type Record struct {
 	// PassedOver says why the record is no document where none was to be expected, such as "request" in a web archive; empty
 	// otherwise.
 	PassedOver string
+}
+
+// CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is not known.
+func CaptureOf(r *corpus.Record) (url, date string) {
+	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date))
+	return at.URL, at.Date
 }
 
 // contentLength returns the length of the texts of a record in bytes, or the number of its

@@ -262,8 +262,9 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			sets = append(sets, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Heads:
-			heads = append(heads, piece)
-			err = r.Run.Link(piece.Kind, r.number, piece, 0)
+			if heads = append(heads, piece); !r.Kept.Whole { // else these are no heads of the sets that are left
+				err = r.Run.Link(piece.Kind, r.number, piece, 0)
+			}
 		case records.Rejects:
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
 				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])

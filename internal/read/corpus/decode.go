@@ -48,6 +48,9 @@ type Record struct {
 	// array as it stands in the line. It is nil for a field that is missing,
 	// null or NaN, and not nil for an empty string.
 	Others [][]byte
+	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are
+	// known of some records that are no documents, too.
+	URL, Date []byte
 }
 
 // IsInteger reports whether a text is a whole number of 64 bits with its sign, in the only way to write it: without a plus, leading

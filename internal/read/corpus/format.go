@@ -125,6 +125,8 @@ type Wanted struct {
 	Charset string
 	// Delimiter is the byte between the fields of CSV; 0: the one that the first record shows.
 	Delimiter byte
+	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
+	TextForm webtext.Form
 	// PageText says which text of a web page is wanted.
 	PageText webtext.Mode
 	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
@@ -199,8 +201,12 @@ type Annotator interface {
 	Record(b, record []byte, a Annotation) []byte
 }
 
-// definitions are the registered formats, by their numbers.
-var definitions [256]*Definition
+// definitions are the registered formats, by their numbers, and registered is those that there are, in the same order: it is asked for
+// each file.
+var (
+	definitions [256]*Definition
+	registered  []*Definition
+)
 
 // Register adds a format. It is called when the program starts. It panics if there is another one of the number or the name:
 // that is a mistake of a programmer, and no input and no setting brings it about.
@@ -209,11 +215,7 @@ func Register(d Definition) {
 		panic(fmt.Sprintf("corpus: the format %d, %s, is there twice", d.Format, d.Name))
 	}
 	definitions[d.Format] = &d
-}
-
-// registered returns the formats in the order of their numbers.
-func registered() []*Definition {
-	return slices.DeleteFunc(slices.Clone(definitions[:]), func(d *Definition) bool { return d == nil })
+	registered = slices.DeleteFunc(slices.Clone(definitions[:]), func(d *Definition) bool { return d == nil })
 }
 
 // Definition returns what is known of the format. Of one that this program does not have, it is a number.
@@ -230,7 +232,7 @@ func (f Format) String() string { return f.Definition().Name }
 // FormatNames returns the choices of a format: [AutoFormat] and all names.
 func FormatNames() []string {
 	names := []string{AutoFormat}
-	for _, d := range registered() {
+	for _, d := range registered {
 		names = append(names, d.Name)
 	}
 	return names
@@ -239,7 +241,7 @@ func FormatNames() []string {
 // FormatHelp returns the choices of a format for people.
 func FormatHelp() string {
 	var b strings.Builder
-	for _, d := range registered() {
+	for _, d := range registered {
 		b.WriteString(d.Name)
 		if d.Help != "" {
 			b.WriteString(" (" + d.Help + ")")
@@ -296,7 +298,7 @@ func formatOf(name string, head []byte) Format {
 		head, _ = io.ReadAll(inCharset(bytes.NewReader(head), mark)) // no reader of memory fails
 	}
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	for _, d := range registered() {
+	for _, d := range registered {
 		if slices.ContainsFunc(d.Magics, begins) {
 			return d.Format
 		}
@@ -306,7 +308,7 @@ func formatOf(name string, head []byte) Format {
 	if known && named != JSONLines && !isProse(name) {
 		return named
 	}
-	for _, d := range registered() {
+	for _, d := range registered {
 		if d.Begins != nil && d.Begins(text) {
 			return d.Format
 		}

@@ -175,7 +175,11 @@ type Options struct {
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
 	var window sync.Mutex
 	options.holdWindow = func() (func(), error) { window.Lock(); return window.Unlock, nil }
-	l := lister{format: options.Format, stdin: options.Stdin, found: map[string]candidate{}, searched: map[Identity]string{}}
+	working, err := storage.Absolute(".")
+	if err != nil {
+		return Listing{}, fmt.Errorf("list inputs: %w", err)
+	}
+	l := lister{format: options.Format, stdin: options.Stdin, working: working, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
 	defer l.report(options.Progress)()
 	var missing NoMatchError

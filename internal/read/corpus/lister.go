@@ -23,6 +23,7 @@ import (
 type lister struct {
 	format   string // see Options
 	stdin    string
+	working  string               // the working folder
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
@@ -113,10 +114,7 @@ func (l *lister) put(path, relative string, links int) error {
 
 // putListed does what put does, for a file that its storage has described.
 func (l *lister) putListed(path, relative string, links int, listed storage.Info) error {
-	absolute, err := storage.Absolute(path)
-	if err != nil {
-		return fmt.Errorf("list inputs: %w", err)
-	}
+	absolute := storage.AbsoluteIn(l.working, path)
 	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, absolute: absolute, links: links, listed: listed, unpacks: !l.inDocuments}
 	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
 		return nil

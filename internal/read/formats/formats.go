@@ -19,6 +19,7 @@ import (
 
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
+	"mirrorbeam/internal/read/webtext"
 )
 
 // Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
@@ -111,7 +112,10 @@ func Batches(file corpus.File, number int, limits corpus.Limits, wanted corpus.W
 type Decoder struct {
 	wanted   corpus.Wanted
 	decoders map[corpus.Format]corpus.Decoder
-	name     []byte // name of a file that is a document
+	name     []byte     // name of a file that is a document
+	pages    []pageText // for the fields of records, by number
+	texts    [][]byte   // of these pages
+	others   [][]byte
 	folders  folderValues
 }
 
@@ -133,6 +137,9 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 	if err == nil && !d.wanted.Fields.HasTexts() && !batch.Format.HasFields() {
 		return corpus.Record{}, fmt.Errorf("the format %v has no fields, so there is no field %.64q of features", batch.Format, d.wanted.Fields.Features)
 	}
+	if err == nil && d.wanted.TextForm == webtext.HTML && batch.Format.HasFields() {
+		d.readPages(&content)
+	}
 	if err == nil && batch.Format.IsWhole() {
 		name, _ := file.Place(position)
 		content.ID, content.HasID = append(d.name[:0], name...), true
@@ -142,6 +149,24 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 		content.Others = d.folders.fill(content.Others, file.At(position).Path)
 	}
 	return content, err
+}
+
+// readPages takes the texts out of the pages in the fields of a record. The first page also has the values of fields that the record
+// lacks, as far as pages have them.
+func (d *Decoder) readPages(content *corpus.Record) {
+	d.texts, d.others = d.texts[:0], append(d.others[:0], content.Others...)
+	for i, page := range content.Texts {
+		if i == len(d.pages) {
+			d.pages = append(d.pages, newPageText(d.wanted, d.wanted.PageText))
+		}
+		d.texts = append(d.texts, d.pages[i].of(webtext.Page{Content: page})[0])
+	}
+	for i, field := range d.wanted.Fields.Others {
+		if d.others[i] == nil && len(content.Texts) > 0 {
+			d.others[i] = pageValue(field, content.Texts[0])
+		}
+	}
+	content.Texts, content.Others = d.texts, d.others
 }
 
 // probedRecords is how many records show whether a file has the wanted fields.

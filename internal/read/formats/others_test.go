@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/webtext"
 )
 
 // archived is an archive of two texts. One has an address.
@@ -82,6 +84,47 @@ func TestOthers(t *testing.T) {
 		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestPagesInFields: pages in the fields of records of any format give their text, and values of their own where the record has none.
+func TestPagesInFields(t *testing.T) {
+	w := wanted(corpus.Fields{Texts: []string{"text", "more"}, Others: []string{TitleWords, Language}})
+	w.TextForm, w.PageText = webtext.HTML, webtext.Main
+	type row struct {
+		Text string `parquet:"text"`
+		More string `parquet:"more"`
+	}
+	const first, second = "<html lang=de><title>Ä 1.0</title><nav>menu</nav><p>one &amp;\ntwo</p><p>three</p>", "<p>x</p>\n"
+	for name, content := range map[string]string{
+		"a.jsonl":   `{"text":"<html lang=de><title>\u00c4 1.0</title><nav>menu</nav><p>one &amp;\ntwo</p><p>three</p>","more":"<p>x</p>\n"}` + "\n" + `{"more":"plain","text":"","title_words":"own"}`,
+		"a.csv":     "text,more,title_words\n\"" + first + "\",\"" + second + "\",\n,plain,own\n",
+		"a.parquet": parquetOf(t, row{first, second}, row{"", "plain"}),
+	} {
+		files, decoder := list(t, map[string]string{name: content}), NewDecoder(w)
+		var got []string
+		for batch, err := range Batches(files[0], 0, corpus.Limits{Line: 1000}, w) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for position, record := range batch.Records() {
+				r, err := decoder.Decode(&files[0], &batch, position, record)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprintf("%q %q", r.Texts, r.Others))
+			}
+		}
+		title, own := "Ä", "own"
+		switch name {
+		case "a.csv":
+			title = "" // an empty cell is a value
+		case "a.parquet":
+			own = ""
+		}
+		if want := []string{fmt.Sprintf(`["Ä 1.0\none & two\nthree\n" "x\n"] [%q "de"]`, title), fmt.Sprintf(`["" "plain\n"] [%q ""]`, own)}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -110,7 +110,7 @@ type warcDecoder struct {
 func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	record, err := d.parser.Parse(raw)
 	if err != nil {
-		return corpus.Record{}, err
+		return corpus.Record{URL: record.URL, Date: record.Date}, err
 	}
 	if record.Use != warc.Document {
 		passed := corpus.Record{}
@@ -121,11 +121,11 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	}
 	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record)}, nil
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record), URL: record.URL, Date: record.Date}, nil
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
-// url, [PasswordInput], [Language], [Markup] and [Canonical].
+// url, [PasswordInput], [Language], [Markup], [Canonical] and [TitleWords].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -145,6 +145,8 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			value = languageValue(r.Payload, r.Languages)
 		case Markup:
 			value = markupValue(r.Payload)
+		case TitleWords:
+			value = webtext.TitleWords(r.Payload)
 		case Canonical:
 			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
 				value = destination(r)
@@ -204,6 +206,8 @@ const (
 	Language = "language"
 	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
 	Canonical = "canonical"
+	// TitleWords is the title of the page without its numbers.
+	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
 )

@@ -203,24 +203,32 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}
 	if d.mediaType == "text/html" {
-		d.readOthers(content)
+		for i, field := range d.fields {
+			d.others[i] = pageValue(field, content)
+		}
 	}
 	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)}), Others: d.others}, nil
 }
 
-func (d *wholeDecoder) readOthers(content []byte) {
-	for i, field := range d.fields {
-		switch field {
-		case PasswordInput:
-			d.others[i] = passwordValue(content)
-		case Language:
-			d.others[i] = languageValue(content, nil)
-		case Markup:
-			d.others[i] = markupValue(content)
-		case Canonical:
-			d.others[i] = canonicalValue(content)
-		}
+// pageValue returns the value of a field that a page itself has, nil if it has none.
+func pageValue(field string, page []byte) []byte {
+	var value []byte
+	switch field {
+	case PasswordInput:
+		value = passwordValue(page)
+	case Language:
+		value = languageValue(page, nil)
+	case Markup:
+		value = markupValue(page)
+	case Canonical:
+		value = canonicalValue(page)
+	case TitleWords:
+		value = webtext.TitleWords(page)
 	}
+	if len(value) == 0 {
+		return nil
+	}
+	return value
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.

@@ -5,12 +5,13 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/language"
 )
 
-// mostHeadBytes is how much of a page is searched for the address of its original.
+// mostHeadBytes is how much of a page is searched for its title and for the address of its original.
 const mostHeadBytes = 1 << 16
 
 // Canonical returns the address that a web page names as its original, in <link rel="canonical">. It is empty if the page names
@@ -43,6 +44,29 @@ func Canonical(page []byte) []byte {
 			}
 			if isCanonical && (bytes.Contains(address, []byte("://")) || bytes.HasPrefix(address, []byte("//"))) {
 				return bytes.Clone(address)
+			}
+		}
+	}
+}
+
+// TitleWords returns the title of a web page without its numbers, so that the titles of two versions of a page are one. It is empty if
+// the page has no title, or nothing but numbers in it.
+func TitleWords(page []byte) []byte {
+	tokens := html.NewTokenizer(bytes.NewReader(page[:min(len(page), mostHeadBytes)]))
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return nil
+		case html.StartTagToken:
+			switch name, _ := tokens.TagName(); string(name) {
+			case "body":
+				return nil // a title behind it is of a picture
+			case "title":
+				if tokens.Next() != html.TextToken {
+					return nil
+				}
+				words := bytes.FieldsFunc(tokens.Text(), func(r rune) bool { return r == '.' || unicode.IsDigit(r) || unicode.IsSpace(r) })
+				return bytes.Join(words, []byte(" "))
 			}
 		}
 	}

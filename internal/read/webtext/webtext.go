@@ -39,6 +39,16 @@ const (
 	Main Mode = "main"
 )
 
+// Form says how the text in a field of a record is written.
+type Form string
+
+const (
+	// Plain is text alone.
+	Plain Form = "plain"
+	// HTML is a web page, or a part of one.
+	HTML Form = "html"
+)
+
 // Page is a page as a server sent it.
 type Page struct {
 	// Content is its bytes, in any charset.

@@ -172,6 +172,7 @@ func (f *finder) document(ref docref.Ref, r *documents.Record) {
 				if row.ID = row.Ref; len(r.Content.ID) > 0 {
 					row.ID = quoting.Text(r.Content.ID)
 				}
+				row.URL, row.Date = documents.CaptureOf(&r.Content)
 				if fields := f.Sketching.Fields.Texts; len(fields) > 1 {
 					row.Field = quoting.Text(fields[i])
 				}
@@ -283,13 +284,14 @@ type Writing struct {
 	write.Files
 }
 
-// WritingDelivery makes the one task of [Writing].
+// WritingDelivery makes the one task of [Writing]. The outcomes of the stages that read documents and cluster them only add to the
+// counts.
 func WritingDelivery() work.Delivery {
-	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Passages}}
+	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Passages}, OnlyCounted: []work.Stage{work.Fingerprint, work.Strip, work.Cluster}}
 }
 
 // Task writes the one file.
-func (o *Writing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+func (o *Writing) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	var rows ranking
 	for _, piece := range w.Pieces {
 		packed, err := w.ReadPiece(0, piece)
@@ -304,7 +306,7 @@ func (o *Writing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
 			rows.add(row)
 		}
 	}
-	return write.Write(o.Files, o.Name(output.Boilerplate, 0, 1), w, func(row func(output.Passage) error) error {
+	return write.Write(o.Files, o.Name(output.Boilerplate, 0, 1), o.Names(t), w, func(row func(output.Passage) error) error {
 		for _, passage := range rows.best() {
 			if err := row(passage); err != nil {
 				return err

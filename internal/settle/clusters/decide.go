@@ -12,9 +12,30 @@ import (
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
 // the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
-// no kept document could stand for it. A cluster may be large, so Decide asks stopped now and then, if it is not nil, and ends with its
-// error.
-func (s *Shard) Decide(split keep.Split, stopped func() error) error {
+// no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
+// then, if it is not nil, and ends with its error.
+func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
+	if rule.Drop == keep.Reference {
+		s.chooseForReference()
+	} else if err := s.choose(stopped); err != nil {
+		return err
+	}
+	for i := range s.end() {
+		if s.reference(i) {
+			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
+		}
+	}
+	if rule.Split == keep.Star {
+		s.splitStars()
+	}
+	if rule.Drop == keep.Clusters {
+		s.dropClusters()
+	}
+	return nil
+}
+
+// choose chooses documents that stay for others.
+func (s *Shard) choose(stopped func() error) error {
 	order, leads := s.numbers(), s.leaders()
 	if err := graphs.SortFunc(order, func(a, b records.Number) int {
 		if cluster := cmp.Compare(s.members[a].First, s.members[b].First); cluster != 0 {
@@ -35,18 +56,72 @@ func (s *Shard) Decide(split keep.Split, stopped func() error) error {
 		e, counts := s.rival(i)
 		return e, counts && asking.goesOn()
 	})
-	if asking.err != nil {
-		return asking.err
-	}
+	return asking.err
+}
+
+// chooseForReference removes each document that is like one of the reference, for the most similar of these. All others stay.
+func (s *Shard) chooseForReference() {
+	best := make([]keep.Choice, len(s.members)) // of each class of identical documents, at its first one
 	for i := range s.end() {
-		if s.reference(i) {
-			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
+		best[i] = keep.Choice{Kept: i, Similarity: 1}
+	}
+	for i := range s.edges {
+		e, counts := s.rival(i)
+		known, other := e.A, e.B
+		if !s.reference(known) {
+			known, other = other, known
+		}
+		if counts && s.reference(known) && (best[other].Kept == other || e.Similarity > best[other].Similarity) {
+			best[other] = keep.Choice{Kept: known, Similarity: e.Similarity}
 		}
 	}
-	if split == keep.Star {
-		s.splitStars()
+	s.choices = make([]keep.Choice, len(s.members))
+	for i := range s.end() {
+		first := s.first[i]
+		if s.choices[i] = best[first]; best[first].Kept == first && !s.reference(first) {
+			s.choices[i].Kept = i
+		}
 	}
-	return nil
+}
+
+// dropClusters removes all documents of clusters but those of the reference. Each is assigned to the document that it is most like: of its
+// cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
+func (s *Shard) dropClusters() {
+	s.isDropped = true
+	like := make([]keep.Choice, len(s.members))
+	for i := range s.end() {
+		like[i].Kept = i
+	}
+	isOwn := func(i, other records.Number) bool { return s.members[i].First == s.members[other].First }
+	offer := func(to, other records.Number, similarity float64) {
+		before := like[to]
+		is := before.Kept == to
+		switch {
+		case is:
+		case isOwn(to, other) != isOwn(to, before.Kept):
+			is = isOwn(to, other)
+		case similarity != before.Similarity:
+			is = similarity > before.Similarity
+		default:
+			is = s.prefer(other, before.Kept) < 0
+		}
+		if is {
+			like[to] = keep.Choice{Kept: other, Similarity: similarity}
+		}
+	}
+	for _, e := range s.pairs {
+		similarity := e.Similarity()
+		if e.Identical() { // documents without a shingle have no share in common
+			similarity = 1
+		}
+		offer(e.A, e.B, similarity)
+		offer(e.B, e.A, similarity)
+	}
+	for i := range s.end() {
+		if s.size[s.members[i].First] > 1 && !s.reference(i) {
+			s.choices[i] = like[i]
+		}
+	}
 }
 
 // asking asks whether a choice is still wanted. From the first no on no edge counts, so that the choice ends soon.

@@ -48,7 +48,7 @@ func TestLeadersComeFirst(t *testing.T) {
 		{"a leader goes for a reference", shardOf4(1, [4]preference.Standing{0, 5, 5, 5}, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{0, 0, 2, 3}, 2},
 		{"a reference leads", shardOf4(2, [4]preference.Standing{0, 0, 2, 1}, heap(0, 2), heap(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
 	} {
-		if err := c.shard.Decide(keep.Component, nil); err != nil {
+		if err := c.shard.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 			t.Fatal(err)
 		}
 		var got []records.Number
@@ -68,7 +68,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // 3 is equal to another one
 	}
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.unchecked(); got != -2 { // 1 and 2 are removed
@@ -88,12 +88,12 @@ func TestDecideStops(t *testing.T) {
 		}
 	}
 	fault, all := errors.New("stop"), 0
-	if err := newShard(layoutOf(t), members, edges).Decide(keep.Component, func() error { all++; return nil }); err != nil || all < 3 {
+	if err := newShard(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error { all++; return nil }); err != nil || all < 3 {
 		t.Fatalf("asked %d times: %v", all, err)
 	}
 	for _, after := range []int{1, all / 2, all} {
 		asked := 0
-		err := newShard(layoutOf(t), members, edges).Decide(keep.Component, func() error {
+		err := newShard(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error {
 			if asked++; asked >= after {
 				return fault
 			}

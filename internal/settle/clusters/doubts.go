@@ -62,6 +62,9 @@ func (s *Shard) addNear(o *work.Outcome) {
 // cluster together.
 func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	s.addLargest(o)
+	if s.isDropped {
+		return // nothing stays for another document
+	}
 	s.addNear(o)
 	for first, c := range s.cohesions() {
 		mean := c.sum / float64(c.gone)

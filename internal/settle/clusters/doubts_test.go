@@ -144,7 +144,7 @@ func TestDoubt(t *testing.T) {
 		}
 		s := graphOf(t, n, edges)
 		s.members[0].Id = "say \"a\"\n"
-		if err := s.Decide(keep.Component, nil); err != nil {
+		if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -173,7 +173,7 @@ func TestDoubt(t *testing.T) {
 // TestLargest: the largest cluster of a shard is named, with its first document and the first that is not identical.
 func TestLargest(t *testing.T) {
 	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)})
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var o work.Outcome
@@ -198,7 +198,7 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	edges = append(edges, edge(3, half+3, 8, 10))
 	slices.SortFunc(edges, func(a, b records.Edge[records.Number]) int { return int(a.A) - int(b.A) })
 	s := graphOf(t, int(2*half), edges)
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var o work.Outcome
@@ -207,7 +207,7 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	if o.Bridges.Count != 1 || o.Bridges.Named[0] != want || o.Templates.Count != 0 {
 		t.Errorf("%+v, want %+v; templates %+v", o.Bridges, want, o.Templates)
 	}
-	if err := s.Decide(keep.Star, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Star}, nil); err != nil {
 		t.Fatal(err)
 	}
 	o = work.Outcome{}

@@ -25,10 +25,11 @@ func (s *Shard) ClusterRows(row func(output.Member) error) error {
 		if s.size[first] < 2 {
 			continue
 		}
+		at := s.capture(i)
 		err := row(output.Member{
-			ID: s.id(i), Ref: s.ref(i), Cluster: clusters.name(first),
+			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(first),
 			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int64(s.size[first]),
-			Least: cohesions[first].least, Mean: output.RoundMean(cohesions[first].sum / float64(cohesions[first].gone)), Reference: s.reference(i),
+			Least: cohesions[first].least, Mean: cohesions[first].mean(), Reference: s.reference(i),
 		})
 		if err != nil {
 			return err
@@ -43,18 +44,24 @@ type cohesion struct {
 	gone       int
 }
 
+// mean returns the mean similarity as rows have it: 1 if none is removed.
+func (c *cohesion) mean() float64 {
+	if c.gone == 0 {
+		return 1
+	}
+	return output.RoundMean(c.sum / float64(c.gone))
+}
+
 // cohesions returns the cohesion of each cluster, by its first document.
 func (s *Shard) cohesions() []cohesion {
-	all := make([]cohesion, len(s.members))
+	all := slices.Repeat([]cohesion{{least: 1}}, len(s.members))
 	for i := range s.end() {
 		if !s.goes(i) {
 			continue
 		}
 		c := s.choices[i]
 		of := &all[s.members[i].First]
-		if of.gone == 0 || c.Similarity < of.least {
-			of.least = c.Similarity
-		}
+		of.least = min(of.least, c.Similarity)
 		of.sum += c.Similarity
 		of.gone++
 	}
@@ -83,6 +90,8 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 				pair.JaccardWhole = 1
 			}
 		}
+		a, b := s.capture(e.A), s.capture(e.B)
+		pair.URLA, pair.DateA, pair.URLB, pair.DateB = a.URL, a.Date, b.URL, b.Date
 		if err := row(pair); err != nil {
 			return err
 		}
@@ -120,7 +129,7 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		}
 		ref := s.members[i].Ref
 		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size[first], Kept: !s.goes(i)}
-		if s.goes(i) {
+		if s.goes(i) && !s.isDropped {
 			a.KeptID = kept.name(s.choices[i].Kept)
 		}
 		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
@@ -138,11 +147,17 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 			continue
 		}
 		c := s.choices[i]
-		err := row(output.Removal{
-			ID: s.id(i), Ref: s.ref(i), Cluster: clusters.name(s.members[i].First),
-			KeptID: kept.name(c.Kept), Similarity: c.Similarity, Reference: s.reference(c.Kept),
-		})
-		if err != nil {
+		at, other := s.capture(i), s.capture(c.Kept)
+		removal := output.Removal{
+			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(s.members[i].First),
+			Similarity: c.Similarity, Reference: s.reference(c.Kept),
+		}
+		if s.isDropped {
+			removal.LikeID, removal.LikeURL, removal.LikeDate = kept.name(c.Kept), other.URL, other.Date
+		} else {
+			removal.KeptID, removal.KeptURL, removal.KeptDate = kept.name(c.Kept), other.URL, other.Date
+		}
+		if err := row(removal); err != nil {
 			return err
 		}
 	}

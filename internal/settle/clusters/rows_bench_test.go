@@ -29,7 +29,7 @@ func BenchmarkPairRows(b *testing.B) {
 		b.Run(string(format), func(b *testing.B) {
 			folder := b.TempDir()
 			for b.Loop() {
-				w, err := output.NewPairRows(folder, output.File{Name: "pairs", Output: "pairs"}, format, output.SetPair, output.Texts)
+				w, err := output.NewPairRows(folder, output.File{Name: "pairs", Output: "pairs"}, format, output.SetPair, output.Names{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -26,7 +26,9 @@ type Shard struct {
 	spans   []records.Span[records.Number] // spans of the edges, in their order
 	first   graphs.Forest[records.Number]  // the first document identical to each
 	choices []keep.Choice                  // nil without a decision
-	size    []uint32                       // documents in the cluster, by its first document
+	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
+	isDropped bool
+	size      []uint32 // documents in the cluster, by its first document
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
@@ -115,6 +117,17 @@ func (s *Shard) id(i records.Number) string {
 	return s.members[i].Id
 }
 
+// IsDropped reports whether the decision removes clusters as a whole.
+func (s *Shard) IsDropped() bool { return s.isDropped }
+
+// capture says from where and when a web archive has fetched a document. It is empty if that is not known.
+func (s *Shard) capture(i records.Number) records.Capture {
+	if c := s.members[i].Capture; c != nil {
+		return *c
+	}
+	return records.Capture{}
+}
+
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
 func (s *Shard) Count(o *work.Outcome) error {
@@ -140,7 +153,7 @@ func (s *Shard) Count(o *work.Outcome) error {
 			o.Counts.Clustered += int64(s.size[i])
 		}
 		if s.goes(i) {
-			if s.goes(s.choices[i].Kept) {
+			if s.goes(s.choices[i].Kept) && !s.isDropped {
 				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
 			}
 			o.Counts.Removed++

@@ -95,7 +95,7 @@ func chain(t *testing.T, standings [4]preference.Standing) *Shard {
 
 func TestRowsOfComponents(t *testing.T) {
 	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
@@ -123,9 +123,51 @@ func TestRowsOfComponents(t *testing.T) {
 	}
 }
 
+// TestDrops: clusters may go as a whole, and copies may stay that are like no document of the reference.
+func TestDrops(t *testing.T) {
+	for _, c := range []struct {
+		rule    keep.Rule
+		removed []string
+		counts  findings.Counts
+	}{
+		{keep.Rule{Split: keep.Component, Drop: keep.Clusters}, []string{
+			`{"id":"a:10","ref":"a:10","cluster":"ref","like_id":"ref","similarity":0.9,"reference":true}`,
+			`{"id":"b","ref":"a:20","cluster":"b","like_id":"c","similarity":0.8}`,
+			`{"id":"c","ref":"a:60","cluster":"b","like_id":"b:5","similarity":1}`,
+			`{"id":"c","ref":"b:5","cluster":"b","like_id":"c","similarity":1}`,
+			`{"id":"e","ref":"b:7","cluster":"b","like_id":"c","similarity":0.75}`,
+		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Removed: 5, RemovedForReference: 1}},
+		{keep.Rule{Split: keep.Star, Drop: keep.Clusters}, []string{ // e is in no star
+			`{"id":"a:10","ref":"a:10","cluster":"ref","like_id":"ref","similarity":0.9,"reference":true}`,
+			`{"id":"b","ref":"a:20","cluster":"b","like_id":"c","similarity":0.8}`,
+			`{"id":"c","ref":"a:60","cluster":"b","like_id":"b:5","similarity":1}`,
+			`{"id":"c","ref":"b:5","cluster":"b","like_id":"c","similarity":1}`,
+		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 5, Kept: 1, Removed: 4, RemovedForReference: 1}},
+		{keep.Rule{Split: keep.Component, Drop: keep.Reference}, []string{
+			`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 4, Removed: 1, RemovedForReference: 1}},
+		{keep.Rule{Split: keep.Star, Drop: keep.Reference}, []string{
+			`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 1, Clustered: 2, Kept: 4, Removed: 1, RemovedForReference: 1}},
+	} {
+		s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+		if err := s.Decide(c.rule, nil); err != nil {
+			t.Fatal(err)
+		}
+		checkRows(t, fmt.Sprint(c.rule), rowsOf(t, s.RemovedRows), c.removed...)
+		var o work.Outcome
+		if err := s.Count(&o); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(o.Counts, c.counts) {
+			t.Errorf("%v: counts %+v, want %+v", c.rule, o.Counts, c.counts)
+		}
+	}
+}
+
 func TestRowsOfStars(t *testing.T) {
 	s := chain(t, [4]preference.Standing{50, 30, 40, 20})
-	if err := s.Decide(keep.Star, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Star}, nil); err != nil {
 		t.Fatal(err)
 	}
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
@@ -185,7 +227,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 // TestRemovedBySplit: removed refs are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	run := worktest.Write(t, worktest.Runs(t), s.WriteRemoved)
@@ -211,7 +253,8 @@ func TestRemovedBySplit(t *testing.T) {
 }
 
 // TestDecisionsHold draws random shards. Whatever is decided, documents of the reference are kept. A document is
-// removed for a kept one to which it, or its equal, has an edge. Rows and counts agree.
+// removed for a kept one to which it, or its equal, has an edge. If clusters go as a whole, each document goes that has an edge, and if only
+// copies of a reference go, each that is joined to one. Rows and counts agree.
 func TestDecisionsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	layout := layoutOf(t)
@@ -234,12 +277,26 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		s := newShard(layout, members, edges)
-		if err := s.Decide([]keep.Split{keep.Component, keep.Star}[random.IntN(2)], nil); err != nil {
+		rule := keep.Rule{Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)], Drop: keep.Drops[random.IntN(3)]}
+		if err := s.Decide(rule, nil); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range s.choices {
 			i := records.Number(i)
-			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {
+			isJoined := func(to func(records.Number) bool) bool {
+				return to(s.first[i]) || slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool {
+					a, b := s.first[e.A], s.first[e.B]
+					return a == s.first[i] && to(b) || b == s.first[i] && to(a)
+				})
+			}
+			if rule.Drop == keep.Reference && !s.reference(i) && s.goes(i) != isJoined(s.reference) {
+				t.Fatalf("document %d goes: %v", i, s.goes(i))
+			}
+			isAlone := !slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool { return e.A == i || e.B == i })
+			if rule == (keep.Rule{Split: keep.Component, Drop: keep.Clusters}) && !s.reference(i) && s.goes(i) == isAlone {
+				t.Fatalf("document %d goes: %v", i, s.goes(i))
+			}
+			if s.goes(c.Kept) && rule.Drop != keep.Clusters || s.reference(i) && s.goes(i) {
 				t.Fatalf("document %d goes for %d", i, c.Kept)
 			}
 			joined := func(e records.Edge[records.Number]) bool {

@@ -42,7 +42,7 @@ func TestCountSources(t *testing.T) {
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("undecided: %+v, want %+v", c, want)
 	}
-	if err := s.Decide(keep.Component, nil); err != nil {
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	want.Removed = sources.Tally{0, 2, 0, 1}

@@ -94,6 +94,8 @@ type Header struct {
 	Common []byte `json:"common,omitempty"`
 	// References is how many files of the corpus are a reference. They are its first files.
 	References int `json:"references,omitempty"`
+	// AreIntegers says that the ids of all documents of the corpus are whole numbers, as its rows have them.
+	AreIntegers bool `json:"are_integers,omitempty"`
 	// Files are the names of the files that the documents come from. The first of them has the number
 	// FirstFile.
 	FirstFile int      `json:"first_file"`

@@ -37,6 +37,8 @@ type Corpus struct {
 	Common []byte
 	// References is the number of files of the reference, which are the first of all.
 	References int
+	// AreIntegers says that ids are whole numbers, and that no other documents share them.
+	AreIntegers bool
 	// Files are the files of the documents. The first has the number FirstFile.
 	FirstFile int
 	Files     []corpus.File
@@ -55,7 +57,7 @@ type CorpusBuilder interface {
 func (k Kind) New(c Corpus, write func([]byte) error) (CorpusBuilder, error) {
 	header := Header{
 		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: k.Config, Threshold: k.Threshold,
-		StopWords: c.StopWords, Ignored: c.Ignored, Common: c.Common, References: c.References, FirstFile: c.FirstFile,
+		StopWords: c.StopWords, Ignored: c.Ignored, Common: c.Common, References: c.References, FirstFile: c.FirstFile, AreIntegers: c.AreIntegers,
 	}
 	for i := range c.Files {
 		header.Files = append(header.Files, c.Files[i].Name)

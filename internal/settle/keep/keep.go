@@ -197,3 +197,24 @@ const (
 	// Star: a kept document and the documents that are removed for it.
 	Star Split = "star"
 )
+
+// Drop says which documents of clusters are removed.
+type Drop string
+
+const (
+	// Copies: the ones that are like a kept document. One document at least stays of each cluster. An empty Drop says the same.
+	Copies Drop = "copies"
+	// Clusters: all documents of each cluster but those of a reference.
+	Clusters Drop = "clusters"
+	// Reference: the ones that are like a document of a reference.
+	Reference Drop = "reference"
+)
+
+// Drops lists all of them.
+var Drops = []Drop{Copies, Clusters, Reference}
+
+// Rule says what a cluster is, and what is removed of it.
+type Rule struct {
+	Split Split
+	Drop  Drop
+}

@@ -38,6 +38,10 @@ type Content struct {
 	Documents, Grouped, Crowded int64
 	// SimilarPairs is the number of pairs in Verdicts.
 	SimilarPairs int64
+	// IntegerNames says that the rows of that run call documents by whole numbers.
+	IntegerNames bool
+	// HasCaptures says that the units of web archives have the URLs and dates of their documents, as those of earlier versions have not.
+	HasCaptures bool
 	// SharedIDs is the number of ids that several documents have, those of the reference included.
 	SharedIDs int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not

@@ -185,6 +185,7 @@ func (c *cutter) writeRow(d *documents.Record, p part, isGone bool) error {
 	if row.ID = row.Ref; len(d.Content.ID) > 0 {
 		row.ID = quoting.Text(d.Content.ID)
 	}
+	row.URL, row.Date = documents.CaptureOf(&d.Content)
 	c.found.Passages++
 	c.row = output.AppendRow(c.row[:0], &row)
 	b, err := c.desk.Run.Record(records.TrimRows, documents.SplitOf(c.layout.Starts, ref), len(c.row))

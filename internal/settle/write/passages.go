@@ -19,14 +19,14 @@ type Passages struct {
 	Splits int
 }
 
-// PassagesDelivery makes a task of [Passages] for each output shard.
+// PassagesDelivery makes a task of [Passages] for each output shard. The outcomes of the stage that clusters only add to the counts.
 func PassagesDelivery() work.Delivery {
-	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}}
+	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}, OnlyCounted: []work.Stage{work.Cluster}}
 }
 
 // Task writes the file of one output shard.
 func (p *Passages) Task(_ context.Context, t work.Task, w *work.Desk) error {
-	return Write(p.Files, p.Name(output.Passages, t.Number, t.Shards), w, func(row func(output.Cut) error) error {
+	return Write(p.Files, p.Name(output.Passages, t.Number, t.Shards), p.Names(t), w, func(row func(output.Cut) error) error {
 		first, end := splitsOf(t, p.Splits)
 		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 			for _, piece := range split.Pieces {

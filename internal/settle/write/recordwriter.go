@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/read/corpus"
 )
 
@@ -57,7 +58,7 @@ func (w *recordWriter) record(position int64, record []byte) error {
 
 // file writes a record that is a file.
 func (w *recordWriter) file(of *corpus.File, record []byte) error {
-	file := output.File{Name: output.TreeName(w.of, of.CopyName()), Output: w.of, Input: of.Path}
+	file := output.File{Name: output.TreeName(w.of, of.CopyName()), Output: w.of, Input: quoting.Text(of.Path)}
 	if err := w.out.Reset(w.folder, file, output.Format(of.Format.String()+of.CopySuffix())); err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type Rows struct {
 	Pairs string
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
-	// Split says what makes a cluster.
-	Split keep.Split
+	// Rule says what makes a cluster, and what is removed of it.
+	Rule keep.Rule
 	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
 	// pairs.
 	ForNext bool
@@ -56,7 +56,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if !r.Undecided {
-		if err := shard.Decide(r.Split, w.Run.Stopped); err != nil {
+		if err := shard.Decide(r.Rule, w.Run.Stopped); err != nil {
 			return err
 		}
 	}
@@ -65,14 +65,14 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	}
 	shard.CountSources(&w.Outcome.Sources)
 	if !r.Undecided {
-		shard.Doubt(w.Outcome, r.Least, r.Split == keep.Component)
+		shard.Doubt(w.Outcome, r.Least, r.Rule.Split == keep.Component)
 	}
 	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
 		if !slices.Contains(r.Emit, name) {
 			continue
 		}
 		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
-		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, output.NamesOf(t.IntegerNames))
+		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,8 @@ func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) err
 	case output.Clusters:
 		return writeRows(f, file, names, shard.ClusterRows)
 	case output.Removed:
-		return writeRows(f, file, names, shard.RemovedRows)
+		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
+		return finish(rows, err, shard.RemovedRows)
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
 	return finish(rows, err, pairs)
@@ -116,7 +117,7 @@ func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) err
 
 // Rejects writes rejects that are known already.
 func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
-	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Texts, func(row func(output.Reject) error) error {
+	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Names{HaveURLs: f.HaveURLs}, func(row func(output.Reject) error) error {
 		for _, reject := range rejects {
 			if err := row(reject); err != nil {
 				return err
@@ -128,7 +129,7 @@ func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
 func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
-	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), output.Texts, func(row func(output.Reject) error) error {
+	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), output.Names{HaveURLs: r.HaveURLs}, func(row func(output.Reject) error) error {
 		var buffer []byte
 		for _, piece := range w.Pieces {
 			if piece.Kind != records.Rejects {
@@ -160,6 +161,13 @@ type Files struct {
 	// Partial is the folder of output files that are not published yet.
 	Partial work.Path
 	Format  output.Format
+	// HaveURLs says that web archives are among the files that documents come from.
+	HaveURLs bool `json:",omitempty"`
+}
+
+// Names says how the rows of a task call documents.
+func (f Files) Names(t work.Task) output.Names {
+	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs}
 }
 
 // Name describes one file of an output, before it is written.
@@ -186,8 +194,8 @@ func finish[T any](rows *output.Rows[T], err error, write func(row func(T) error
 }
 
 // Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
-func Write[T any](f Files, file output.File, w *work.Desk, write func(row func(T) error) error) error {
-	file, err := writeRows(f, file, output.Texts, write)
+func Write[T any](f Files, file output.File, names output.Names, w *work.Desk, write func(row func(T) error) error) error {
+	file, err := writeRows(f, file, names, write)
 	if err != nil {
 		return err
 	}
@@ -226,7 +234,7 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {
 		rows := changes[len(changes)*shard/shards : len(changes)*(shard+1)/shards]
-		file, err := writeRows(f, f.Name(output.Changes, shard, shards), output.Texts, func(row func(output.Change) error) error {
+		file, err := writeRows(f, f.Name(output.Changes, shard, shards), output.Names{}, func(row func(output.Change) error) error {
 			for _, change := range rows {
 				if err := row(change); err != nil {
 					return err

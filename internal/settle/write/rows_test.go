@@ -120,7 +120,7 @@ func TestRowsOfAShard(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.rows.Partial, c.rows.Inputs = work.Path(t.TempDir()), listInputs(t, threeFiles)
-			c.rows.Split = keep.Component
+			c.rows.Rule.Split = keep.Component
 			o, contents, err := write(t, &c.rows, c.rows.Partial, work.Task{Number: c.number, Shards: 2, Catalog: catalog})
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/quoting"
@@ -32,7 +33,7 @@ func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task writes the file of one output shard.
 func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), output.NamesOf(t.IntegerNames), func(row func(output.Sketch) error) error {
+	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), s.Names(t), func(row func(output.Sketch) error) error {
 		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
 		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
@@ -73,8 +74,9 @@ func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.
 		if len(block.ID(i)) > 0 {
 			id = quoting.Text(block.ID(i))
 		}
+		at := records.CaptureOf(block.Capture(i))
 		err := row(output.Sketch{
-			ID: id, Ref: name, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash, s.Bits), Fingerprint: hashes,
+			ID: id, Ref: name, URL: at.URL, Date: at.Date, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash, s.Bits), Fingerprint: hashes,
 		})
 		if err != nil {
 			return err
@@ -146,6 +148,7 @@ func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 func (x *Index) shard(ctx context.Context, t work.Task, w *work.Desk, write func([]byte) error) (rows int64, err error) {
 	first, end := splitsOf(t, len(x.layout.Inputs.Splits))
 	corpus := x.corpus(first, end)
+	corpus.AreIntegers = t.IntegerNames
 	if x.IsStripped {
 		if corpus.Common, err = common.Found(string(w.Runs.Folder)); err != nil {
 			return 0, err

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
@@ -142,12 +143,12 @@ func (c *copier) begin(number int, input *corpus.File) error {
 	}
 	inputs := c.layout.Inputs
 	references := inputs.References()
-	files := Files{c.Partial, output.Format(input.Ending())}
+	files := Files{Partial: c.Partial, Format: output.Format(input.Ending())}
 	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
 	if c.Layout == output.Tree {
 		file.Name = output.TreeName(c.writes(), input.CopyName())
 	}
-	file.Input = input.Path
+	file.Input = quoting.Text(input.Path)
 	return c.writer.reset(files, file, input)
 }
 

@@ -210,7 +210,7 @@ func writeRows[T any](r *Results, file output.File, w *work.Desk, rows func(row 
 	if !slices.Contains(r.Emit, file.Output) {
 		return rows(func(T) error { return nil })
 	}
-	return write.Write(r.Files, file, w, rows)
+	return write.Write(r.Files, file, output.Names{}, w, rows)
 }
 
 // Delivery returns the delivery of its task.

@@ -192,15 +192,15 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 			return nil, err
 		}
 	}
+	// Workers may run in processes with another working folder.
+	working, err := storage.Absolute(".")
+	if err != nil {
+		return nil, fmt.Errorf("list inputs: %w", err)
+	}
 	for i := range files {
-		// Workers may run in processes with another working folder.
-		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
-			return nil, fmt.Errorf("list inputs: %w", err)
-		}
+		files[i].Path = storage.AbsoluteIn(working, files[i].Path)
 		if member := files[i].Member; member != nil {
-			if member.Archive, err = storage.Absolute(member.Archive); err != nil {
-				return nil, fmt.Errorf("list inputs: %w", err)
-			}
+			member.Archive = storage.AbsoluteIn(working, member.Archive)
 		}
 	}
 	return files, nil

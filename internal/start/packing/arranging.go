@@ -62,7 +62,7 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return nil
 	}
 	files := write.Files{Partial: a.Folder, Format: output.JSONL}
-	return write.Write(files, output.File{Name: repeated, Output: repeated}, w, func(row func(Rejected) error) error {
+	return write.Write(files, output.File{Name: repeated, Output: repeated}, output.Names{}, w, func(row func(Rejected) error) error {
 		for i := 1; i < len(texts); i++ {
 			if !hasID(texts[i-1], texts[i]) {
 				continue

@@ -1,6 +1,13 @@
 package workspace
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // exchange swaps two names. It returns an error if the file system cannot do that.
 func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }
+
+// syncDisk fails: this system syncs one file at a time.
+func syncDisk(_ string) error { return errors.ErrUnsupported }

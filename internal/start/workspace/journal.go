@@ -150,7 +150,7 @@ func (t target) forward(j journal, token string) error {
 		}
 		from := below(token, m.From)
 		if output.IsTreeName(m.To) && t.disk.exists(t.at(from)) {
-			if err := t.makeRoom(m.To); err != nil {
+			if err := t.makeRoom(m.To, ""); err != nil {
 				return err
 			}
 		}

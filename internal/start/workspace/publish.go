@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -71,18 +72,17 @@ func (p *publication) publish() error {
 // publishFirst publishes if there are no whole results. It removes what a dead job has left. Then it gives
 // each file its name, the mark of success last.
 func (p publication) publishFirst() error {
-	for _, name := range p.old.names {
-		if err := p.removeFile(name); err != nil {
-			return fmt.Errorf("remove what an earlier job left: %w", err)
-		}
+	if err := p.removeFiles(p.old.names); err != nil {
+		return fmt.Errorf("remove what an earlier job left: %w", err)
 	}
+	before := ""
 	for i, m := range p.moves {
 		var err error
 		if m.To == SuccessName {
 			err = p.syncFolders(p.names())
 		}
 		if err == nil {
-			err = p.makeRoom(m.To)
+			err = p.makeRoom(m.To, before)
 		}
 		if err == nil {
 			err = p.disk.rename(p.from(m), p.at(m.To))
@@ -90,6 +90,7 @@ func (p publication) publishFirst() error {
 		if err != nil {
 			return errors.Join(err, p.removeParents(m.To), p.takeBack(i))
 		}
+		before = m.To
 	}
 	if err := p.disk.sync(p.path); err != nil {
 		return errors.Join(err, p.takeBack(len(p.moves)))
@@ -100,21 +101,32 @@ func (p publication) publishFirst() error {
 // takeBack removes the first n new files. The manifest goes last.
 func (p publication) takeBack(n int) (err error) {
 	for i := n - 1; i >= 0; i-- {
-		err = errors.Join(err, p.removeFile(p.moves[i].To))
+		err = errors.Join(err, p.removeFile(p.moves[i].To), p.removeParents(p.moves[i].To))
 	}
 	return err
 }
 
-// removeFile removes a result, unless a folder has taken its name, and the folders of a tree that it leaves empty.
+// removeFiles removes results, and the folders of trees that they leave empty.
+func (t target) removeFiles(names []string) error {
+	for i, name := range names {
+		err := t.removeFile(name)
+		if isLast := i == len(names)-1 || path.Dir(names[i+1]) != path.Dir(name); isLast { // of those side by side in a folder
+			err = errors.Join(err, t.removeParents(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFile removes a result, unless a folder has taken its name.
 func (t target) removeFile(name string) error {
 	info, err := t.disk.lstat(t.at(name))
 	if err != nil || info == nil || info.IsDir() {
-		return errors.Join(err, t.removeParents(name))
-	}
-	if err := t.disk.removeIn("remove", t.path, name); err != nil {
 		return err
 	}
-	return t.removeParents(name)
+	return t.disk.removeIn("remove", t.path, name)
 }
 
 // prepare checks the finished files, and writes the manifest, the summary and the mark of success beside them. It returns
@@ -315,7 +327,7 @@ func (f *folder) publish(p publication) (isInterrupted bool, err error) {
 	for _, m := range p.moves {
 		paths = append(paths, p.from(m))
 	}
-	if err := errors.Join(f.disk.syncAll(paths), f.disk.sync(f.partial(p.token))); err != nil {
+	if err := errors.Join(f.disk.syncAll(f.partial(p.token), paths), f.disk.sync(f.partial(p.token))); err != nil {
 		return false, fmt.Errorf("write the results to the disk: %w", err)
 	}
 	err = p.publish()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,14 +30,14 @@ func situations() (all []situation) {
 	}
 	anything := func(string) error { return nil }
 	for _, others := range []bool{false, true} {
-		with := map[bool]string{false: "", true: " beside other files"}[others]
+		with := map[bool]string{false: "", true: ", beside files of somebody else"}[others]
 		all = append(all,
-			situation{"first results" + with, false, others, false, anything},
-			situation{"exchange" + with, true, others, false, anything},
-			situation{"journal" + with, true, others, false, noExchange})
+			situation{"no earlier results" + with, false, others, false, anything},
+			situation{"folders are swapped" + with, true, others, false, anything},
+			situation{"a journal" + with, true, others, false, noExchange})
 	}
 	for _, s := range all[len(all)/2:] {
-		s.name, s.trees = s.name+", of trees", true
+		s.name, s.trees = s.name+", results in folders", true
 		all = append(all, s)
 	}
 	return all
@@ -125,8 +126,9 @@ func TestFailures(t *testing.T) {
 
 // TestKills kills a job at each operation of publishing: nothing happens from there on. Either the old
 // results or the new ones are complete. If folders cannot be exchanged, a journal may be left. With it the
-// next job completes the new results.
+// next job completes the new results. A table of the documentation has what stood after how many kills. UPDATE=1 rewrites it.
 func TestKills(t *testing.T) {
+	table := "| | steps | nothing counts | the old results | neither; the next job makes them the new ones | the new results |\n|---|---|---|---|---|---|\n"
 	for _, s := range situations() {
 		stood := map[string]int{}
 		total := s.count(t)
@@ -136,7 +138,30 @@ func TestKills(t *testing.T) {
 			stood[g.checkKilled(s, fmt.Sprintf("%s, killed at operation %d of %d", s.name, n, total))]++
 			g.checkNext(s.others)
 		}
-		t.Logf("%s: killed at %d operations: %v", s.name, total, stood)
+		table += fmt.Sprintf("| %s | %d |", s.name, total)
+		for _, name := range []string{"", "old", "interrupted, then new", "new"} {
+			if table += " "; stood[name] > 0 {
+				table += fmt.Sprint(stood[name], " ")
+			}
+			table += "|"
+		}
+		table += "\n"
+	}
+	const page = "../../../docs/outputs.md"
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- kills -->\n", "<!-- end of kills -->\n"
+	before, rest, _ := strings.Cut(string(content), begin)
+	_, after, found := strings.Cut(rest, end)
+	want := before + begin + table + end + after
+	if os.Getenv("UPDATE") != "" && found {
+		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(content) != want && runtime.GOOS == "linux" { // others have other steps
+		t.Errorf("%s is not made from what stood: run the test with UPDATE=1 and look at the difference; it has\n%s", page, table)
 	}
 }
 
@@ -182,7 +207,7 @@ func (g ground) checkKilled(s situation, when string) string {
 	switch {
 	case name == "new", name == s.before():
 		return name
-	case strings.HasPrefix(s.name, "exchange"):
+	case strings.HasPrefix(s.name, "folders are swapped"):
 		g.t.Fatalf("%s: the results %q stand", when, name)
 	}
 	// The next job that opens the folder completes them.
@@ -215,7 +240,7 @@ func TestKilledProcess(t *testing.T) {
 			g := s.prepare(t)
 			child := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 			child.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", childVariable, n, g.root))
-			if strings.HasPrefix(s.name, "journal") {
+			if strings.HasPrefix(s.name, "a journal") {
 				child.Env = append(child.Env, childVariable+"_JOURNAL=1")
 			}
 			out, err := child.CombinedOutput()

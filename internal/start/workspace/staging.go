@@ -61,8 +61,10 @@ func (p *publication) stage(staging string) error {
 	if err := p.disk.mkdir(staging); err != nil {
 		return err
 	}
+	before := ""
 	for _, m := range p.moves {
-		err := target{p.disk, staging}.makeRoom(m.To)
+		err := target{p.disk, staging}.makeRoom(m.To, before)
+		before = m.To
 		if err == nil {
 			err = p.disk.link(p.from(m), filepath.Join(staging, m.To))
 		}
@@ -217,10 +219,8 @@ func (t target) discard(staging, token string) error {
 			}
 		}
 	}
-	for _, name := range results {
-		if err := beside.removeFile(name); err != nil {
-			return err
-		}
+	if err := beside.removeFiles(results); err != nil {
+		return err
 	}
 	if err := removeMarked(t.disk, beside.partial(token), token); err != nil {
 		return err

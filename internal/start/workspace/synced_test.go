@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -44,6 +47,39 @@ func TestSyncedFirst(t *testing.T) {
 		}))
 		if err != nil || folders < 3 {
 			t.Errorf("%s: folders were synced %d times: %v", s.name, folders, err)
+		}
+	}
+}
+
+// TestSyncedTogether: many files are synced by one request where the system can, and one by one where it cannot. A failure of either is
+// told.
+func TestSyncedTogether(t *testing.T) {
+	folder := t.TempDir()
+	paths := make([]string, manyFiles+1)
+	for i := range paths {
+		paths[i] = filepath.Join(folder, strconv.Itoa(i))
+		if err := os.WriteFile(paths[i], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []int{manyFiles, manyFiles + 1} {
+		var together, alone atomic.Int64
+		err := diskOf(func(_, path string) error {
+			if path == folder {
+				together.Add(1)
+			} else {
+				alone.Add(1)
+			}
+			return nil
+		}).syncAll(folder, paths[:n])
+		isTogether := n > manyFiles && together.Load() == 1 && alone.Load() == 0
+		isFallback := together.Load() == int64(n-manyFiles) && alone.Load() == int64(n)
+		if err != nil || !isTogether && !isFallback {
+			t.Errorf("%d files: synced %d times together and %d times alone: %v", n, together.Load(), alone.Load(), err)
+		}
+		refused := errors.New("refused")
+		if err := diskOf(func(_, _ string) error { return refused }).syncAll(folder, paths[:n]); !errors.Is(err, refused) {
+			t.Errorf("%d files: the refusal is lost: %v", n, err)
 		}
 	}
 }

@@ -84,13 +84,17 @@ func (p publication) names() []string {
 	return names
 }
 
-// makeRoom makes the folders of a new result in a tree. Nothing may have its name: two names may be one where capital letters do not count.
-func (t target) makeRoom(name string) error {
+// makeRoom makes the folders of a new result in a tree, unless they were made for the one before it. Nothing may have its name: two names
+// may be one where capital letters do not count.
+func (t target) makeRoom(name, before string) error {
 	if !output.IsTreeName(name) {
 		return nil
 	}
 	if t.disk.exists(t.at(name)) {
 		return &os.PathError{Op: "publish", Path: t.at(name), Err: syscall.EEXIST}
+	}
+	if path.Dir(name) == path.Dir(before) {
+		return nil
 	}
 	return t.disk.mkdirIn(t.path, path.Dir(name))
 }

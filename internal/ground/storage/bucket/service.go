@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"mirrorbeam/internal/ground/checksum"
@@ -206,11 +207,26 @@ type refusal struct {
 func (r refusal) Error() string   { return r.text }
 func (r refusal) Unwrap() []error { return r.causes }
 
+// SecretError refuses a name that has a secret in it, with the reason. Messages show the name without what follows a question mark, and
+// without a name or a password before the host.
+type SecretError string
+
+func (e SecretError) Error() string { return string(e) }
+
+// shown returns what a message may show of a name that has a secret in it.
+func shown(name string) string {
+	scheme, rest, _ := strings.Cut(storage.WithoutQuery(name), "://")
+	return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+}
+
 // failure returns the error of an operation. Only an answer of the service makes it an error of package fs: a file
 // of credentials that is missing does not mean that the object is.
 func (s *Store) failure(op, name string, err error) error {
 	if errors.Is(err, storage.ErrChanged) || errors.Is(err, storage.ErrDamaged) {
 		return &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	if _, hasSecret := errors.AsType[SecretError](err); hasSecret {
+		name = shown(name)
 	}
 	verdict := s.service.Judge(err)
 	told := refusal{text: s.words(err)}

@@ -37,7 +37,10 @@ func New(limits bucket.Limits, roots *x509.CertPool) bucket.ReadOnly {
 type servers struct{ *client }
 
 // secrets are parameters of addresses by which the one who knows them is let in.
-var secrets = []string{"access_token", "api_key", "apikey", "password", "sig", "signature", "token", "x-amz-security-token", "x-amz-signature", "x-goog-signature"}
+var secrets = []string{
+	"access_key", "access_token", "api_key", "apikey", "auth", "auth_token", "jwt", "key", "password", "private_token", "pwd", "secret", "sig", "signature",
+	"token", "x-amz-security-token", "x-amz-signature", "x-goog-signature",
+}
 
 // address returns the address of a file. Names stand in results and messages, so an address with a secret is refused.
 func address(key bucket.Key) (string, error) {
@@ -45,11 +48,11 @@ func address(key bucket.Key) (string, error) {
 	values, _ := url.ParseQuery(query)
 	for parameter := range values {
 		if slices.Contains(secrets, strings.ToLower(parameter)) {
-			return "", fmt.Errorf("the address has a secret (%s), and names of files stand in all results: download the file and name the copy, or name it as gs:// or s3://", parameter)
+			return "", bucket.SecretError(fmt.Sprintf("the address has a secret (%s), and names of files stand in all results: download the file and name the copy, or name it as gs:// or s3://", parameter))
 		}
 	}
 	if strings.Contains(key.Bucket, "@") {
-		return "", errors.New("the address has a name or a password, and names of files stand in all results: put them into ~/.netrc")
+		return "", bucket.SecretError("the address has a name or a password, and names of files stand in all results: put them into ~/.netrc")
 	}
 	return "https://" + key.Bucket + "/" + key.Name, nil
 }
