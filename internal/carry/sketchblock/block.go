@@ -349,3 +349,172 @@ func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
 // IsSettled reports whether all pairs of document i are known.
 func (b *Block) IsSettled(i int) bool { return hashAt(b.settled, i) != 0 }
 
+// SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
+// none, and gets the digest of its bytes.
+func (b *Block) SimHashDigest(i int) digest.Digest {
+	if b.Size(i) == 0 {
+		return b.Digest(i)
+	}
+	hash := xxh3.Hash128(b.simmed[8*i*b.simhash : 8*(i+1)*b.simhash])
+	return digest.Digest{hash.Hi, hash.Lo}
+}
+
+// hashAt returns what a column has of a document, 0 if the column is missing.
+func hashAt(column []byte, i int) uint64 {
+	if len(column) == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(column[8*i:])
+}
+
+// ID returns the id of document i, empty if it has none.
+func (b *Block) ID(i int) []byte { return part(b.id, b.ends, i) }
+
+// Capture says from where and when document i was fetched; it is empty if that is not known.
+func (b *Block) Capture(i int) []byte {
+	if b.captureEnds == nil {
+		return nil
+	}
+	return part(b.captures, b.captureEnds, i)
+}
+
+// part returns the bytes of document i, given where the bytes of each document end.
+func part(of, ends []byte, i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(ends[4*(i-1):])
+	}
+	return of[start:binary.LittleEndian.Uint32(ends[4*i:])]
+}
+
+// Sets goes through the sets that belong to the block, all in sets one behind the other. It
+// gives the number of each document and the bytes of its set or sequence.
+func (b *Block) Sets(sets []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for i := range b.n {
+			size := HashSize * b.Stored(i)
+			if !yield(i, sets[:size:size]) {
+				return
+			}
+			sets = sets[size:]
+		}
+	}
+}
+
+// AppendPacked appends hashes to b, 6 bytes each; see [AppendSet].
+func AppendPacked(b []byte, set []uint64) []byte {
+	n := len(b)
+	need := n + HashSize*len(set)
+	if need+2 > cap(b) {
+		b = append(make([]byte, 0, 2*cap(b)+need+2), b...)
+	}
+	// Eight bytes are stored for every hash; the next one overwrites the two
+	// that are too many.
+	room := b[:need+2]
+	for _, hash := range set {
+		binary.LittleEndian.PutUint64(room[n:], hash)
+		n += HashSize
+	}
+	return b[:need]
+}
+
+// AppendSet appends the hashes stored in the bytes of a set to set.
+func AppendSet(set []uint64, b []byte) []uint64 {
+	const mask = 1<<(8*HashSize) - 1
+	for len(b) >= 8 {
+		set = append(set, binary.LittleEndian.Uint64(b)&mask)
+		b = b[HashSize:]
+	}
+	if len(b) >= HashSize {
+		set = append(set, uint64(binary.LittleEndian.Uint32(b))|uint64(binary.LittleEndian.Uint16(b[4:]))<<32)
+	}
+	return set
+}
+
+// Sequence is what a block holds of a document where passages are looked for, in
+// place of its set: the shingles in the order of the text. Entry i of each field
+// belongs to shingle i.
+type Sequence struct {
+	// Shingles are the hashes, below 2^48.
+	Shingles []uint64
+	// Tokens are the numbers of the first tokens, ascending.
+	Tokens []uint32
+	// Starts and Ends are offsets in the text in bytes. Starts do not descend, and
+	// none is behind its end.
+	Starts, Ends []uint32
+}
+
+// AppendSequence appends s to b: the number of shingles, the hashes, then for each
+// how many bytes it begins behind the one before, twice, plus 1 where its first
+// token is not the next one, in which case the distance follows, and its length in
+// bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
+func AppendSequence(b []byte, s Sequence) []byte {
+	// Most offsets and lengths take a byte each.
+	const usual = HashSize + 3
+	start := len(b)
+	b = slices.Grow(b, usual*len(s.Shingles)+binary.MaxVarintLen64+HashSize)
+	b = binary.AppendUvarint(b, uint64(len(s.Shingles)))
+	b = AppendPacked(b, s.Shingles)
+	at, token := uint32(0), uint32(math.MaxUint32) // of the one before
+	for i := range s.Shingles {
+		begins := uint64(s.Starts[i]-at) << 1
+		if distance := s.Tokens[i] - token; distance == 1 {
+			b = binary.AppendUvarint(b, begins)
+		} else {
+			b = binary.AppendUvarint(b, begins|1)
+			b = binary.AppendUvarint(b, uint64(distance))
+		}
+		b = binary.AppendUvarint(b, uint64(s.Ends[i]-s.Starts[i]))
+		at, token = s.Starts[i], s.Tokens[i]
+	}
+	for (len(b)-start)%HashSize > 0 {
+		b = append(b, 0)
+	}
+	return b
+}
+
+// ParseSequence returns the sequence in b, in the memory of s.
+func ParseSequence(s Sequence, b []byte) (Sequence, error) {
+	damaged := errors.New("sequence of a document is damaged")
+	failed := false
+	next := func() uint32 {
+		value, size := binary.Uvarint(b)
+		if size <= 0 {
+			failed = true
+			return 0
+		}
+		b = b[size:]
+		return uint32(value)
+	}
+	count, size := binary.Uvarint(b)
+	if size <= 0 || count > uint64(len(b)/HashSize) {
+		return Sequence{}, damaged
+	}
+	n := int(count)
+	b = b[size:]
+	if n*HashSize > len(b) {
+		return Sequence{}, damaged
+	}
+	s.Shingles = AppendSet(slices.Grow(s.Shingles[:0], n), b[:n*HashSize])
+	b = b[n*HashSize:]
+	s.Tokens, s.Starts, s.Ends = slices.Grow(s.Tokens[:0], n), slices.Grow(s.Starts[:0], n), slices.Grow(s.Ends[:0], n)
+	at, token := uint32(0), uint32(math.MaxUint32)
+	for range n {
+		begins, size := binary.Uvarint(b)
+		if size <= 0 {
+			return Sequence{}, damaged
+		}
+		b = b[size:]
+		at += uint32(begins >> 1)
+		if begins&1 == 0 {
+			token++
+		} else {
+			token += next()
+		}
+		s.Tokens, s.Starts, s.Ends = append(s.Tokens, token), append(s.Starts, at), append(s.Ends, at+next())
+	}
+	if failed || len(b) >= HashSize {
+		return Sequence{}, damaged
+	}
+	return s, nil
+}
