@@ -30,7 +30,7 @@ type Measure struct {
 	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file shows. See
 	// [corpus.ParseDelimiter].
 	Delimiter string `json:"delimiter,omitempty"`
-	// Encoding names the encoding of texts, such as windows-1252; empty: that of each file is found.
+	// Encoding names the encoding of texts, such as windows-1252; empty: it is found, file by file.
 	Encoding string `json:"encoding,omitempty"`
 	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called
 	// path:position. TextField is the field that holds the text.

@@ -65,7 +65,7 @@ func newFaultyPlace(t *testing.T, withState bool) *faultyPlace {
 	return p
 }
 
-// run runs a job, of which one operation fails.
+// run runs a job with one operation that fails.
 func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	p.failing, p.fault = failing, fault
 	p.count.Store(0)
@@ -85,7 +85,7 @@ func (p *faultyPlace) results() map[string]string {
 	return files
 }
 
-// isAs reports whether the results are those of a job, whole and alone.
+// isAs reports whether the results are of a job, whole and alone.
 func (p *faultyPlace) isAs(which int) bool {
 	got := p.results()
 	for name, content := range p.want[which] {

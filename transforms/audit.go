@@ -10,7 +10,7 @@ import (
 // Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.
 // Cluster then checks which of these pairs the job has found.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, with those of Narrow if there is that stage. It
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of Narrow if there is that stage. It
 // returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)

@@ -23,11 +23,16 @@ type result struct {
 	peer
 	score
 	runs    []usage
+	folder  string // what its first run left
 	failure error
 }
 
 // comparison runs all peers in turn over the corpora, and writes a table of each between the markers of a page.
 func (b *benchmark) comparison(ctx context.Context, folder string) error {
+	head, tail, err := around(b.page)
+	if err != nil {
+		return err
+	}
 	drivers, err := filepath.Abs("scripts/bench/peers.py")
 	if err != nil {
 		return err
@@ -49,29 +54,25 @@ func (b *benchmark) comparison(ctx context.Context, folder string) error {
 		failures[i] = l.install(ctx, &all[i])
 		fmt.Fprintf(os.Stderr, "%s: %v\n", all[i].name, cmp.Or(failures[i], errors.New("ready")))
 	}
+	results := make([][]result, len(corpora))
+	for i, c := range corpora {
+		if results[i], err = b.compare(ctx, &l, c.path, all, failures); err != nil {
+			return err
+		}
+	}
+	// All runs are over before this process takes memory: what it held would count as that of a program that it starts.
 	var text strings.Builder
-	for _, c := range corpora {
-		results, pairs, err := b.compare(ctx, &l, c.path, all, failures)
-		if err != nil {
+	for i, c := range corpora {
+		if err := tell(&text, c, results[i]); err != nil {
 			return err
 		}
-		info, err := os.Stat(c.path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&text, "\n%s: %s documents, %.1f MB, %s pairs.\n\n", c.about, thousands(len(pairs.numbers)), float64(info.Size())/1e6, thousands(len(pairs.pairs)))
-		writeTable(&text, results, float64(info.Size()))
 	}
 	fmt.Fprintf(&text, "\n%s\n", machine(b.runs))
-	return between(b.page, "figures of peers", text.String())
+	return os.WriteFile(b.page, []byte(head+text.String()+tail), 0o666)
 }
 
 // compare runs the peers in turn over a corpus. What is slow runs once.
-func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, all []peer, failures []error) ([]result, *truth, error) {
-	pairs, err := newTruth(corpus)
-	if err != nil {
-		return nil, nil, err
-	}
+func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, all []peer, failures []error) ([]result, error) {
 	results := make([]result, len(all))
 	for run := range b.runs {
 		for i := range results {
@@ -82,20 +83,45 @@ func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, a
 			if r.failure != nil || run > 0 && r.runs[0].cpu > slow {
 				continue
 			}
-			var used usage
-			if run == 0 {
-				used, r.score, r.failure = l.run(ctx, &r.peer, corpus, pairs)
-			} else {
-				used, _, r.failure = l.run(ctx, &r.peer, corpus, nil)
+			folder, err := os.MkdirTemp(l.scratch, "run-")
+			if err != nil {
+				return nil, err
 			}
+			var used usage
+			used, r.failure = l.run(ctx, &r.peer, corpus, folder)
 			fmt.Fprintf(os.Stderr, "%s, run %d of %s: %.1f CPU-s %v\n", r.name, run+1, filepath.Base(corpus), used.cpu, r.failure)
 			r.runs = append(r.runs, used)
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
+			if run == 0 {
+				r.folder = folder
+			} else {
+				err = os.RemoveAll(folder)
+			}
+			if err := errors.Join(ctx.Err(), err); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return results, pairs, nil
+	return results, nil
+}
+
+// tell scores what the peers found in a corpus, and writes their table.
+func tell(text *strings.Builder, c corpus, results []result) error {
+	pairs, err := newTruth(c.path)
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		if r := &results[i]; r.failure == nil {
+			r.score, r.failure = pairs.judge(r.folder, r.joins)
+		}
+	}
+	info, err := os.Stat(c.path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(text, "\n%s: %s documents, %.1f MB, %s pairs.\n\n", c.about, thousands(len(pairs.numbers)), float64(info.Size())/1e6, thousands(len(pairs.pairs)))
+	writeTable(text, results, float64(info.Size()))
+	return nil
 }
 
 // column is a column of figures. The best of a column is bold.
@@ -121,10 +147,10 @@ func columns(size float64) []column {
 		plain("right", "%.4g", func(r *result) float64 { return r.right }, true),
 		{"CPU-s (least to most)", seconds, func(r *result) string {
 			if len(r.runs) == 1 {
-				return fmt.Sprintf("%.1f (once)", seconds(r))
+				return fmt.Sprintf("%.2f (once)", seconds(r))
 			}
 			all := slices.SortedFunc(slices.Values(r.runs), func(a, b usage) int { return cmp.Compare(a.cpu, b.cpu) })
-			return fmt.Sprintf("%.1f (%.1f to %.1f)", seconds(r), all[0].cpu, all[len(all)-1].cpu)
+			return fmt.Sprintf("%.2f (%.2f to %.2f)", seconds(r), all[0].cpu, all[len(all)-1].cpu)
 		}, false},
 		plain("MB per CPU-second", "%.3g", func(r *result) float64 { return size / 1e6 / seconds(r) }, true),
 		plain("wall, s", "%.1f", func(r *result) float64 { return middle(r, func(u usage) float64 { return u.wall }) }, false),
@@ -160,7 +186,7 @@ func writeTable(text *strings.Builder, results []result, size float64) {
 				return cmp.Compare(c.value(a), c.value(b))
 			})
 			cell := c.format(r)
-			if c.value(r) == c.value(best) {
+			if c.value(r) == c.value(best) || cell == c.format(best) {
 				cell = "**" + cell + "**"
 			}
 			fmt.Fprintf(text, " %s |", cell)
@@ -194,16 +220,17 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// between replaces what stands between two markers of a page.
-func between(page, name, text string) error {
+// around returns what stands before the figures of a page, and behind them.
+func around(page string) (head, tail string, err error) {
+	const begin, end = "<!-- figures of peers -->\n", "<!-- end of figures -->"
 	b, err := os.ReadFile(page)
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	head, rest, ok := strings.Cut(string(b), "<!-- "+name+" -->\n")
-	_, tail, also := strings.Cut(rest, "<!-- end of figures -->")
+	head, rest, ok := strings.Cut(string(b), begin)
+	_, tail, also := strings.Cut(rest, end)
 	if !ok || !also {
-		return fmt.Errorf("%s: no markers <!-- %s --> and <!-- end of figures -->", page, name)
+		return "", "", fmt.Errorf("%s has no lines %s and %s, between which the figures go", page, strings.TrimSpace(begin), end)
 	}
-	return os.WriteFile(page, []byte(head+"<!-- "+name+" -->\n"+text+"<!-- end of figures -->"+tail), 0o666)
+	return head + begin, end + tail, nil
 }

@@ -15,10 +15,7 @@ import (
 	"unicode"
 )
 
-// threshold is the similarity of a pair, for all that are compared.
-const threshold = 0.8
-
-// truth has the documents of a corpus and all their pairs. It is computed here from the definition, with nothing of the
+// truth has the documents of a corpus and all their pairs of at least the threshold, which is 0.8 for all that are compared. It is computed here from the definition, with nothing of the
 // program that is measured.
 type truth struct {
 	numbers map[string]int32 // of documents, by id
@@ -149,7 +146,7 @@ func leastCommon(size int) int {
 	return least
 }
 
-// isPair reports whether two sets with so many shingles in common and in their union are similar enough. Whole numbers
+// isPair reports whether two sets are similar enough, by the sizes of their intersection and their union. Whole numbers
 // decide, so that 4 of 5 are.
 func isPair(common, union int) bool { return union > 0 && common*5 >= union*4 }
 
@@ -217,8 +214,8 @@ func (t *truth) judge(folder, joins string) (score, error) {
 	return t.score(root, rows), nil
 }
 
-// score counts the documents that are joined: those of one class, and all of one class with all of another where a row
-// has one of each.
+// score counts the pairs that are joined: all documents of a class with each other, and all of one class with all of another
+// where a row has one of each.
 func (t *truth) score(root func(int32) int32, rows [][2]int32) score {
 	sizes := make([]int, len(t.numbers))
 	for i := range sizes {
@@ -245,8 +242,8 @@ func (t *truth) score(root func(int32) int32, rows [][2]int32) score {
 	return score{float64(found) / float64(max(1, len(t.pairs))), float64(found) / float64(max(1, joined))}
 }
 
-// eachRow calls do with the rows of found.tsv, or with those of the pairs of runjob, which says of documents with
-// the same words only that they are the same.
+// eachRow calls do with the rows of found.tsv, or with the pairs of runjob, which says of documents with the same shingles only
+// that they are the same.
 func eachRow(folder string, do func(a, b string, same bool) error) error {
 	ours, err := filepath.Glob(filepath.Join(folder, "out", "pairs-*.jsonl"))
 	if err != nil {

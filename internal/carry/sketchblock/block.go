@@ -349,8 +349,8 @@ func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
 // IsSettled reports whether all pairs of document i are known.
 func (b *Block) IsSettled(i int) bool { return hashAt(b.settled, i) != 0 }
 
-// SimHashDigest returns a digest of the SimHash fingerprint of document i. A document without shingles has no fingerprint: then it returns
-// the digest of its bytes.
+// SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
+// none, and gets the digest of its bytes.
 func (b *Block) SimHashDigest(i int) digest.Digest {
 	if b.Size(i) == 0 {
 		return b.Digest(i)
@@ -378,7 +378,7 @@ func (b *Block) Capture(i int) []byte {
 	return part(b.captures, b.captureEnds, i)
 }
 
-// part returns the bytes of document i, given where each document ends.
+// part returns the bytes of document i, given where the bytes of each document end.
 func part(of, ends []byte, i int) []byte {
 	start := uint32(0)
 	if i > 0 {

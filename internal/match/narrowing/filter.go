@@ -11,7 +11,7 @@ import (
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles has the shingles of all new documents. sampled has those of the documents from which the audit draws its sample. digests has the digest of each document that was in a pair, or equal to another.
+	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample. digests has the digest of each document that was in a pair, or equal to another.
 	// ids has the hash of each id that several documents may share.
 	shingles, sampled, digests, ids Table
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.

@@ -55,7 +55,7 @@ type field struct {
 	isWanted      bool // [Reader.Column] was asked for it
 }
 
-// isWidth reports whether a whole number may have so many bits.
+// isWidth reports whether a whole number may have that number of bits.
 func isWidth(bits int) bool { return slices.Contains([]int{8, 16, 32, 64}, bits) }
 
 // fieldsOf reads the fields of a table, in the vector of that number.

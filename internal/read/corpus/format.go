@@ -201,8 +201,8 @@ type Annotator interface {
 	Record(b, record []byte, a Annotation) []byte
 }
 
-// definitions are the registered formats, by their numbers, and registered is those that there are, in the same order: it is asked for
-// each file.
+// definitions are the registered formats, by their numbers. A number without a format is nil. In registered the same formats stand one
+// behind the other: it is asked for each file.
 var (
 	definitions [256]*Definition
 	registered  []*Definition

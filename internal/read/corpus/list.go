@@ -133,7 +133,7 @@ const Stdin = "-"
 type Options struct {
 	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
-	// Charset names the encoding of all files that have no byte order mark; empty: that of each is found.
+	// Charset names the encoding of all files that have no byte order mark; empty: each file shows its own.
 	Charset string
 	// MaxExpanded is how many bytes a compressed archive may expand to while it is listed; 0: no limit.
 	MaxExpanded int64

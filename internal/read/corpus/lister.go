@@ -150,7 +150,7 @@ func (l *lister) folders(search func(takes func(name string) bool) (matched bool
 	return matched, err
 }
 
-// kinds returns which files of a folder are documents, by their names. The first kind of which there is a file counts.
+// kinds returns which files of a folder are documents, by their names. The first kind that has a file counts.
 func (l *lister) kinds() []func(name string) bool {
 	if wanted, isFormat := ParseFormat(l.format); isFormat {
 		d := wanted.Definition()

@@ -167,11 +167,11 @@ var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 // inflatedMember decodes a file of a zip archive, and holds it to its length and its sum.
 type inflatedMember struct {
-	io.Closer // of the archive
+	io.Closer          // of the archive
 	content   inflater // nil when it is closed
 	left      int64
-	sum     hash.Hash32
-	want    uint32
+	sum       hash.Hash32
+	want      uint32
 }
 
 // Close gives the inflater back.

@@ -44,7 +44,7 @@ type Stream struct {
 	headErr  error                           // comes after them
 }
 
-// Reset goes on to another file, from a position in it. It keeps the decoders, so many small files cost
+// Reset goes on to another file, from a position in it. It keeps the decoders: many small files cost
 // little. Only a plain file can be read from its middle. A zstd frame that needs a window of more than window
 // bytes is a fault. A window of 0 stands for [DefaultWindow]. It is an error if the file has changed since it
 // was listed.

@@ -19,7 +19,7 @@ type folderValues struct {
 	filled [][]byte
 }
 
-// fill returns the values of a record, with those of its folders for those that it lacks.
+// fill returns the values of a record, with the values of its folders where it lacks its own.
 func (f *folderValues) fill(others [][]byte, path string) [][]byte {
 	if path != f.path {
 		f.path, f.values = path, make([][]byte, len(f.fields))

@@ -151,8 +151,8 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 	return content, err
 }
 
-// readPages takes the texts out of the pages in the fields of a record. The first page also has the values of fields that the record
-// lacks, as far as pages have them.
+// readPages takes the texts out of the pages in the fields of a record. Where the record lacks a field, the first page may have its
+// value.
 func (d *Decoder) readPages(content *corpus.Record) {
 	d.texts, d.others = d.texts[:0], append(d.others[:0], content.Others...)
 	for i, page := range content.Texts {

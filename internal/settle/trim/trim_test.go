@@ -267,7 +267,7 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestOccurrences: passages are told apart that have 64 bits in common, or those of a neighbour, in whatever order they come again.
+// TestOccurrences: passages are told apart that have 64 bits in common, or the bits of a neighbour, in whatever order they come again.
 func TestOccurrences(t *testing.T) {
 	passages := []sketch.Run{{Hash: 7, Check: 1}, {Hash: 7, Check: 2}, {Hash: 8, Check: 1}, {Hash: 7, Check: 3}, {Hash: 9, Check: 1}, {Hash: 1<<64 - 1, Check: 1}, {Hash: 1<<64 - 1, Check: 2}, {Hash: 0, Check: 1}}
 	var known occurrences

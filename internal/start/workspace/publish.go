@@ -110,7 +110,7 @@ func (p publication) takeBack(n int) (err error) {
 func (t target) removeFiles(names []string) error {
 	for i, name := range names {
 		err := t.removeFile(name)
-		if isLast := i == len(names)-1 || path.Dir(names[i+1]) != path.Dir(name); isLast { // of those side by side in a folder
+		if isLast := i == len(names)-1 || path.Dir(names[i+1]) != path.Dir(name); isLast { // of the names side by side in a folder
 			err = errors.Join(err, t.removeParents(name))
 		}
 		if err != nil {
