@@ -60,6 +60,8 @@ taskmanager.bind-host: $host
 taskmanager.memory.process.size: ${MEMORY:-1g}
 taskmanager.memory.managed.fraction: 0.2
 taskmanager.numberOfTaskSlots: $slots
+# A small job has tasks on all machines, too.
+cluster.evenly-spread-out-slots: true
 # The shuffles of a job are many and small.
 taskmanager.network.sort-shuffle.min-buffers: 64
 io.tmp.dirs: $state/tmp

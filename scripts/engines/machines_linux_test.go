@@ -41,6 +41,7 @@ type network struct {
 	program  string
 	folder   string // each machine has its own one there
 	bucket   string // host and port
+	objects  *fakestorage.Server
 	machines int
 
 	// strike is called for each run file that is written to the bucket, with the number of them since it was set.
@@ -104,6 +105,7 @@ func newNetwork(t testing.TB, program string) *network {
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.objects = objects
 	objects.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "cluster"})
 	for _, corpus := range corpora {
 		content, err := os.ReadFile(filepath.Join(corporatest.Folder(t), filepath.FromSlash(corpus)))
@@ -224,8 +226,7 @@ func (m *machine) slow() (end func()) {
 func (m *machine) job(name string, flags ...string) map[string]string {
 	m.t.Helper()
 	m.network.written.Store(0)
-	output := filepath.Join(m.network.folder, name)
-	args := append([]string{m.network.program, "run", "--input", "gs://cluster/input/" + filepath.Base(corpora[1]), "--output", output, "--emit", "clusters,pairs"}, flags...)
+	args := append([]string{m.network.program, "run", "--input", "gs://cluster/input/" + filepath.Base(corpora[1]), "--output", "gs://cluster/" + name, "--emit", "clusters,pairs"}, flags...)
 	begun := time.Now()
 	if out, err := m.run(args...); err != nil {
 		m.t.Fatalf("%s: %v: %s", name, err, last(out))
@@ -233,11 +234,17 @@ func (m *machine) job(name string, flags ...string) map[string]string {
 	m.t.Logf("%s: %.0f s", name, time.Since(begun).Seconds())
 	found := map[string]string{}
 	for _, kind := range []string{"clusters", "pairs"} {
-		content, err := m.run("bash", "-ec", "cat "+output+"/"+kind+"-*")
+		objects, _, err := m.network.objects.ListObjectsWithOptions("cluster", fakestorage.ListOptions{Prefix: name + "/" + kind + "-"})
 		if err != nil {
-			m.t.Errorf("%s: %v: %s", name, err, content)
+			m.t.Fatal(err)
 		}
-		found[kind] = content
+		for _, object := range objects {
+			content, err := m.network.objects.GetObject("cluster", object.Name)
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			found[kind] += string(content.Content)
+		}
 	}
 	return found
 }
