@@ -12,7 +12,7 @@ import (
 // Trimming says which passages are cut from texts, since they stand elsewhere before. It matters only to the outputs trimmed and
 // passages.
 type Trimming struct {
-	// PassageWords is the length of a passage in words, or the least number of words of a line or a paragraph, at least 1.
+	// PassageWords is the length of a passage in words, or the least number of words of a passage of other units, at least 1.
 	PassageWords int `json:"passage_words,omitempty"`
 	// PassageUnit says what passages are made of.
 	PassageUnit trim.Unit `json:"passage_unit,omitempty"`
@@ -38,7 +38,7 @@ func (c *Config) checkTrimming(check checker) {
 		return
 	}
 	check(c.PassageWords >= 1, "{passage_words} %d: must be 1 or more", c.PassageWords)
-	check(slices.Contains([]trim.Unit{trim.Words, trim.Lines, trim.Paragraphs}, c.PassageUnit), "{passage_unit} %s: must be words, lines or paragraphs", c.PassageUnit)
+	check(slices.Contains(trim.Units, c.PassageUnit), "{passage_unit} %s: must be words, lines, paragraphs or sentences", c.PassageUnit)
 	check(c.PassageCopies >= 2, "{passage_copies} %d: must be 2 or more: the first one stays", c.PassageCopies)
 	check(c.MinWords >= 0, "{min_words} %d: must be 0 or more", c.MinWords)
 	of := "{emit} " + c.Outputs()[at] + ": "

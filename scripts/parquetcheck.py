@@ -61,6 +61,7 @@ def rows_of(name, columns):
         with open(plain_name + ".json") as f:
             return json.load(f)
     usual = {"identical": False, "reference": False, "spans": [], "more_spans": 0}
+    usual |= {c: "" for c in columns if c.split("_")[0] in ("url", "date") or c.endswith(("_url", "_date"))}
     rows = []
     with open(plain_name + ".jsonl") as f:
         for line in f:

@@ -100,7 +100,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("passage-words", &c.PassageWords, "N", 0,
 		"With --emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays.")
 	l.add("passage-unit", &c.PassageUnit, "WHAT", 0,
-		"What a passage is: words (any --passage-words in a row), lines or paragraphs (whole ones, with at least as many words).")
+		"What a passage is: words (any --passage-words in a row), lines or paragraphs (whole ones, with at least as many words), or sentences (three in a row, with at least as many words together).")
 	l.add("passage-copies", &c.PassageCopies, "N", 0,
 		"Cut only passages that stand at least this many times in the corpus.")
 	l.add("min-words", &c.MinWords, "N", 0,

@@ -166,7 +166,7 @@ def run(
       split: What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it) (default "component").
       drop: What goes of clusters: copies (documents that are like a kept one), clusters (all their documents, so that only what nothing is like stays) or reference (only documents that are like one of reference: copies within the input stay) (default "copies").
       passage_words: With emit trimmed, words of a passage: a word is cut if it lies in this many words in a row that stood before, in an earlier document or earlier in the same one. The first occurrence stays (default 50).
-      passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words) (default "words").
+      passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words), or sentences (three in a row, with at least as many words together) (default "words").
       passage_copies: Cut only passages that stand at least this many times in the corpus (default 2).
       min_words: A document that has fewer words left after a cut goes as a whole; 0: none does (default 1).
       url_field: Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page (default "url").

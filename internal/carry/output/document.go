@@ -280,7 +280,7 @@ type Cut struct {
 	Words int64 `json:"words" parquet:"words"`
 	// FirstRef says where the document is in which it stands first.
 	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
-	// FirstAt is the number of the word, the line or the paragraph with which it begins there. The first one of a text has number 0.
+	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text has number 0.
 	FirstAt int64 `json:"first_at" parquet:"first_at"`
 	// Reference says that this document is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`

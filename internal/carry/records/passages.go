@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line or a paragraph.
+// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line, a paragraph or a sentence.
 type Place struct {
 	Ref docref.Ref
 	At  int64

@@ -3,6 +3,7 @@ package trim
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,6 +25,9 @@ func (r *reader) begins(word int, repeat records.Repeat) part {
 	p := part{word, to, repeat.First, repeat.First.At - repeat.At.At}
 	if r.rule.Unit == Words {
 		p.first.At += int64(word - from)
+	} else {
+		unit, _ := slices.BinarySearch(r.bounds, word)
+		p.first.At += int64(unit) - repeat.At.At
 	}
 	return p
 }
@@ -34,7 +38,7 @@ func (r *reader) begins(word int, repeat records.Repeat) part {
 func (r *reader) parted(repeats []records.Repeat) (parts []part) {
 	var beyond *records.Repeat
 	for i, repeat := range repeats {
-		if r.rule.Unit == Words && repeat.At.At+int64(r.rule.Words) > int64(r.words.Len()) || r.rule.Unit != Words && repeat.At.At >= int64(len(r.bounds)-1) {
+		if !r.has(repeat.At.At) {
 			return nil
 		}
 		from, to := r.extent(repeat.At.At)

@@ -8,6 +8,7 @@ package trim
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/sketch"
@@ -23,13 +24,19 @@ const (
 	// Lines and Paragraphs are a passage each if they have enough words.
 	Lines      Unit = "lines"
 	Paragraphs Unit = "paragraphs"
+	// Sentences are a passage if three in a row have enough words: the rule of C4 (Raffel et al., Exploring the limits of transfer learning
+	// with a unified text-to-text transformer, 2020).
+	Sentences Unit = "sentences"
 )
+
+// Units lists them.
+var Units = []Unit{Words, Lines, Paragraphs, Sentences}
 
 // Rule says what a passage is, and when it is cut.
 type Rule struct {
 	// Unit is what passages are made of.
 	Unit Unit
-	// Words is the length of a passage of words, and the least number of words of a line or a paragraph. It is at least 1.
+	// Words is the length of a passage of words, and the least number of words of any other passage. It is at least 1.
 	Words int
 	// Copies is how often a passage stands, at least 2, before it is cut.
 	Copies int64
@@ -39,8 +46,12 @@ type Rule struct {
 
 // units is the number of units of a passage.
 func (r Rule) units() int64 {
-	if r.Unit == Words {
+	const sentences = 3
+	switch r.Unit {
+	case Words:
 		return int64(r.Words)
+	case Sentences:
+		return sentences
 	}
 	return 1
 }
@@ -53,8 +64,9 @@ type reader struct {
 
 	text  []byte
 	words sketch.Sequence // its words, as shingles of one word
-	// bounds has the first word of each line or paragraph of the text, and the number of its words at the end.
+	// bounds has the first word of each line, paragraph or sentence of the text, and the number of its words at the end.
 	bounds []int
+	marked []uint64 // the words of a passage, with marks between sentences
 }
 
 // newReader returns a reader of the texts of a job that makes fingerprints of them in some way.
@@ -90,13 +102,19 @@ func (r *reader) read(text []byte) {
 	r.bounds = append(r.bounds, r.words.Len())
 }
 
-// parts reports whether another line, or paragraph, begins with a word.
+// sentenceEnd matches what stands between the words of two sentences: a stop and white space, the stop of a script that has no spaces, or an empty line.
+var sentenceEnd = regexp.MustCompile(`[.!?\x{2026}]\pP*\s|[\x{3002}\x{FF01}\x{FF1F}\x{FF61}\x{0964}\x{0965}\x{06D4}\x{1362}]|\n\s*\n`)
+
+// parts reports whether another line, paragraph or sentence begins with a word.
 func (r *reader) parts(word int) bool {
 	begin, end := r.words.Ends[word-1], r.words.Starts[word]
 	if end <= begin {
 		return false
 	}
 	between := r.text[begin:end]
+	if r.rule.Unit == Sentences {
+		return sentenceEnd.Match(between)
+	}
 	line := bytes.IndexByte(between, '\n')
 	if line < 0 || r.rule.Unit == Lines {
 		return line >= 0
@@ -118,14 +136,33 @@ func (r *reader) passages(visit func(at int64, passage sketch.Run) error) error 
 	if r.rule.Unit == Words {
 		return r.hash.Each(hashes, visit)
 	}
-	for i := range len(r.bounds) - 1 {
-		if words := hashes[r.bounds[i]:r.bounds[i+1]]; len(words) >= r.rule.Words {
-			if err := visit(int64(i), r.hash.Of(words)); err != nil {
-				return err
+	units := int(r.rule.units())
+	for first := 0; first+units < len(r.bounds); first++ {
+		if r.bounds[first+units]-r.bounds[first] < r.rule.Words {
+			continue
+		}
+		const mark = 1 << 48 // no word has this hash
+		r.marked = r.marked[:0]
+		for unit := first; unit < first+units; unit++ {
+			if unit > first {
+				r.marked = append(r.marked, mark)
 			}
+			r.marked = append(r.marked, hashes[r.bounds[unit]:r.bounds[unit+1]]...)
+		}
+		if err := visit(int64(first), r.hash.Of(r.marked)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// has reports whether the text has a passage that begins with a unit.
+func (r *reader) has(at int64) bool {
+	all := r.words.Len()
+	if r.rule.Unit != Words {
+		all = len(r.bounds) - 1
+	}
+	return at+r.rule.units() <= int64(all)
 }
 
 // extent returns the first word of the passage that begins with a unit of the text, and the word behind its last one.
@@ -133,5 +170,5 @@ func (r *reader) extent(at int64) (from, to int) {
 	if r.rule.Unit == Words {
 		return int(at), int(at) + r.rule.Words
 	}
-	return r.bounds[at], r.bounds[at+1]
+	return r.bounds[at], r.bounds[at+r.rule.units()]
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,26 +117,35 @@ type passage struct {
 	key            string
 }
 
-// passagesOf lists the passages of a text whose words are parted by one byte each.
-func (s *scene) passagesOf(document int) (all []passage) {
-	words := strings.Fields(s.texts[document])
+// wordsOf returns the words of a text: its letters.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+// units lists the units of a text.
+func (s *scene) units(document int) (all []string) {
 	if s.rule.Unit == Words {
-		for i := 0; i+s.rule.Words <= len(words); i++ {
-			all = append(all, passage{document, i, i, i + s.rule.Words, strings.Join(words[i:i+s.rule.Words], " ")})
-		}
-		return all
+		return wordsOf(s.texts[document])
 	}
-	at, unit := 0, 0
-	between := map[Unit]string{Lines: "\n", Paragraphs: "\n\n"}[s.rule.Unit]
-	for _, line := range strings.Split(s.texts[document], between) {
-		own := strings.Fields(line)
-		if len(own) == 0 {
-			continue
+	between := map[Unit]string{Lines: `\n`, Paragraphs: `\n\n`, Sentences: `\. |\n\n`}[s.rule.Unit]
+	for _, unit := range regexp.MustCompile(between).Split(s.texts[document], -1) {
+		if words := wordsOf(unit); len(words) > 0 {
+			all = append(all, strings.Join(words, " "))
 		}
-		if len(own) >= s.rule.Words {
-			all = append(all, passage{document, unit, at, at + len(own), strings.Join(own, " ")})
+	}
+	return all
+}
+
+// passagesOf lists the passages of a text.
+func (s *scene) passagesOf(document int) (all []passage) {
+	units, length := s.units(document), map[Unit]int{Words: s.rule.Words, Lines: 1, Paragraphs: 1, Sentences: 3}[s.rule.Unit]
+	from := 0
+	for unit := 0; unit+length <= len(units); unit++ {
+		own := units[unit : unit+length]
+		if n := len(wordsOf(strings.Join(own, " "))); n >= s.rule.Words {
+			all = append(all, passage{document, unit, from, from + n, strings.Join(own, "|")})
 		}
-		at, unit = at+len(own), unit+1
+		from += len(wordsOf(units[unit]))
 	}
 	return all
 }
@@ -178,12 +188,12 @@ func (s *scene) cutWords() (cut []map[int]bool) {
 func TestTrimming(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 1))
 	cutWords, goneDocuments := 0, 0
-	for n := range 120 {
+	for n := range 150 {
 		s := scene{
 			references: random.IntN(3), splits: 1 + random.IntN(4), held: []int{1, 7, 1 << 20}[n%3], ranges: 1 + random.IntN(5),
-			rule: Rule{Unit: []Unit{Words, Words, Lines, Paragraphs}[random.IntN(4)], Words: 1 + random.IntN(4), Copies: int64(2 + random.IntN(3)), Least: random.IntN(4)},
+			rule: Rule{Unit: []Unit{Words, Words, Lines, Paragraphs, Sentences}[random.IntN(5)], Words: 1 + random.IntN(4), Copies: int64(2 + random.IntN(3)), Least: random.IntN(4)},
 		}
-		letters, separators := 2+random.IntN(4), []string{" ", " ", "\n", "\n\n"}
+		letters, separators := 2+random.IntN(4), []string{" ", " ", "\n", "\n\n", ". "}
 		for range 4 + random.IntN(8) {
 			var text strings.Builder
 			for range random.IntN(40) {
@@ -193,7 +203,7 @@ func TestTrimming(t *testing.T) {
 		}
 		trims, rows, refs := s.run(t)
 		for i, want := range s.cutWords() {
-			words := strings.Fields(s.texts[i])
+			words := wordsOf(s.texts[i])
 			trim := trims[refs[i]]
 			isGone := len(want) > 0 && len(words)-len(want) < s.rule.Least
 			if trim.Whole != isGone {
@@ -210,7 +220,7 @@ func TestTrimming(t *testing.T) {
 				}
 			}
 			cutWords += len(want)
-			if got := strings.Fields(string(corpus.AppendCut(nil, []byte(s.texts[i]), trim.Cuts))); !slices.Equal(got, kept) {
+			if got := wordsOf(string(corpus.AppendCut(nil, []byte(s.texts[i]), trim.Cuts))); !slices.Equal(got, kept) {
 				t.Fatalf("%+v: document %d keeps %q, want %q", s, i, got, kept)
 			}
 		}
@@ -233,14 +243,9 @@ func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
 	words, want := int64(0), 0
 	for _, row := range rows {
 		words += row.Words
-		text := strings.Fields(s.texts[number(row.Ref)][row.Begin:row.End])
+		text := wordsOf(s.texts[number(row.Ref)][row.Begin:row.End])
 		first := number(row.FirstRef)
-		from := int(row.FirstAt)
-		if s.rule.Unit != Words {
-			i := slices.IndexFunc(s.passagesOf(first), func(p passage) bool { return p.unit == from })
-			from = s.passagesOf(first)[i].from
-		}
-		if there := strings.Fields(s.texts[first])[from:]; int64(len(text)) != row.Words || !slices.Equal(there[:len(text)], text) {
+		if there := wordsOf(strings.Join(s.units(first)[row.FirstAt:], " ")); int64(len(text)) != row.Words || !slices.Equal(there[:len(text)], text) {
 			t.Fatalf("%+v: the row %+v has %q, and first there are %q", s, row, text, there)
 		}
 		if row.Reference != (first < s.references) {
