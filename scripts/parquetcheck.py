@@ -57,11 +57,11 @@ def ask(query, values=()):
 def rows_of(name, columns):
     """The rows that a file must have. Those of jobs are filled in: JSON leaves out what says no, or nothing."""
     plain_name = name.removesuffix(".parquet")
+    texts = {c: "" for c in columns if c.split("_")[0] in ("url", "date") or c.endswith(("_url", "_date")) or c in ("kept_id", "like_id")}
     if not os.path.exists(plain_name + ".jsonl"):
         with open(plain_name + ".json") as f:
-            return json.load(f)
-    usual = {"identical": False, "reference": False, "spans": [], "more_spans": 0}
-    usual |= {c: "" for c in columns if c.split("_")[0] in ("url", "date") or c.endswith(("_url", "_date"))}
+            return [texts | row for row in json.load(f)]
+    usual = texts | {"identical": False, "reference": False, "spans": [], "more_spans": 0}
     rows = []
     with open(plain_name + ".jsonl") as f:
         for line in f:
