@@ -309,8 +309,9 @@ func (s *service) elsewhere(name string, err error) error {
 	return err
 }
 
-// passing are the codes of faults that may pass, besides those that the client library knows.
-var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted"}
+// passing are the codes of faults that may pass, besides those that the client library knows. versitygw gives the last one to an object whose folder
+// another request has just removed, since that was empty.
+var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
 
 // Judge knows the errors of the service and of connections.
 func (s *service) Judge(err error) (verdict bucket.Verdict) {
