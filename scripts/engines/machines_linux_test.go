@@ -234,11 +234,11 @@ func (m *machine) job(name string, flags ...string) map[string]string {
 	m.t.Logf("%s: %.0f s", name, time.Since(begun).Seconds())
 	found := map[string]string{}
 	for _, kind := range []string{"clusters", "pairs"} {
-		objects, _, err := m.network.objects.ListObjectsWithOptions("cluster", fakestorage.ListOptions{Prefix: name + "/" + kind + "-"})
+		list, err := m.network.objects.ListObjectsWithOptionsPaginated("cluster", fakestorage.ListOptions{Prefix: name + "/" + kind + "-"})
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		for _, object := range objects {
+		for _, object := range list.Objects {
 			content, err := m.network.objects.GetObject("cluster", object.Name)
 			if err != nil {
 				m.t.Fatal(err)
