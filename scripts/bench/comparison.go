@@ -60,7 +60,7 @@ func (b *benchmark) comparison(ctx context.Context, folder string) error {
 			return err
 		}
 	}
-	// All runs are over before this process takes memory: what it held would count as that of a program that it starts.
+	// All runs are over before this process takes memory: what it held would count for each program that it starts.
 	var text strings.Builder
 	for i, c := range corpora {
 		if err := tell(&text, c, results[i]); err != nil {

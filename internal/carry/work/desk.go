@@ -287,8 +287,8 @@ const (
 	ManyTasks = 2048
 )
 
-// Together returns how many shards each task of a stage does. The stage has a number of shards, each of which writes into a number of others. They read
-// a number of bytes together.
+// Together returns how many shards each task of a stage does. The stage has a number of shards. Each writes into a number of others, and together they
+// read a number of bytes.
 func Together(shards, into, enough int, bytes float64) int {
 	if float64(shards)*float64(into) <= manyPieces {
 		return 1
