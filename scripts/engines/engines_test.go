@@ -186,6 +186,7 @@ const inBucket = "--temp=gs://cluster/temp"
 func TestSpark(t *testing.T) {
 	program, want := tools(t)
 	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	c.checkPorts(t)
 	c.expect(t, "disk", corpora[1], want[1])
 	struck := false
 	c.strike = func(number int64) bool {
@@ -199,7 +200,6 @@ func TestSpark(t *testing.T) {
 	if !struck {
 		t.Error("no worker was killed")
 	}
-	c.checkPorts(t)
 }
 
 // TestFlink runs jobs on Flink on one slot and on two, with their temporary files on the disk and in a bucket. Then it
@@ -207,6 +207,7 @@ func TestSpark(t *testing.T) {
 func TestFlink(t *testing.T) {
 	program, want := tools(t)
 	c := start(t, "flink", program, "--runner=flink", "--endpoint=localhost:8099", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	c.checkPorts(t)
 	const one, two = "--parallelism=1", "--parallelism=2"
 	c.expect(t, "one slot, disk", corpora[0], want[0], one)
 	c.expect(t, "one slot, bucket", corpora[1], want[1], one, inBucket)
@@ -236,7 +237,6 @@ func TestFlink(t *testing.T) {
 	}
 	c.strike = nil
 	c.checkReplaced(t)
-	c.checkPorts(t)
 	c.checkCancel(t)
 	c.checkFinish(t, "the driver leaves", want[1], func(command *exec.Cmd) error {
 		command.Args = append(command.Args, "--async")

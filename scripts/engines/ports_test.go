@@ -40,7 +40,8 @@ func documented(t *testing.T, script string) map[string]row {
 	return rows
 }
 
-// checkPorts compares where the processes of the cluster listen with the table of the documentation.
+// checkPorts compares where the processes of the cluster listen with the table of the documentation. No job has run yet: the
+// engine closes a job's ports late.
 func (c *cluster) checkPorts(t *testing.T) {
 	t.Run("ports", func(t *testing.T) {
 		if _, err := exec.LookPath("ss"); err != nil {
