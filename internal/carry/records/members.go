@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -149,31 +150,39 @@ type Member struct {
 	Capture *Capture
 }
 
-// Capture says from where and when a web archive has fetched a document. Either may be empty.
-type Capture struct{ URL, Date string }
+// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its title without
+// numbers. Each may be empty.
+type Capture struct{ URL, Date, Title string }
 
 const (
 	// MostURLBytes bounds what is kept of a URL: servers and browsers are sure to take one of that length.
 	MostURLBytes  = 2048
 	mostDateBytes = 64
+	// mostTitleBytes bounds what is kept of a title. Longer ones that begin alike are taken for equal.
+	mostTitleBytes = 256
 	// captureHeader is the length in front of a capture in a record.
 	captureHeader = 2
 )
 
-// AppendCapture packs a capture. It appends nothing if neither is known. What is too long is cut.
-func AppendCapture(b, url, date []byte) []byte {
-	if len(url)+len(date) == 0 {
+// AppendCapture packs a capture. It appends nothing if nothing is known. What is too long is cut.
+func AppendCapture(b, url, date, title []byte) []byte {
+	if len(url)+len(date)+len(title) == 0 {
 		return b
+	}
+	if len(title) > mostTitleBytes {
+		title = bytes.ToValidUTF8(title[:mostTitleBytes], nil)
 	}
 	// A line of a header has no line end in it.
 	b = append(append(b, url[:min(len(url), MostURLBytes)]...), '\n')
-	return append(b, date[:min(len(date), mostDateBytes)]...)
+	b = append(append(b, date[:min(len(date), mostDateBytes)]...), '\n')
+	return append(b, title...)
 }
 
 // CaptureOf reads a capture that AppendCapture has packed, as texts of rows.
 func CaptureOf(packed []byte) Capture {
-	url, date, _ := strings.Cut(string(packed), "\n")
-	return Capture{quoting.Text(url), quoting.Text(date)}
+	url, rest, _ := strings.Cut(string(packed), "\n")
+	date, title, _ := strings.Cut(rest, "\n")
+	return Capture{quoting.Text(url), quoting.Text(date), quoting.Text(title)}
 }
 
 // captureSize is the size of the capture in the record of a member, with its length, 0 for none.

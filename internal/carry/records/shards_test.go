@@ -179,8 +179,8 @@ func TestMembers(t *testing.T) {
 			m.Id = string(id)
 			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing, Side: random.Uint64N(2)}
 			if m.Side = d.Side; random.IntN(2) == 0 {
-				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025"}
-				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date))
+				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025", Title: "Fox & crow"}
+				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date), []byte(m.Capture.Title))
 			}
 			builder.Add(d)
 			mine = append(mine, number)

@@ -34,19 +34,25 @@ func (s *Shard) addLargest(o *work.Outcome) {
 	o.Largest.Add(c)
 }
 
-// addNear counts removed documents that are not identical to the one that stays for them.
+// addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay under another title.
 func (s *Shard) addNear(o *work.Outcome) {
+	var near []*findings.Worst[findings.NearPair]
 	for i := range s.end() {
 		choice := s.choices[i]
-		if !s.goes(i) || s.first[i] == s.first[choice.Kept] {
+		if near = near[:0]; !s.goes(i) {
 			continue
 		}
-		near := []*findings.Worst[findings.NearPair]{&o.Near}
-		if s.members[i].Size < findings.ShortText {
-			near = append(near, &o.NearShort)
+		if s.first[i] != s.first[choice.Kept] {
+			if near = append(near, &o.Near); s.members[i].Size < findings.ShortText {
+				near = append(near, &o.NearShort)
+			}
+		}
+		title, other := s.capture(i).Title, s.capture(choice.Kept).Title
+		if title != "" && other != "" && title != other {
+			near = append(near, &o.OtherTitle)
 		}
 		for _, worst := range near {
-			pair := findings.NearPair{Similarity: choice.Similarity}
+			pair := findings.NearPair{Similarity: choice.Similarity, Title: title, KeptTitle: other}
 			if !worst.Takes(pair) {
 				worst.Count++
 				continue

@@ -183,6 +183,26 @@ func TestLargest(t *testing.T) {
 	}
 }
 
+// TestDoubtOfTitles: removed pages are compared with the page that stays, identical ones too. A page without a title says nothing.
+func TestDoubtOfTitles(t *testing.T) {
+	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 10, 10), edge(0, 3, 9, 10), edge(0, 4, 9, 10), edge(0, 5, 9, 10)})
+	for i, title := range []string{"Fox", "Fox", "Crow", "Hare", ""} {
+		s.members[i].Capture = &records.Capture{Title: title}
+	}
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var o work.Outcome
+	s.Doubt(&o, 0.8, true)
+	want := []findings.NearPair{
+		{Removed: "a:3", Kept: "a:0", Similarity: .9, Title: "Hare", KeptTitle: "Fox"},
+		{Removed: "a:2", Kept: "a:0", Similarity: 1, Title: "Crow", KeptTitle: "Fox"},
+	}
+	if o.OtherTitle.Count != 2 || !slices.Equal(o.OtherTitle.Named, want) {
+		t.Errorf("%+v, want %+v", o.OtherTitle, want)
+	}
+}
+
 // TestDoubtOfTwoStars: a pair that joins two stars is told, unless clusters are stars.
 func TestDoubtOfTwoStars(t *testing.T) {
 	var edges []records.Edge[records.Number]

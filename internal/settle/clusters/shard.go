@@ -120,7 +120,7 @@ func (s *Shard) id(i records.Number) string {
 // IsDropped reports whether the decision removes clusters as a whole.
 func (s *Shard) IsDropped() bool { return s.isDropped }
 
-// capture says from where and when a web archive has fetched a document. It is empty if that is not known.
+// capture returns what is known of a document as a web page. It is empty if that is nothing.
 func (s *Shard) capture(i records.Number) records.Capture {
 	if c := s.members[i].Capture; c != nil {
 		return *c
