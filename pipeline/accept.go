@@ -116,4 +116,6 @@ func faultOfField(config *job.Config, field string, files []corpus.File) error {
 // hasNoValue is the fault of a field that is of no use, in files of records that have it and in files without records.
 type hasNoValue string
 
-func (h hasNoValue) Error() string { return "the field " + string(h) + " has other values, or is not there" }
+func (h hasNoValue) Error() string {
+	return "the field " + string(h) + " has other values, or is not there"
+}
