@@ -1,7 +1,6 @@
 package clusters
 
 import (
-	"slices"
 	"sort"
 
 	"mirrorbeam/internal/carry/records"
@@ -27,7 +26,7 @@ func (s *Shard) bridges(least uint32) (found []bridge) {
 		of := edges[:n]
 		from := len(s.edges) - len(edges)
 		edges = edges[n:]
-		if s.size[first] >= 2*least && !hasHeap(of) && !hasPartlyListed(s.members[first:end]) {
+		if s.size[first] >= 2*least && !hasHeap(of) && !s.hasPartlyListed(first, end) {
 			if b := s.bridgeOf(first, end, of); b.part >= least {
 				b.first = first
 				b.edge += from
@@ -49,9 +48,14 @@ func hasHeap(edges []records.Edge[records.Number]) bool {
 	return false
 }
 
-// hasPartlyListed reports whether a document has pairs that are not listed.
-func hasPartlyListed(members []records.Member) bool {
-	return slices.ContainsFunc(members, func(m records.Member) bool { return m.PartlyListed })
+// hasPartlyListed reports whether one of the documents from first to end has pairs that are not listed.
+func (s *Shard) hasPartlyListed(first, end records.Number) bool {
+	for i := first; i < end; i++ {
+		if s.members.PartlyListed(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // bridgeOf returns the bridge of the component of the documents from first to end whose smaller part is the largest. Its
@@ -69,7 +73,7 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 			rest = rest[1:]
 			continue
 		}
-		a, b := merged.Find(t.place[s.first[e.A]-first]), merged.Find(t.place[s.first[e.B]-first])
+		a, b := merged.Find(t.place[s.classes.first(e.A)-first]), merged.Find(t.place[s.classes.first(e.B)-first])
 		for a != b {
 			if a < b {
 				a, b = b, a
@@ -106,7 +110,7 @@ func newTree(s *Shard, first, end records.Number, edges []records.Edge[records.N
 	t := &tree{place: make([]uint32, n)}
 	joined := graphs.NewForest[uint32](n)
 	starts := make([]uint32, n+2) // of the neighbours of each class, shifted by two
-	class := func(i records.Number) uint32 { return uint32(s.first[i] - first) }
+	class := func(i records.Number) uint32 { return uint32(s.classes.first(i) - first) }
 	for i, e := range edges {
 		a, b := class(e.A), class(e.B)
 		if joined.Find(a) == joined.Find(b) {
