@@ -30,7 +30,6 @@ type Member struct {
 	Capture *Capture
 }
 
-
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So a
 // document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What rows say of
 // documents lies in a file if it is long.

@@ -138,7 +138,13 @@ func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcom
 // found returns the candidate pairs and the edges that were written.
 func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
-	for part := range 2 * shards {
+	parts := map[int]bool{}
+	for _, kind := range []runfile.Kind{records.NodePairs, records.Edges} {
+		for part := range worktest.Read(t, kind, work.RunsOf(all)...) {
+			parts[part] = true
+		}
+	}
+	for part := range parts {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[part])
 		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
@@ -177,6 +183,77 @@ func TestShard(t *testing.T) {
 			_, stars := c.equals()
 			check(t, "equal documents", edges, stars)
 		}
+	}
+}
+
+// TestAside: equal documents of a large shard, which are put aside, have the edges that they always have, in parts of bounded size.
+func TestAside(t *testing.T) {
+	for _, ofReference := range []int{0, 40} {
+		c := newCorpus(7, 2000, ofReference)
+		for i := range c.documents {
+			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 { // of the last class the first document may be of the reference
+				c.documents[i] = c.documents[of]
+				c.documents[i].Ref = docref.Ref(i)
+			}
+		}
+		k := c.keyed(0.5, UsualBounds())
+		k.large = large{bytes: 1, nodes: 50}
+		_, all := c.first(t, worktest.Runs(t), k)
+		pairs, edges := found(t, all)
+		check(t, "candidates", pairs, c.pairs(0.5))
+		_, stars := c.equals()
+		check(t, "equal documents", edges, stars)
+		parts := worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)
+		for part, nodes := range parts {
+			isFurther := part >= MostParts(shards) && (part-MostParts(shards))%3 == 2
+			if part >= shards && !isFurther || len(nodes) > 50*records.NodeSize {
+				t.Errorf("part %d has %d nodes", part, len(nodes)/records.NodeSize)
+			}
+		}
+		if len(parts) < 10 {
+			t.Errorf("only %d parts", len(parts))
+		}
+	}
+}
+
+// TestVotes: the classes are found that have many of the documents, whatever else there is.
+func TestVotes(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	a := aside{stars: &stars{}}
+	packed := make([]byte, records.KeySize)
+	isMany := func(d digest.Digest) bool { return d[0] == d[1] && d[0] < 5 }
+	put := func(visit func(packed []byte)) {
+		for i := range 100_000 {
+			d := digest.Digest{random.Uint64(), random.Uint64()}
+			if n := random.Uint64N(50); n < 5 {
+				d = digest.Digest{n, n}
+			}
+			records.PutKey(packed, candidates.Record{Ref: docref.Ref(i), Digest: d, First: true})
+			visit(packed)
+		}
+	}
+	put(a.vote)
+	if !a.found() {
+		t.Fatal("nothing found")
+	}
+	taken := 0
+	put(func(packed []byte) {
+		if _, is := a.takes(packed); is {
+			if taken++; !isMany(digest.Get(packed[16:])) {
+				t.Fatal("a document that is equal to no other was put aside")
+			}
+		}
+	})
+	if taken < 9000 {
+		t.Errorf("%d of about 10,000 are put aside", taken)
+	}
+	a = aside{stars: &stars{}}
+	for i := range 10_000 {
+		records.PutKey(packed, candidates.Record{Ref: docref.Ref(i), Digest: digest.Digest{uint64(i), random.Uint64()}, First: i%2 == 0})
+		a.vote(packed)
+	}
+	if a.found() {
+		t.Error("a class of many documents is found where there is none")
 	}
 }
 

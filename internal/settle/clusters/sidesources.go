@@ -16,7 +16,7 @@ type sidedClass struct {
 func (s *Shard) countAcross(c *sources.Counts) {
 	all := make([]sources.Set, len(s.classes.firsts))    // the sources of each class
 	shared := make([]sources.Set, len(s.classes.firsts)) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}        // the sources of the documents of one side
+	units := map[sidedClass]*sources.Set{}               // the sources of the documents of one side
 	sidesOf := map[records.Number][]uint64{}
 	sides := s.members.Sides()
 	for i := range s.end() {
