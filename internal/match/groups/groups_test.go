@@ -216,47 +216,6 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestVotes: the classes are found that have many of the documents, whatever else there is.
-func TestVotes(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	a := aside{stars: &stars{}}
-	packed := make([]byte, records.KeySize)
-	isMany := func(d digest.Digest) bool { return d[0] == d[1] && d[0] < 5 }
-	put := func(visit func(packed []byte)) {
-		for i := range 100_000 {
-			d := digest.Digest{random.Uint64(), random.Uint64()}
-			if n := random.Uint64N(50); n < 5 {
-				d = digest.Digest{n, n}
-			}
-			records.PutKey(packed, candidates.Record{Ref: docref.Ref(i), Digest: d, First: true})
-			visit(packed)
-		}
-	}
-	put(a.vote)
-	if !a.found() {
-		t.Fatal("nothing found")
-	}
-	taken := 0
-	put(func(packed []byte) {
-		if _, is := a.takes(packed); is {
-			if taken++; !isMany(digest.Get(packed[16:])) {
-				t.Fatal("a document that is equal to no other was put aside")
-			}
-		}
-	})
-	if taken < 9000 {
-		t.Errorf("%d of about 10,000 are put aside", taken)
-	}
-	a = aside{stars: &stars{}}
-	for i := range 10_000 {
-		records.PutKey(packed, candidates.Record{Ref: docref.Ref(i), Digest: digest.Digest{uint64(i), random.Uint64()}, First: i%2 == 0})
-		a.vote(packed)
-	}
-	if a.found() {
-		t.Error("a class of many documents is found where there is none")
-	}
-}
-
 // later goes through the crowds.
 func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome, all []work.Outcome) []work.Outcome {
 	crowds := Crowds{Bounds: *k.Bounds, Stars: k.Stars}

@@ -54,8 +54,8 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 	growKeys(w, buckets.Counted())
 	var failed error
 	err = each(w, func(packed []byte) []byte {
-		if slot, is := s.asideOf(packed); is {
-			failed = cmp.Or(failed, s.aside.put(slot, packed))
+		if class, is := s.aside.takes(packed); is {
+			failed = cmp.Or(failed, s.aside.put(class, packed))
 			return records.AfterKey(packed)
 		}
 		key := binary.LittleEndian.Uint64(packed)
@@ -101,7 +101,7 @@ func (s *sorting) count(w *work.Desk, each func(*work.Desk, func([]byte) []byte)
 	if err != nil || s.aside == nil {
 		return buckets, err
 	}
-	if !s.aside.found() {
+	if !s.aside.begin() {
 		s.aside = nil
 		return buckets, nil
 	}
@@ -109,16 +109,8 @@ func (s *sorting) count(w *work.Desk, each func(*work.Desk, func([]byte) []byte)
 		_, is := s.aside.takes(packed)
 		return is
 	})
-	s.aside.again()
+	s.aside.begin()
 	return buckets, err
-}
-
-// asideOf returns the class with which a record is put aside, if it is.
-func (s *sorting) asideOf(packed []byte) (*asideSlot, bool) {
-	if s.aside == nil {
-		return nil, false
-	}
-	return s.aside.takes(packed)
 }
 
 // each visits the packed records. Visit returns the bytes after a record.
