@@ -69,7 +69,7 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 	merged := graphs.NewForest[uint32](len(t.parent))
 	rest := t.edges
 	for i, e := range edges {
-		if len(rest) > 0 && rest[0] == i {
+		if len(rest) > 0 && rest[0] == uint32(i) {
 			rest = rest[1:]
 			continue
 		}
@@ -88,7 +88,7 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 			continue
 		}
 		if part := min(t.documents[node], all-t.documents[node]); part > best.part {
-			best = bridge{edge: t.edgeAbove[node], part: part}
+			best = bridge{edge: int(t.edgeAbove[node]), part: part}
 		}
 	}
 	return best
@@ -97,10 +97,10 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 // tree is a tree of the classes of a component. Its nodes are numbered by their distance from the root, so a parent
 // comes before its children, and the top of a part of the tree has the smallest number in it.
 type tree struct {
-	edges     []int    // numbers of the edges in the tree, ascending
+	edges     []uint32 // numbers of the edges in the tree, ascending
 	place     []uint32 // node of each class, by the number of its first document, counted from the first of the component
 	parent    []uint32 // by node; the root is its own
-	edgeAbove []int    // number of the edge to the parent
+	edgeAbove []uint32 // number of the edge to the parent
 	documents []uint32 // documents in the node and below it
 }
 
@@ -117,14 +117,14 @@ func newTree(s *Shard, first, end records.Number, edges []records.Edge[records.N
 			continue
 		}
 		joined.Union(a, b)
-		t.edges = append(t.edges, i)
+		t.edges = append(t.edges, uint32(i))
 		starts[a+2]++
 		starts[b+2]++
 	}
 	for i := 2; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	around := make([]int, 2*len(t.edges)) // edges of each class
+	around := make([]uint32, 2*len(t.edges)) // edges of each class
 	for _, i := range t.edges {
 		for _, one := range []uint32{class(edges[i].A), class(edges[i].B)} {
 			around[starts[one+1]] = i
@@ -132,8 +132,8 @@ func newTree(s *Shard, first, end records.Number, edges []records.Edge[records.N
 		}
 	}
 	order := make([]uint32, 1, len(t.edges)+1) // classes in the order of nodes; the first one is 0
-	t.parent, t.edgeAbove = make([]uint32, 1, len(t.edges)+1), make([]int, 1, len(t.edges)+1)
-	t.edgeAbove[0] = -1
+	t.parent, t.edgeAbove = make([]uint32, 1, len(t.edges)+1), make([]uint32, 1, len(t.edges)+1)
+	t.edgeAbove[0] = ^uint32(0) // no edge
 	for node := 0; node < len(order); node++ {
 		own := order[node]
 		for _, i := range around[starts[own]:starts[own+1]] {
