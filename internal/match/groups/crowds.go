@@ -121,7 +121,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	pairs.settled = k.Settled
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
-	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g)}.read(w)
+	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g), nil}.read(w)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if err := pairs.Finish(); err != nil {
 		return err
 	}
-	return (&stars{run: &w.Run, shard: part}).finish(&pairs.edges)
+	return (&stars{run: &w.Run, part: part}).finish(&pairs.edges)
 }
 
 // unmetBefore returns the function that separates the records of dense groups, which are not compared again, from

@@ -17,11 +17,14 @@ type Equals struct {
 	FirstInput docref.Ref
 	// Shards is the number of shards over which the keys are spread.
 	Shards int
+
+	large large
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
 func (e *Equals) Shard(w *work.Desk, shard int) error {
-	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
+	equal := stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
+	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards, aside: &aside{stars: &equal, firstInput: e.FirstInput}}.read(w)
 	if err != nil {
 		return err
 	}
@@ -29,7 +32,6 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 		return err
 	}
 	var failed error
-	equal := stars{run: &w.Run, shard: shard}
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
 		Stopped:   func() bool { return stopped(w, &failed) },

@@ -24,19 +24,21 @@ type Keyed struct {
 	Bounds *Bounds
 	// Settled, if not nil, knows the pairs that are not compared again.
 	Settled *Settled
+
+	large large
 }
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
 func (k *Keyed) Shard(w *work.Desk, shard int) error {
+	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large}
 	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
 		return records.PreviousKey(packed, k.Exact)
-	}}.read(w)
+	}, &aside{stars: &equal, firstInput: k.Layout.FirstInput}}.read(w)
 	if err != nil {
 		return err
 	}
 	var failed error
-	equal := stars{run: &w.Run, shard: shard}
 	pairs := NewPairs(w, shard)
 	pairs.settled = k.Settled
 	g := k.grouper(w, &pairs, &failed)

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"mirrorbeam/internal/carry/candidates"
@@ -16,6 +17,8 @@ type sorting struct {
 	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
 	// drops are left out.
 	previous func(packed []byte) uint64
+	// aside, if not nil, puts equal documents of a large shard aside.
+	aside *aside
 }
 
 // HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
@@ -44,34 +47,70 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 			return nil
 		}
 	}
-	low, high := records.RangeOf(s.shard, s.shards)
-	buckets := candidates.NewBuckets(int(size)/records.KeySize, low, high)
-	err := each(w, func(packed []byte) []byte {
-		key := binary.LittleEndian.Uint64(packed)
-		if s.previous == nil {
-			buckets.Count(key)
-		} else {
-			buckets.CountLink(key, s.previous(packed))
-		}
-		w.Figures.Records++
-		return records.AfterKey(packed)
-	})
+	buckets, err := s.count(w, each, size)
 	if err != nil {
 		return nil, err
 	}
 	growKeys(w, buckets.Counted())
+	var failed error
 	err = each(w, func(packed []byte) []byte {
+		if class, is := s.aside.takes(packed); is {
+			failed = cmp.Or(failed, s.aside.put(class, packed))
+			return records.AfterKey(packed)
+		}
 		key := binary.LittleEndian.Uint64(packed)
 		if index, ok := buckets.Index(key); ok {
 			return records.GetKey(packed, &w.Keys[index])
 		}
 		return records.AfterKey(packed)
 	})
-	if err != nil {
+	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
 	w.Figures.Bytes += size
 	return w.Keys, buckets.Sort(w.Keys, w.Run.Stopped)
+}
+
+// count counts the records that are not put aside. If some are to be, it reads all of them once more.
+func (s *sorting) count(w *work.Desk, each func(*work.Desk, func([]byte) []byte) error, size int64) (*candidates.Buckets, error) {
+	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, largeShard) {
+		s.aside = nil
+	}
+	var buckets *candidates.Buckets
+	low, high := records.RangeOf(s.shard, s.shards)
+	read := func(visit func(packed []byte) (isAside bool)) error {
+		buckets = candidates.NewBuckets(int(size)/records.KeySize, low, high)
+		return each(w, func(packed []byte) []byte {
+			key := binary.LittleEndian.Uint64(packed)
+			switch {
+			case visit(packed):
+			case s.previous == nil:
+				buckets.Count(key)
+			default:
+				buckets.CountLink(key, s.previous(packed))
+			}
+			return records.AfterKey(packed)
+		})
+	}
+	err := read(func(packed []byte) bool {
+		if w.Figures.Records++; s.aside != nil {
+			s.aside.vote(packed)
+		}
+		return false
+	})
+	if err != nil || s.aside == nil {
+		return buckets, err
+	}
+	if !s.aside.begin() {
+		s.aside = nil
+		return buckets, nil
+	}
+	err = read(func(packed []byte) bool {
+		_, is := s.aside.takes(packed)
+		return is
+	})
+	s.aside.begin()
+	return buckets, err
 }
 
 // each visits the packed records. Visit returns the bytes after a record.
