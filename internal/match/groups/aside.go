@@ -21,6 +21,8 @@ const (
 type large struct {
 	bytes int64 // of packed key records of a shard, from which on equal documents are put aside
 	nodes int   // of a part of the graph of equal documents
+	// records is how many key records a task sorts at a time.
+	records int
 }
 
 // aside puts equal documents aside while the key records of a shard are read: a document becomes an edge from the first of its

@@ -197,7 +197,7 @@ func TestAside(t *testing.T) {
 			}
 		}
 		k := c.keyed(0.5, UsualBounds())
-		k.large = large{bytes: 1, nodes: 50}
+		k.large = large{bytes: 1, nodes: 50, records: 3}
 		_, all := c.first(t, worktest.Runs(t), k)
 		pairs, edges := found(t, all)
 		check(t, "candidates", pairs, c.pairs(0.5))

@@ -32,12 +32,6 @@ type Keyed struct {
 // edges already, and the crowds, which wait.
 func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large}
-	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
-		return records.PreviousKey(packed, k.Exact)
-	}, &aside{stars: &equal, firstInput: k.Layout.FirstInput}}.read(w)
-	if err != nil {
-		return err
-	}
 	var failed error
 	pairs := NewPairs(w, shard)
 	pairs.settled = k.Settled
@@ -54,9 +48,17 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 			failed = err
 		}
 	}
-	g.Groups(keys)
-	if failed != nil {
+	sorting := sorting{
+		kind: records.Keys, shard: shard, shards: k.Shards, held: k.large.records,
+		previous: func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
+		aside:    &aside{stars: &equal, firstInput: k.Layout.FirstInput},
+	}
+	err := sorting.read(w, func(keys []candidates.Record) error {
+		g.Groups(keys)
 		return failed
+	})
+	if err != nil {
+		return err
 	}
 	if err := pairs.Finish(); err != nil {
 		return err
