@@ -242,7 +242,7 @@ func TestMembers(t *testing.T) {
 			t.Errorf("%v would stay if the process ended", left)
 		}
 		if got.Close(); held < heldTexts {
-			got.texts.window = nil
+			got.texts.windows = [2]window{}
 			for i := range want {
 				got.ID(Number(i))
 			}

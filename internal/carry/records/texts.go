@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"mirrorbeam/internal/ground/digest"
@@ -35,8 +36,13 @@ type texts struct {
 	file    *os.File // nil if all is held
 	out     *bufio.Writer
 	scratch []byte
-	window  []byte // of the file, from start on
+	windows [2]window // the latest first: rows go through documents, and name the ones that these go for
+}
+
+// window is a part of the file.
+type window struct {
 	start   int64
+	content []byte
 }
 
 // text is what rows say of a document, packed: lengths of the id, the URL, the date and the title, these, and the digest if it is asked for.
@@ -144,20 +150,22 @@ func (t *texts) of(place textPlace) text {
 // at returns up to size bytes of the file. They are valid until the next call.
 func (t *texts) at(offset int64, size int) []byte {
 	size = int(min(int64(size), t.end-offset))
-	if offset < t.start || offset+int64(size) > t.start+int64(len(t.window)) {
-		t.start = offset
+	has := func(w *window) bool { return offset >= w.start && offset+int64(size) <= w.start+int64(len(w.content)) }
+	w := &t.windows[0]
+	if !has(w) {
+		t.windows[0], t.windows[1] = t.windows[1], t.windows[0]
+	}
+	if !has(w) {
+		w.start = offset
 		n := int(min(int64(max(size, textWindow)), t.end-offset))
-		if cap(t.window) < n {
-			t.window = make([]byte, n)
-		}
-		t.window = t.window[:n]
-		if _, err := t.file.ReadAt(t.window, offset); err != nil {
-			t.window = t.window[:0]
+		w.content = slices.Grow(w.content[:0], n)[:n]
+		if _, err := t.file.ReadAt(w.content, offset); err != nil {
+			w.content = nil
 			t.fail(err)
 			return nil
 		}
 	}
-	return t.window[offset-t.start:][:size]
+	return w.content[offset-w.start:][:size]
 }
 
 // close gives the room back.
