@@ -38,7 +38,7 @@ func Presets() []Preset {
 			c.Code, c.Split = sketch.Code{Language: sketch.AutoLanguage}, keep.Star
 		}},
 		{"plagiarism", "copied and rewritten passages", func(c *Config) {
-			c.Similarity, c.Threshold, c.Excerpt, c.Passage, c.Rarity = methods.Containment, 1, 8, 4, 3
+			c.Similarity, c.Threshold, c.Excerpt, c.Passage, c.Rarity, c.Shingle = methods.Containment, 1, 8, 4, 0.25, 2
 		}},
 		{"titles", "titles, headlines and other short texts", func(c *Config) {
 			c.MinShingles, c.Split = 40, keep.Star

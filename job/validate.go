@@ -194,6 +194,7 @@ func (c *Config) checkMeasure(check checker) {
 // checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
 	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment", c.Similarity)
+	check(c.Rarity >= 0 && !math.IsInf(c.Rarity, 0), "{rarity} %g: must be a number above 0, or 0 for none", c.Rarity)
 	c.checkRefusals(check)
 	if c.Scorer().HasClusters {
 		return
@@ -215,7 +216,6 @@ func (c *Config) checkRarity(check checker) {
 	if c.Rarity == 0 {
 		return
 	}
-	check(c.Rarity > 0 && !math.IsInf(c.Rarity, 0), "{rarity} %g: must be a number above 0, or 0 for none", c.Rarity)
 	check(c.State == "", "{rarity}: depends on the whole corpus, and cannot be used with a {state} in this version")
 	check(!c.Resume, "{resume}: cannot be used with {rarity} in this version")
 }
@@ -239,7 +239,7 @@ func (c *Config) checkKeys(check checker) {
 		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
 	} else if slices.Contains(ways, name) {
 		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
-		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
+		check(!(c.Recall > 0 && c.Recall < 1), "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
 	}
 	check(method.Reads&methods.ReadsContent == 0 || !c.Scorer().HasClusters || c.Scorer().IsExact,
 		"{verify} %s: {keys} %s needs the full sets of {verify} exact; give {keys} minhash", c.Verify, name)
@@ -386,6 +386,9 @@ func (c *Config) checkGuards(check checker) {
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
 	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	if len(own) == 0 {
+		return // a setting is NaN or infinite, which no JSON has: the check of that setting says so
+	}
 	for _, r := range c.method().Refusals() {
 		name := r.Setting
 		differs := !bytes.Equal(own[name], others[name])

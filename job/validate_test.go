@@ -201,6 +201,27 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
+// TestNoNumber: a setting that is no number, or infinite, is the only one that is named.
+func TestNoNumber(t *testing.T) {
+	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for name, change := range map[string]func(c *Config){
+			"threshold":        func(c *Config) { c.Threshold = number },
+			"recall":           func(c *Config) { c.Recall = number },
+			"rarity":           func(c *Config) { c.Rarity = number },
+			"mirror_threshold": func(c *Config) { c.MirrorThreshold = number },
+			"weight":           func(c *Config) { c.Weight = map[string]float64{"text": number} },
+		} {
+			config := validConfig()
+			config.Keys = methods.Auto
+			change(&config)
+			err := config.Validate()
+			if err == nil || !strings.Contains(err.Error(), name) || strings.Count(err.Error(), "\n") > 0 {
+				t.Errorf("%s %g: %v", name, number, err)
+			}
+		}
+	}
+}
+
 // TestContainmentRefuses: containment refuses the settings that do not go with it, all at once.
 func TestContainmentRefuses(t *testing.T) {
 	all := containmentConfig()

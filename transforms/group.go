@@ -49,13 +49,13 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 // heaps gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
 // and returns one of outcomes with edges and stars. A heap has too many pairs to compare them all. So its documents
 // come to one place, in their order of preference, and are compared with a few leaders.
-func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PCollection {
+func heaps(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
 	joining := gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
-	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}}, together(gather, groups, sketches))
+	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}}, together(gather, grouped, sketches))
 	sets := sideBySide(gather, &gatherHeapsFn{newTasks(gather, gathering.Sending{Inputs: job.Inputs})}, tasks)
 	scored := sideBySide(score, &heapFn{newTasks(score, scoring.Heaps{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: methods.MostParts(job.Parameters.Shards), ListedPairs: job.Parameters.Bounds.Group,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), ListedPairs: job.Parameters.Bounds.Group,
 	})}, exchange(score, scoring.HeapsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }

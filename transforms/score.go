@@ -4,6 +4,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/match/scoring"
 	"mirrorbeam/internal/measure/common"
@@ -23,11 +24,11 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 	}
 	if job.method().Scorer(&job.Parameters).Reads == methods.Texts {
 		return sideBySide(at, &passagesFn{newTasks(at, scoring.Passages{
-			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
+			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: groups.MostParts(job.Parameters.Shards),
 		})}, tasks)
 	}
 	return sideBySide(at, &scoreFn{newTasks(at, scoring.Sets{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: methods.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes,
 	})}, tasks)
 }
 

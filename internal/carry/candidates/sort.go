@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -10,13 +11,18 @@ import (
 )
 
 // Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
-// to sort then. First every key is counted, then every record gets its index, in the same order.
+// to sort then. First every key is counted, then every record gets its index, in the same order. If memory has no room for all
+// records, they are sorted window by window.
 type Buckets struct {
 	low   uint64
 	shift int
 	ends  []uint32 // by bucket: first the number of its records, later the next index
 	links []link   // nil if no record is dropped
 	order ranking
+
+	kept     int    // records that are not dropped
+	from, to uint64 // the buckets of the window
+	base     uint32 // the index, among all, of the window's first record
 }
 
 // link is the key of the first record of a bucket, and the previous key of that record or a mark.
@@ -70,26 +76,56 @@ func (b *Buckets) Counted() (kept int) {
 		b.ends[i] = uint32(kept)
 		kept += int(n)
 	}
-	b.links = nil
+	b.links, b.kept, b.to = nil, kept, uint64(len(b.ends))
 	return kept
 }
 
-// Index returns the index of the next record of that key, or false if the record is dropped.
-func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
-	end := &b.ends[(key-b.low)>>b.shift]
-	if *end == dropped {
-		return 0, false
+// Windows goes through windows of the buckets: the next ones that have at most that many records together, or a single one that has more.
+// It yields how many these are: only they have indexes, from 0, until the next window. If there is no record, there is one window of none.
+func (b *Buckets) Windows(most int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		latest, before := 0, 0 // the latest bucket, and how many records the buckets before it have
+		window := func(to, records int) bool {
+			b.from, b.to = b.to, uint64(to)
+			goesOn := yield(records - int(b.base))
+			b.base = uint32(records)
+			return goesOn
+		}
+		b.to = 0
+		for i, end := range b.ends {
+			if end == dropped {
+				continue
+			}
+			if int(end-b.base) > most && before > int(b.base) && !window(latest, before) {
+				return
+			}
+			latest, before = i, int(end)
+		}
+		if b.kept-int(b.base) > most && before > int(b.base) && !window(latest, before) {
+			return
+		}
+		if b.kept > int(b.base) || b.kept == 0 {
+			window(len(b.ends), b.kept)
+		}
 	}
-	*end++
-	return *end - 1, true
 }
 
-// Sort sorts records that stand at their indexes. A shard may be large, so it asks stopped now and then, if it is not nil, and ends
+// Index returns the index of the next record of that key, or false if the record is dropped or not of the window.
+func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
+	bucket := (key - b.low) >> b.shift
+	if bucket-b.from >= b.to-b.from || b.ends[bucket] == dropped {
+		return 0, false
+	}
+	b.ends[bucket]++
+	return b.ends[bucket] - 1 - b.base, true
+}
+
+// Sort sorts the records of the window, which stand at their indexes. A shard may be large, so it asks stopped now and then, if it is not nil, and ends
 // with its error.
 func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	const few = 1 << 10
 	start := uint32(0)
-	for i, end := range b.ends {
+	for i, end := range b.ends[b.from:b.to] {
 		if i%few == 0 && stopped != nil {
 			if err := stopped(); err != nil {
 				return err
@@ -98,6 +134,7 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 		if end == dropped {
 			continue
 		}
+		end -= b.base
 		if end-start > 1 {
 			if err := b.order.sortBucket(records[start:end], stopped); err != nil {
 				return err

@@ -72,14 +72,19 @@ func sift(records []Record, exact bool) []Record {
 			b.CountLink(r.Key, uint64(r.Previous[0]))
 		}
 	}
-	kept := make([]Record, b.Counted())
-	for _, r := range records {
-		if index, ok := b.Index(r.Key); ok {
-			kept[index] = r
+	var kept []Record
+	b.Counted()
+	for n := range b.Windows(len(records)/3 + 1) {
+		window := make([]Record, n)
+		for _, r := range records {
+			if index, ok := b.Index(r.Key); ok {
+				window[index] = r
+			}
 		}
-	}
-	if err := b.Sort(kept, nil); err != nil {
-		panic(err) // nobody stops it
+		if err := b.Sort(window, nil); err != nil {
+			panic(err) // nobody stops it
+		}
+		kept = append(kept, window...)
 	}
 	return kept
 }

@@ -239,10 +239,12 @@ func (t Template) Compare(other Template) int {
 	return cmp.Or(cmp.Compare(other.Documents, t.Documents), strings.Compare(t.Cluster, other.Cluster))
 }
 
-// NearPair is a removed document and the one that stays for it, which is not identical.
+// NearPair is a removed document and the one that stays for it.
 type NearPair struct {
 	Removed, Kept string
 	Similarity    float64
+	// Title and KeptTitle are their titles without numbers, if they are web pages.
+	Title, KeptTitle string
 }
 
 // Compare orders pairs, the least similar first.

@@ -28,6 +28,8 @@ type Findings struct {
 	// They name the least similar ones.
 	Near      Worst[NearPair] `json:",omitzero"`
 	NearShort Worst[NearPair] `json:",omitzero"`
+	// OtherTitle counts the removed web pages whose title differs from the title of the page that stays, in more than numbers.
+	OtherTitle Worst[NearPair] `json:",omitzero"`
 	// Largest holds the largest cluster of each output shard.
 	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Sent is the number of documents of the input that a task has sent to output shards.

@@ -134,7 +134,7 @@ func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 }
 
 const (
-	// heldBytes is how many bytes of packed edges of a shard are held so that they are read once. More are read twice.
+	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read each time.
 	heldBytes = 16 << 20
 	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
 	bucketBits = 12
@@ -142,15 +142,20 @@ const (
 
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
 // scored in several groups, and in a heap.
-//
-// The largest cluster has millions of edges. So they are dealt out to buckets in place, and each bucket is sorted by itself.
 func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
-	each, err := eachEdge(reader, pieces)
+	each, err := EachEdge(reader, pieces)
 	if err != nil {
 		return nil, err
 	}
+	return SortEdges(each)
+}
+
+// SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order.
+//
+// The largest cluster has millions of edges. So they are dealt out to buckets in place, and each bucket is sorted by itself.
+func SortEdges(each func(visit func(Edge[Number])) error) ([]Edge[Number], error) {
 	var ends []int // of each bucket
-	err = each(func(e Edge[Number]) {
+	err := each(func(e Edge[Number]) {
 		bucket := int(e.A >> bucketBits)
 		if bucket >= len(ends) {
 			ends = append(ends, make([]int, bucket+1-len(ends))...)
@@ -184,39 +189,48 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], 
 	return compactEdges(edges), nil
 }
 
-// eachEdge returns a function that visits the edges of an output shard, in the order of the pieces.
-func eachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
+// EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it is
+// called.
+func EachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
+	packed, err := eachPacked(reader, pieces, ShardEdges)
+	return func(visit func(Edge[Number])) error {
+		return packed(func(b []byte) {
+			for len(b) > 0 {
+				var e Edge[Number]
+				e, b = NextEdge[Number](b)
+				visit(e)
+			}
+		})
+	}, err
+}
+
+// eachPacked returns a function that visits the packed records of a kind, in the order of the pieces, each time that it is
+// called. They are read once if they may be held, else each time.
+func eachPacked(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (each func(visit func(packed []byte)) error, err error) {
 	var buffer []byte
-	visitAll := func(packed []byte, visit func(Edge[Number])) {
-		for len(packed) > 0 {
-			var e Edge[Number]
-			e, packed = NextEdge[Number](packed)
-			visit(e)
-		}
-	}
 	size := int64(0)
 	for _, piece := range pieces {
-		if piece.Kind == ShardEdges {
+		if piece.Kind == kind {
 			size += piece.Length
 		}
 	}
 	if size <= heldBytes {
-		buffer, err = reader.ReadKind(nil, pieces, ShardEdges)
-		return func(visit func(Edge[Number])) error {
-			visitAll(buffer, visit)
+		buffer, err = reader.ReadKind(nil, pieces, kind)
+		return func(visit func([]byte)) error {
+			visit(buffer)
 			return nil
 		}, err
 	}
-	return func(visit func(Edge[Number])) error {
+	return func(visit func([]byte)) error {
 		for _, piece := range pieces {
-			if piece.Kind != ShardEdges {
+			if piece.Kind != kind {
 				continue
 			}
 			var err error
 			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
 				return err
 			}
-			visitAll(buffer, visit)
+			visit(buffer)
 		}
 		return nil
 	}, nil

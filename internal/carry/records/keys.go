@@ -62,6 +62,11 @@ func KeyPosition(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide | hasBitmap)
 }
 
+// IsFirstKey reports whether a packed key record is the first one of a document that has no side.
+func IsFirstKey(b []byte) bool {
+	return binary.LittleEndian.Uint32(b[36:])&(FirstKey|hasSide) == FirstKey
+}
+
 // PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)

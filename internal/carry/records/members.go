@@ -1,12 +1,12 @@
 package records
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
@@ -131,49 +131,39 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	return nil
 }
 
-// Member is a document of a cluster at its output shard.
-type Member struct {
-	First     Number // the first document of the cluster
-	Size      uint32 // distinct shingles
-	Ref       docref.Ref
-	Digest    digest.Digest // of its set or its SimHash fingerprint, 0 if it was not asked for
-	Standing  preference.Standing
-	Side      uint64 // documents of one side, if not 0, are no pairs
-	Source    sources.Number
-	Repeated  bool // another document has the same id
-	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
-	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
-	PartlyListed bool
-	Id           string
-	// Capture is nil if it is not known.
-	Capture *Capture
-}
-
-// Capture says from where and when a web archive has fetched a document. Either may be empty.
-type Capture struct{ URL, Date string }
+// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its title without
+// numbers. Each may be empty.
+type Capture struct{ URL, Date, Title string }
 
 const (
 	// MostURLBytes bounds what is kept of a URL: servers and browsers are sure to take one of that length.
 	MostURLBytes  = 2048
 	mostDateBytes = 64
+	// mostTitleBytes bounds what is kept of a title. Longer ones that begin alike are taken for equal.
+	mostTitleBytes = 256
 	// captureHeader is the length in front of a capture in a record.
 	captureHeader = 2
 )
 
-// AppendCapture packs a capture. It appends nothing if neither is known. What is too long is cut.
-func AppendCapture(b, url, date []byte) []byte {
-	if len(url)+len(date) == 0 {
+// AppendCapture packs a capture. It appends nothing if nothing is known. What is too long is cut.
+func AppendCapture(b, url, date, title []byte) []byte {
+	if len(url)+len(date)+len(title) == 0 {
 		return b
+	}
+	if len(title) > mostTitleBytes {
+		title = bytes.ToValidUTF8(title[:mostTitleBytes], nil)
 	}
 	// A line of a header has no line end in it.
 	b = append(append(b, url[:min(len(url), MostURLBytes)]...), '\n')
-	return append(b, date[:min(len(date), mostDateBytes)]...)
+	b = append(append(b, date[:min(len(date), mostDateBytes)]...), '\n')
+	return append(b, title...)
 }
 
 // CaptureOf reads a capture that AppendCapture has packed, as texts of rows.
 func CaptureOf(packed []byte) Capture {
-	url, date, _ := strings.Cut(string(packed), "\n")
-	return Capture{quoting.Text(url), quoting.Text(date)}
+	url, rest, _ := strings.Cut(string(packed), "\n")
+	date, title, _ := strings.Cut(rest, "\n")
+	return Capture{quoting.Text(url), quoting.Text(date), quoting.Text(title)}
 }
 
 // captureSize is the size of the capture in the record of a member, with its length, 0 for none.
@@ -193,47 +183,6 @@ func memberSize(b []byte) int {
 		size += digest.Size
 	}
 	return size
-}
-
-// ReadMembers returns the documents of an output shard by number.
-func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, error) {
-	packed, err := reader.ReadKind(nil, pieces, ShardMembers)
-	if err != nil {
-		return nil, err
-	}
-	n, idBytes := 0, 0
-	for b := packed; len(b) > 0; b = b[memberSize(b):] {
-		n++
-		idBytes += int(binary.LittleEndian.Uint32(b[32:]))
-	}
-	members := make([]Member, n)
-	// The ids are cut from one string, so that the records need not stay in memory.
-	var ids strings.Builder
-	ids.Grow(idBytes)
-	for b := packed; len(b) > 0; {
-		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
-		ids.Write(b[MemberHeader:end])
-		var side uint64
-		var equal digest.Digest
-		behind := int(end) + captureSize(b)
-		if b[28]&sidedFlag != 0 {
-			side = binary.LittleEndian.Uint64(b[behind:])
-		}
-		if b[28]&DigestFlag != 0 {
-			equal = digest.Get(b[size-digest.Size:])
-		}
-		members[binary.LittleEndian.Uint32(b)] = Member{
-			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: equal,
-			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
-			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: ids.String()[ids.Len()-int(end-MemberHeader):],
-		}
-		if b[28]&capturedFlag != 0 {
-			capture := CaptureOf(b[int(end)+captureHeader : behind])
-			members[binary.LittleEndian.Uint32(b)].Capture = &capture
-		}
-		b = b[size:]
-	}
-	return members, nil
 }
 
 // ReadRefs returns a set of documents.

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/sketch"
@@ -153,6 +156,22 @@ func TestSimilarity(t *testing.T) {
 	}
 }
 
+// memberOf returns all that is known of a document.
+func memberOf(m *MemberList, i Number) Member {
+	ranked := m.Ranked(i)
+	of := Member{
+		First: m.First(i), Size: m.Size(i), Ref: ranked.Ref, Digest: m.Digest(i), Standing: ranked.Standing, Source: m.Source(i),
+		Repeated: m.Repeated(i), Unchecked: m.Unchecked(i), PartlyListed: m.PartlyListed(i), Id: m.ID(i),
+	}
+	if m.Sides() != nil {
+		of.Side = m.Sides()[i]
+	}
+	if capture := m.Capture(i); capture != (Capture{}) {
+		of.Capture = &capture
+	}
+	return of
+}
+
 // TestMembers: the documents of an output shard come back by their numbers, with ids of any length, from any number of
 // runs.
 func TestMembers(t *testing.T) {
@@ -176,11 +195,11 @@ func TestMembers(t *testing.T) {
 			for i := range id {
 				id[i] = byte(random.Uint32())
 			}
-			m.Id = string(id)
+			m.Id = quoting.Text(id) // as rows write it
 			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing, Side: random.Uint64N(2)}
 			if m.Side = d.Side; random.IntN(2) == 0 {
-				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025"}
-				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date))
+				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025", Title: "Fox & crow"}
+				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date), []byte(m.Capture.Title))
 			}
 			builder.Add(d)
 			mine = append(mine, number)
@@ -208,14 +227,32 @@ func TestMembers(t *testing.T) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	got, err := ReadMembers(&reader, pieces)
-	if err != nil || len(got) != n {
-		t.Fatalf("%d members (%v), want %d", len(got), err, n)
-	}
-	for i := range want {
-		if !reflect.DeepEqual(got[i], want[i]) {
-			t.Errorf("member %d is %+v, want %+v", i, got[i], want[i])
+	for _, held := range []int{heldTexts, 1000, 0} { // what is longer lies in a file
+		folder := t.TempDir()
+		got, err := readMembers(&reader, pieces, texts{folder: folder, most: held})
+		if err != nil || got.Len() != n || (got.texts.file != nil) != (held < heldTexts) {
+			t.Fatalf("%d members (%v), want %d", got.Len(), err, n)
 		}
+		for _, i := range slices.Concat(random.Perm(n), random.Perm(n)) {
+			if got := memberOf(got, Number(i)); !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("member %d is %+v, want %+v", i, got, want[i])
+			}
+		}
+		if left, _ := os.ReadDir(folder); len(left) > 0 {
+			t.Errorf("%v would stay if the process ended", left)
+		}
+		if got.Close(); held < heldTexts {
+			got.texts.window = nil
+			for i := range want {
+				got.ID(Number(i))
+			}
+			if got.Err() == nil {
+				t.Error("a file that cannot be read is no error")
+			}
+		}
+	}
+	if m, err := readMembers(&reader, pieces, texts{folder: filepath.Join(t.TempDir(), "none")}); err == nil {
+		t.Errorf("%d members without a folder for their texts", m.Len())
 	}
 }
 
@@ -291,10 +328,10 @@ func TestDamagedShards(t *testing.T) {
 	var reader runfile.Reader
 	defer reader.Close()
 	edges, err1 := ReadEdges(&reader, pieces)
-	members, err2 := ReadMembers(&reader, pieces)
+	members, err2 := ReadMembers(&reader, pieces, t.TempDir())
 	spans, err3 := ReadSpans(&reader, pieces)
 	refs, err4 := ReadRefs(&reader, pieces, Repeated)
-	if err1 == nil || err2 == nil || err3 == nil || err4 == nil || len(edges)+len(members)+len(spans)+len(refs) > 0 {
+	if err1 == nil || err2 == nil || err3 == nil || err4 == nil || members != nil || len(edges)+len(spans)+len(refs) > 0 {
 		t.Errorf("errors %v, %v, %v, %v", err1, err2, err3, err4)
 	}
 }

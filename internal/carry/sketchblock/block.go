@@ -96,7 +96,7 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
-	// Capture says from where and when the document was fetched, as the format of its file writes it; empty if that does not say.
+	// Capture is what is known of a web page besides its text, as package records packs it; empty if that is nothing.
 	Capture []byte
 }
 
@@ -370,7 +370,7 @@ func hashAt(column []byte, i int) uint64 {
 // ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, b.ends, i) }
 
-// Capture says from where and when document i was fetched; it is empty if that is not known.
+// Capture is what is known of document i as a web page besides its text; it is empty if that is nothing.
 func (b *Block) Capture(i int) []byte {
 	if b.captureEnds == nil {
 		return nil

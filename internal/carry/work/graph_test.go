@@ -120,12 +120,26 @@ func TestEachPart(t *testing.T) {
 		}
 		want[shard] = len(nodes) * records.NodeSize
 	}
-	got := map[int]int{}
-	err := EachPart(runs, records.EdgeNodes, &Memory{}, func(shard int, nodes []byte) error {
+	several := runfile.NewWriter(dir, 100) // whose sections take turns
+	for i := range 90 {
+		shard := []int{5, 1, 6}[i%3]
+		if err := records.WriteNode(several, records.EdgeNodes, shard, records.Node{Ref: docref.Ref(i)}); err != nil {
+			t.Fatal(err)
+		}
+		want[shard] += records.NodeSize
+	}
+	path, err := several.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs = append(runs, path)
+	got, visited := map[int]int{}, 0
+	err = EachPart(runs, records.EdgeNodes, &Memory{}, func(shard int, nodes []byte) error {
 		got[shard] += len(nodes)
+		visited++
 		return nil
 	})
-	if err != nil || !maps.Equal(got, want) {
+	if err != nil || !maps.Equal(got, want) || visited != len(want) {
 		t.Errorf("bytes by shard %v (%v), want %v", got, err, want)
 	}
 	stop, visits := errors.New("stop"), 0

@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/look/warnings"
@@ -111,7 +112,8 @@ type census struct {
 	blocks                             atomic.Int64 // sketch blocks of all documents
 
 	mutex sync.Mutex
-	texts []text // of the first documents that were read; all of a small corpus
+	texts []text       // of the first documents that were read; all of a small corpus
+	votes graphs.Votes // for texts
 }
 
 type length struct {
@@ -182,6 +184,9 @@ const mostLengths = 4 * methods.SmallCorpus
 func (c *census) addTexts(texts []text) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	for i := range texts {
+		c.votes.Add(texts[i].hash)
+	}
 	c.texts = append(c.texts, texts[:min(len(texts), mostLengths-len(c.texts))]...)
 }
 
@@ -250,14 +255,25 @@ func (c *census) facts(counts findings.Counts) Facts {
 		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
 	}
 	facts.Wordless = int64(math.Round(float64(c.wordless.Load()) * perSampled))
-	equal := 0.
+	equal, frequent := 0., c.votes.Frequent()
 	for _, sampled := range []*sample.Documents{c.documents, c.copies} {
 		documents, share := sampled.List()
 		ofText, others := sample.Identical(documents, share)
 		equal += ofText
+		for i := range documents {
+			if d := &documents[i]; frequent[d.Hash] > 0 { // which stands for no other text
+				delete(frequent, d.Hash)
+				equal += float64(d.Copies-d.Texts) * (1 - 1/share)
+			}
+		}
 		facts.Identical += others
 		facts.Overlong += float64(sampled.Overlong()) / share
 		facts.DocumentShare = min(facts.DocumentShare, share)
+	}
+	for _, copies := range frequent { // which the sample has left out
+		if facts.DocumentShare < 1 {
+			equal += float64(copies - 1)
+		}
 	}
 	if float64(len(c.texts)) == all {
 		equal = all - float64(len(c.distinctLengths())) // all are known

@@ -1,8 +1,13 @@
 package plan
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/look/sample"
 )
 
 // TestHalvings: a small corpus is fingerprinted in full. Of a larger one at most a sixth is, up to a bound.
@@ -35,6 +40,32 @@ func TestAllPairsAreCounted(t *testing.T) {
 		}
 		if got := pairsOf(all, threshold); got.Candidates != candidates || got.Elements != elements {
 			t.Fatalf("%v at %g: %g pairs of %g elements, want %g of %g", all, threshold, got.Candidates, got.Elements, candidates, elements)
+		}
+	}
+}
+
+// TestFrequentTexts: copies of a text that very many documents have are counted, whether the text is in the sample or not.
+func TestFrequentTexts(t *testing.T) {
+	for name, frequent := range map[string]uint64{"in the sample": 3, "not in the sample": math.MaxUint64 - 3} {
+		random := rand.New(rand.NewPCG(1, 2))
+		c := newCensus(1<<24, 1<<30)
+		const n = 1 << 17
+		copies := 0
+		for i := range n {
+			hash := random.Uint64()
+			if i%3 == 0 {
+				hash = frequent
+				copies++
+			}
+			c.addTexts([]text{{hash: hash}})
+			if c.documents.Wants(hash) {
+				c.sampled.Add(1)
+				c.documents.Add(sample.Document{Ref: docref.Ref(i), Hash: hash, Digest: hash, Set: []uint64{hash}})
+			}
+		}
+		facts := c.facts(findings.Counts{Documents: n})
+		if facts.DocumentShare == 1 || facts.Identical < .98*float64(copies) || facts.Identical > float64(copies) {
+			t.Errorf("%s: %g identical documents of %d, of a share of %g", name, facts.Identical, copies, facts.DocumentShare)
 		}
 	}
 }

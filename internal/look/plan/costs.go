@@ -128,7 +128,8 @@ const (
 	textAtATime     = 20e6
 	splitMemory     = 210  // for a document of the current splits
 	orderedMemory   = 0.14 // for a shingle of them that is counted
-	shardMemory     = 34   // for a key record of the current shards
+	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each
+	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
 	edgeMemory      = 61
@@ -140,7 +141,7 @@ func (w *Work) memory() float64 {
 	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
 	return processMemory + min(w.Bytes, textAtATime)*textMemory +
 		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
-		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
+		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, shardAtATime) +
 		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
 		min(w.Probed, auditAtATime)*auditMemory
 }

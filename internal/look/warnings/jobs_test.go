@@ -193,6 +193,50 @@ func TestPresetOfJob(t *testing.T) {
 	}
 }
 
+// TestTitlesOfJob: pages of one text and several titles are told of, wherever they stand: in files, in archives, in fields.
+func TestTitlesOfJob(t *testing.T) {
+	c := newCorpus(t)
+	text := c.text(60)
+	page := func(title string) string {
+		return "<html><head><title>" + title + "</title></head><body><p>" + text + "</p></body></html>"
+	}
+	pages := map[string]string{"a": page("Fox 1.0"), "b": page("Fox 2.0"), "c": page("Crow"), "d": "<html><body><p>" + text + "</p></body></html>"}
+	var archive strings.Builder
+	var lines []string
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if err := os.WriteFile(filepath.Join(c.folder, name+".html"), []byte(pages[name]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&archive, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <%s.html>\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", name, len(pages[name]), pages[name])
+		lines = append(lines, fmt.Sprintf(`{"id":"%s.html","text":%q}`, name, pages[name]))
+	}
+	for name, content := range map[string]string{"pages.warc": archive.String(), "pages.jsonl": strings.Join(lines, "\n")} {
+		if err := os.WriteFile(filepath.Join(c.folder, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, input := range []string{"*.html", "pages.warc", "pages.jsonl"} {
+		for _, within := range []string{"", "title_words"} {
+			got := c.run(t, func(config *job.Config) {
+				config.Input, config.Within, config.HTMLText = []string{filepath.Join(c.folder, input)}, within, webtext.Main
+				if input == "pages.jsonl" {
+					config.TextFormat = webtext.HTML
+				}
+			})
+			if within != "" {
+				if len(got) > 0 {
+					t.Errorf("%s within titles: %+v", input, got)
+				}
+				continue
+			}
+			if len(got) != 1 || got[0].Kind != warnings.OtherTitle || !strings.HasPrefix(got[0].Text, "1 of 3 removed documents") ||
+				!strings.HasSuffix(got[0].A, "c.html") || !strings.HasSuffix(got[0].B, "a.html") || !strings.Contains(got[0].Text, `"Crow"`) || !strings.HasSuffix(got[0].Text, `"Fox"`) {
+				t.Errorf("%s: %+v", input, got)
+			}
+		}
+	}
+}
+
 // TestMarkupOfJob: pages in a field are counted by how they begin.
 func TestMarkupOfJob(t *testing.T) {
 	c := newCorpus(t)

@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -69,6 +70,21 @@ func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 		w.Text += "; html-text main has no effect on them"
 	}
 	return []Warning{w}
+}
+
+// ofTitles warns of web pages that are removed for pages of another title, where these are at least one of a thousand.
+func ofTitles(c *job.Config, found *findings.Findings) []Warning {
+	n := found.OtherTitle.Count
+	if n == 0 || 1000*n < found.Counts.Removed || c.Within == formats.TitleWords {
+		return nil
+	}
+	pair := found.OtherTitle.Named[0]
+	return []Warning{{
+		Kind: OtherTitle, Flag: "--within " + formats.TitleWords,
+		Text: fmt.Sprintf("%d of %d removed documents are web pages whose title differs in more than numbers from the title of the page that stays, such as %s, titled %q, for %s, titled %q",
+			n, found.Counts.Removed, pair.Removed, pair.Title, pair.Kept, pair.KeptTitle),
+		A: pair.Removed, B: pair.Kept,
+	}}
 }
 
 // ofPreset proposes a preset for a corpus that looks like one, if documents are removed that are not equal to the one that stays.

@@ -44,6 +44,8 @@ const (
 	SmallTexts Kind = "small_texts"
 	// Markup: texts of records are web pages with all their tags.
 	Markup Kind = "markup"
+	// OtherTitle: web pages are removed for pages of another title.
+	OtherTitle Kind = "other_title"
 	// OtherPreset: the corpus looks like one that there is a preset for.
 	OtherPreset Kind = "preset"
 	// LikelyTemplate: the documents of a cluster may have little in common but a template.
@@ -57,7 +59,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -92,6 +94,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofShort(c, found)...)
 	warnings = append(warnings, ofSmall(c, found)...)
 	warnings = append(warnings, ofMarkup(c, found.Texts)...)
+	warnings = append(warnings, ofTitles(c, found)...)
 	warnings = append(warnings, ofPreset(c, found)...)
 	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
 	var listed []Warning

@@ -171,6 +171,52 @@ func TestNoText(t *testing.T) {
 	}
 }
 
+// TestPassageLoss: a corpus or a source that loses more than half of its words is told of, unless it has few.
+func TestPassageLoss(t *testing.T) {
+	source := func(cut, words int64) sources.Row { return sources.Row{Source: "s", WordsCut: cut, Words: words} }
+	for _, test := range []struct {
+		trimmed *findings.Trimmed
+		table   []sources.Row
+		want    []string // how the warnings begin
+	}{
+		{&findings.Trimmed{Of: 1000, Words: 501}, nil, []string{"501 of 1000 words are cut"}},
+		{&findings.Trimmed{Of: 1000, Words: 500}, nil, nil},
+		{&findings.Trimmed{Of: 999, Words: 999}, nil, nil},
+		{&findings.Trimmed{Of: 9000, Words: 501}, []sources.Row{source(501, 1000), source(0, 8000)}, []string{"s loses 501 of its 1000 words"}},
+		{&findings.Trimmed{Of: 9000, Words: 500}, []sources.Row{source(500, 1000), source(0, 8000)}, nil},
+		{&findings.Trimmed{Of: 1000, Words: 501}, []sources.Row{source(501, 1000)}, []string{"501 of 1000 words are cut"}},
+		{nil, []sources.Row{source(501, 1000), source(501, 1000)}, nil},
+	} {
+		config := job.Default()
+		got := Of(&config, &findings.Findings{Extras: findings.Extras{Trimmed: test.trimmed}}, test.table)
+		if len(got) != len(test.want) {
+			t.Errorf("%+v, %+v: %+v", test.trimmed, test.table, got)
+			continue
+		}
+		for i, w := range got {
+			if w.Kind != PassageLoss || !strings.HasPrefix(w.Text, test.want[i]) || w.Flag != "--passage-words, --passage-copies" {
+				t.Errorf("%+v, want %s", w, test.want[i])
+			}
+		}
+	}
+}
+
+// TestExpanding: files that become very long are told of, unless a limit is set.
+func TestExpanding(t *testing.T) {
+	for _, test := range []struct {
+		files int64
+		limit job.ByteSize
+		warns bool
+	}{{0, 0, false}, {2, 0, true}, {2, 1 << 30, false}} {
+		config := job.Default()
+		config.MaxExpanded = test.limit
+		got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Expanding: test.files}}}, nil)
+		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != Expanding || got[0].Flag != "--max-expanded" || !strings.HasSuffix(got[0].Text, ": 2; a file that was made to cost time looks so")) {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+}
+
 // nearFindings are findings of 100 documents. A number are removed for one that is not equal.
 func nearFindings(near int) *findings.Findings {
 	found := &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: int64(near)}}}
@@ -219,6 +265,37 @@ func TestNearShort(t *testing.T) {
 		got := Of(&config, found, nil)
 		if len(got) > 0 != warns || warns && (got[0].Kind != ShortRecords || !strings.HasPrefix(got[0].Text, "6 of 10 documents that are removed") || got[0].A != "r0") {
 			t.Errorf("%d short: %+v", short, got)
+		}
+	}
+}
+
+// TestOtherTitle: pages that are removed for pages of another title are told of, unless they are few, or titles tell pages apart already.
+func TestOtherTitle(t *testing.T) {
+	for _, test := range []struct {
+		change func(*job.Config, *findings.Findings)
+		warns  bool
+	}{
+		{func(*job.Config, *findings.Findings) {}, true},
+		{func(_ *job.Config, f *findings.Findings) { f.Counts.Removed = 2000 }, true},
+		{func(_ *job.Config, f *findings.Findings) { f.Counts.Removed = 2001 }, false},
+		{func(_ *job.Config, f *findings.Findings) { f.OtherTitle = findings.Worst[findings.NearPair]{} }, false},
+		{func(c *job.Config, _ *findings.Findings) { c.Within = "title_words" }, false},
+		{func(c *job.Config, _ *findings.Findings) { c.Within = "language" }, true},
+	} {
+		config := job.Default()
+		found := findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Removed: 3}}}
+		found.OtherTitle.Add(findings.NearPair{Removed: "add.html", Kept: "sub.html", Similarity: 1, Title: "ADD", KeptTitle: "SUB"})
+		found.OtherTitle.Add(findings.NearPair{Removed: "x.html", Kept: "y.html", Similarity: .9, Title: "Operand of x", KeptTitle: "Operand of y"})
+		test.change(&config, &found)
+		got := Of(&config, &found, nil)
+		if len(got) > 0 != test.warns {
+			t.Errorf("%+v: %+v", found, got)
+		}
+		for _, w := range got {
+			if w.Kind != OtherTitle || w.Flag != "--within title_words" || w.A != "x.html" || w.B != "y.html" ||
+				!strings.HasPrefix(w.Text, "2 of ") || !strings.HasSuffix(w.Text, `such as x.html, titled "Operand of x", for y.html, titled "Operand of y"`) {
+				t.Errorf("%+v", w)
+			}
 		}
 	}
 }

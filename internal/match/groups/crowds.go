@@ -121,11 +121,14 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	pairs.settled = k.Settled
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
-	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g)}.read(w)
+	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: k.large.records, previous: unmetBefore(g)}
+	err = sorting.read(w, func(keys []candidates.Record) error {
+		g.Again(keys)
+		return failed
+	})
 	if err != nil {
 		return err
 	}
-	g.Again(keys)
 	packed, err := w.Read(0, records.Crowds)
 	if err != nil {
 		return err
@@ -149,7 +152,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if err := pairs.Finish(); err != nil {
 		return err
 	}
-	return (&stars{run: &w.Run, shard: part}).finish(&pairs.edges)
+	return (&stars{run: &w.Run, part: part}).finish(&pairs.edges)
 }
 
 // unmetBefore returns the function that separates the records of dense groups, which are not compared again, from

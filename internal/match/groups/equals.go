@@ -17,19 +17,14 @@ type Equals struct {
 	FirstInput docref.Ref
 	// Shards is the number of shards over which the keys are spread.
 	Shards int
+
+	large large
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
 func (e *Equals) Shard(w *work.Desk, shard int) error {
-	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
-	if err != nil {
-		return err
-	}
-	if err := e.writeDistinct(&w.Run, shard, keys); err != nil {
-		return err
-	}
+	equal := stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
 	var failed error
-	equal := stars{run: &w.Run, shard: shard}
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
 		Stopped:   func() bool { return stopped(w, &failed) },
@@ -40,17 +35,27 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 			}
 		},
 	}
-	g.Groups(keys)
-	if failed != nil {
+	distinct := graphs.Node(0)
+	sorting := sorting{
+		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, aside: &aside{stars: &equal, firstInput: e.FirstInput},
+	}
+	err := sorting.read(w, func(keys []candidates.Record) error {
+		var err error
+		if distinct, err = e.writeDistinct(&w.Run, shard, keys, distinct); err != nil {
+			return err
+		}
+		g.Groups(keys)
 		return failed
+	})
+	if err != nil {
+		return err
 	}
 	return equal.finish(new(settledEdges))
 }
 
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
-// second document of its class, if any, is a node joined to it; see [candidates.Class].
-func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
-	next := graphs.Node(0)
+// second document of its class, if any, is a node joined to it; see [candidates.Class]. Next is the number of the next node.
+func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record, next graphs.Node) (graphs.Node, error) {
 	for len(keys) > 0 {
 		n := 1
 		for n < len(keys) && keys[n].Digest == keys[0].Digest {
@@ -71,10 +76,10 @@ func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates
 				continue
 			}
 			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: class[i].Ref, Weight: first.Size, Parent: center}); err != nil {
-				return err
+				return next, err
 			}
 			next++
 		}
 	}
-	return nil
+	return next, nil
 }

@@ -138,7 +138,13 @@ func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcom
 // found returns the candidate pairs and the edges that were written.
 func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
-	for part := range 2 * shards {
+	parts := map[int]bool{}
+	for _, kind := range []runfile.Kind{records.NodePairs, records.Edges} {
+		for part := range worktest.Read(t, kind, work.RunsOf(all)...) {
+			parts[part] = true
+		}
+	}
+	for part := range parts {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[part])
 		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
@@ -176,6 +182,36 @@ func TestShard(t *testing.T) {
 			check(t, "candidates", pairs, c.pairs(threshold))
 			_, stars := c.equals()
 			check(t, "equal documents", edges, stars)
+		}
+	}
+}
+
+// TestAside: equal documents of a large shard, which are put aside, have the edges that they always have, in parts of bounded size.
+func TestAside(t *testing.T) {
+	for _, ofReference := range []int{0, 40} {
+		c := newCorpus(7, 2000, ofReference)
+		for i := range c.documents {
+			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 { // of the last class the first document may be of the reference
+				c.documents[i] = c.documents[of]
+				c.documents[i].Ref = docref.Ref(i)
+			}
+		}
+		k := c.keyed(0.5, UsualBounds())
+		k.large = large{bytes: 1, nodes: 50, records: 3}
+		_, all := c.first(t, worktest.Runs(t), k)
+		pairs, edges := found(t, all)
+		check(t, "candidates", pairs, c.pairs(0.5))
+		_, stars := c.equals()
+		check(t, "equal documents", edges, stars)
+		parts := worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)
+		for part, nodes := range parts {
+			isFurther := part >= MostParts(shards) && (part-MostParts(shards))%3 == 2
+			if part >= shards && !isFurther || len(nodes) > 50*records.NodeSize {
+				t.Errorf("part %d has %d nodes", part, len(nodes)/records.NodeSize)
+			}
+		}
+		if len(parts) < 10 {
+			t.Errorf("only %d parts", len(parts))
 		}
 	}
 }

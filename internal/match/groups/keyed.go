@@ -24,19 +24,15 @@ type Keyed struct {
 	Bounds *Bounds
 	// Settled, if not nil, knows the pairs that are not compared again.
 	Settled *Settled
+
+	large large
 }
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
 func (k *Keyed) Shard(w *work.Desk, shard int) error {
-	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
-		return records.PreviousKey(packed, k.Exact)
-	}}.read(w)
-	if err != nil {
-		return err
-	}
+	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large}
 	var failed error
-	equal := stars{run: &w.Run, shard: shard}
 	pairs := NewPairs(w, shard)
 	pairs.settled = k.Settled
 	g := k.grouper(w, &pairs, &failed)
@@ -52,9 +48,17 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 			failed = err
 		}
 	}
-	g.Groups(keys)
-	if failed != nil {
+	sorting := sorting{
+		kind: records.Keys, shard: shard, shards: k.Shards, held: k.large.records,
+		previous: func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
+		aside:    &aside{stars: &equal, firstInput: k.Layout.FirstInput},
+	}
+	err := sorting.read(w, func(keys []candidates.Record) error {
+		g.Groups(keys)
 		return failed
+	})
+	if err != nil {
+		return err
 	}
 	if err := pairs.Finish(); err != nil {
 		return err

@@ -1,9 +1,12 @@
 package groups
 
 import (
+	"cmp"
+
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 )
@@ -89,38 +92,79 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 // Finish writes the documents of the edges.
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
+// MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
+// [Known]. The numbers of these parts are below it.
+func MostParts(shards int) int { return 2*shards + 1 }
+
 // stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
-// other.
+// other. The first part has the number of the shard. If there are very many documents, further parts follow it.
 type stars struct {
 	run    *runfile.Writer
-	shard  int
-	part   graphs.Part
-	center graphs.Node
+	part   int // number of the part
+	center center
+
+	shard, shards int
+	parts         int // that are full
+	nodes         int // of the part
+	large
+}
+
+// center is the first of equal documents.
+type center struct {
+	ref     docref.Ref
+	isKnown bool
+	part    int // number of its last part, plus 1
+	node    graphs.Node
 }
 
 // add writes the edge from the first of equal documents to another one.
 func (w *stars) add(first, other *candidates.Record) error {
-	if len(w.part.Refs) == 0 || w.part.Refs[w.center] != first.Ref {
-		w.center = w.part.Add(first.Ref, first.Size)
+	if !w.center.isKnown || w.center.ref != first.Ref {
+		w.center = center{ref: first.Ref, isKnown: true}
 	}
-	node := w.part.Add(other.Ref, other.Size)
-	w.part.Parents.Union(w.center, node)
-	size := int(first.Size)
-	return records.WriteEdge(w.run, records.Edges, w.shard, records.Edge[graphs.Node]{A: w.center, B: node, Score: records.NewScore(size, size, false)})
+	return w.join(&w.center, other)
 }
 
-// finish writes the documents of the stars, and those edges of the shard that are settled.
-func (w *stars) finish(settled *settledEdges) error {
-	first := graphs.Node(len(w.part.Refs))
-	for i, ref := range settled.part.Refs {
-		w.part.Add(ref, settled.part.Weights[i])
+// join writes the edge from a center to a document that is equal to it.
+func (w *stars) join(c *center, other *candidates.Record) error {
+	if w.nodes+2 > cmp.Or(w.large.nodes, largePart) {
+		// Scoring has two of three numbers from there on.
+		w.part, w.nodes = MostParts(w.shards)+3*(w.parts*w.shards+w.shard)+2, 0
+		w.parts++
 	}
-	for _, e := range settled.edges {
-		e.A, e.B = first+e.A, first+e.B
-		w.part.Parents.Union(e.A, e.B)
-		if err := records.WriteEdge(w.run, records.Edges, w.shard, e); err != nil {
+	if c.part != w.part+1 {
+		c.part, c.node = w.part+1, graphs.Node(w.nodes)
+		if err := w.node(c.ref, other.Size, c.node); err != nil {
 			return err
 		}
 	}
-	return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part)
+	size, node := int(other.Size), graphs.Node(w.nodes)
+	if err := w.node(other.Ref, other.Size, c.node); err != nil {
+		return err
+	}
+	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: records.NewScore(size, size, false)})
+}
+
+// node writes the next node.
+func (w *stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
+	w.nodes++
+	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})
+}
+
+// finish writes those edges of the shard that are settled.
+func (w *stars) finish(settled *settledEdges) error {
+	first := graphs.Node(w.nodes)
+	for _, e := range settled.edges {
+		settled.part.Parents.Union(e.A, e.B)
+		e.A, e.B = first+e.A, first+e.B
+		if err := records.WriteEdge(w.run, records.Edges, w.part, e); err != nil {
+			return err
+		}
+	}
+	for i, ref := range settled.part.Refs {
+		if err := w.node(ref, settled.part.Weights[i], first+settled.part.Parents[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"mirrorbeam/internal/carry/candidates"
@@ -16,15 +17,27 @@ type sorting struct {
 	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
 	// drops are left out.
 	previous func(packed []byte) uint64
+	// aside, if not nil, puts equal documents of a large shard aside. isAside says that they are.
+	aside   *aside
+	isAside bool
+	held    int // records that are sorted at a time; 0 for heldRecords
 }
+
+// eachRecord visits packed records. The visitor returns the bytes after a record.
+type eachRecord func(w *work.Desk, visit func(packed []byte) []byte) error
 
 // HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
 // twice.
 const HeldBytes = 4 << 20
 
-// read returns the key records of a shard in the task's memory, sorted. It goes through them twice: a shard may be the
-// records of very many documents under one key. A shard above HeldBytes is read twice, too, piece by piece.
-func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
+// heldRecords is how many key records a task sorts at a time, some 46 MB. A shard has more where many documents are short, or where
+// each of them has many keys.
+const heldRecords = 512 << 10
+
+// read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
+// are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
+// is read twice, too, piece by piece, and once more for each further visit.
+func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) error {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == s.kind {
@@ -35,7 +48,7 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 	if size <= HeldBytes {
 		held, err := w.Read(0, s.kind)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		each = func(_ *work.Desk, visit func([]byte) []byte) error {
 			for packed := held; len(packed) > 0; {
@@ -44,34 +57,90 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 			return nil
 		}
 	}
-	low, high := records.RangeOf(s.shard, s.shards)
-	buckets := candidates.NewBuckets(int(size)/records.KeySize, low, high)
-	err := each(w, func(packed []byte) []byte {
-		key := binary.LittleEndian.Uint64(packed)
-		if s.previous == nil {
-			buckets.Count(key)
-		} else {
-			buckets.CountLink(key, s.previous(packed))
-		}
-		w.Figures.Records++
-		return records.AfterKey(packed)
-	})
+	buckets, err := s.count(w, each, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	growKeys(w, buckets.Counted())
-	err = each(w, func(packed []byte) []byte {
+	w.Figures.Bytes += size
+	buckets.Counted()
+	for n := range buckets.Windows(cmp.Or(s.held, heldRecords)) {
+		growKeys(w, n)
+		err := s.fill(w, each, buckets)
+		if err == nil {
+			err = buckets.Sort(w.Keys, w.Run.Stopped)
+		}
+		if err == nil {
+			err = visit(w.Keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill unpacks the records of a window.
+func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Buckets) (failed error) {
+	err := each(w, func(packed []byte) []byte {
+		if class, is := s.aside.takes(packed); is {
+			if !s.isAside {
+				failed = cmp.Or(failed, s.aside.put(class, packed))
+			}
+			return records.AfterKey(packed)
+		}
 		key := binary.LittleEndian.Uint64(packed)
 		if index, ok := buckets.Index(key); ok {
 			return records.GetKey(packed, &w.Keys[index])
 		}
 		return records.AfterKey(packed)
 	})
-	if err != nil {
-		return nil, err
+	if s.aside != nil {
+		s.isAside = true
+		s.aside.begin()
 	}
-	w.Figures.Bytes += size
-	return w.Keys, buckets.Sort(w.Keys, w.Run.Stopped)
+	return cmp.Or(err, failed)
+}
+
+// count counts the records that are not put aside. If some are to be, it reads all of them once more.
+func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.Buckets, error) {
+	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, largeShard) {
+		s.aside = nil
+	}
+	var buckets *candidates.Buckets
+	low, high := records.RangeOf(s.shard, s.shards)
+	read := func(visit func(packed []byte) (isAside bool)) error {
+		buckets = candidates.NewBuckets(int(size)/records.KeySize, low, high)
+		return each(w, func(packed []byte) []byte {
+			key := binary.LittleEndian.Uint64(packed)
+			switch {
+			case visit(packed):
+			case s.previous == nil:
+				buckets.Count(key)
+			default:
+				buckets.CountLink(key, s.previous(packed))
+			}
+			return records.AfterKey(packed)
+		})
+	}
+	err := read(func(packed []byte) bool {
+		if w.Figures.Records++; s.aside != nil {
+			s.aside.vote(packed)
+		}
+		return false
+	})
+	if err != nil || s.aside == nil {
+		return buckets, err
+	}
+	if !s.aside.begin() {
+		s.aside = nil
+		return buckets, nil
+	}
+	err = read(func(packed []byte) bool {
+		_, is := s.aside.takes(packed)
+		return is
+	})
+	s.aside.begin()
+	return buckets, err
 }
 
 // each visits the packed records. Visit returns the bytes after a record.

@@ -46,9 +46,22 @@ func TestLargeShard(t *testing.T) {
 	})
 	large, held := 0, 0
 	doShards(t, runs, written, func(_ context.Context, task work.Task, w *work.Desk) error {
-		got, err := sorting{kind: records.Keys, shard: task.Number, shards: shards}.read(w)
-		if err != nil {
-			return err
+		var got []candidates.Record
+		all := len(want[task.Number])
+		for _, most := range []int{0, all / 4} {
+			w.Figures, got = work.Figures{}, nil
+			visits := 0
+			err := sorting{kind: records.Keys, shard: task.Number, shards: shards, held: most}.read(w, func(keys []candidates.Record) error {
+				visits++
+				got = append(got, keys...)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if isOne := visits == 1; isOne != (most == 0) {
+				t.Errorf("shard %d: %d visits of %d records", task.Number, visits, all)
+			}
 		}
 		if w.Figures.Bytes > HeldBytes {
 			large++

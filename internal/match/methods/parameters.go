@@ -61,10 +61,6 @@ func (p *Parameters) passageWords() int {
 	return p.Passage
 }
 
-// MostParts is the largest number of parts of the similarity graph that the tasks of a [Grouping] make, and the one of
-// [groups.Known], given the number of shards. The numbers of the parts are below it.
-func MostParts(shards int) int { return 2*shards + 1 }
-
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus
 

@@ -128,7 +128,7 @@ func TestHeaps(t *testing.T) {
 			for i := range texts {
 				byHeap[texts[i].Heap] = append(byHeap[texts[i].Heap], &texts[i])
 			}
-			edges := readEdges(t, o, firstPart+2*place+1)
+			edges := readEdges(t, o, firstPart+3*place+1)
 			left := slices.Clone(edges)
 			stars := map[docref.Ref]docref.Ref{}
 			pairs := int64(0)

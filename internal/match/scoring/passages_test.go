@@ -96,7 +96,7 @@ func TestPassages(t *testing.T) {
 			shared, union := jaccard(texts[book].set, texts[i].set)
 			want = append(want, newEdge(texts[book].Ref, texts[i].Ref, shared, union))
 		}
-		const number = firstPart + 2*place
+		const number = firstPart + 3*place
 		if got := readEdges(t, o, number); !slices.Equal(got, want) || o.Counts.Candidates != 4 {
 			t.Errorf("%s: edges %v of %d candidates, want %v of 4", c.name, got, o.Counts.Candidates, want)
 		}

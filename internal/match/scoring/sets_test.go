@@ -84,7 +84,7 @@ func TestPairs(t *testing.T) {
 		s := newSets(t, runs, Similarity{Threshold: threshold}, placeBytes)
 		tasks := worktest.Tasks(t, runs, Delivery(), path)
 		o := worktest.Do(t, runs, tasks, s.Task)[0]
-		if got := readEdges(t, o, firstPart+2*place); !slices.Equal(got, want) {
+		if got := readEdges(t, o, firstPart+3*place); !slices.Equal(got, want) {
 			t.Errorf("%d bytes a place: edges\n%v, want\n%v", placeBytes, got, want)
 		}
 		if o.Counts.Candidates != int64(len(pairs)) || o.AllPairs {
@@ -262,7 +262,7 @@ func TestBlocks(t *testing.T) {
 		var got []edge
 		compared := int64(0)
 		for _, o := range worktest.Do(t, runs, tasks, s.Task) {
-			got = append(got, readEdges(t, o, firstPart+2*o.Number)...)
+			got = append(got, readEdges(t, o, firstPart+3*o.Number)...)
 			compared += o.Counts.Candidates
 			if !o.AllPairs {
 				t.Errorf("block %d: not all pairs were compared", o.Number)

@@ -339,7 +339,7 @@ type Record struct {
 
 // CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is not known.
 func CaptureOf(r *corpus.Record) (url, date string) {
-	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date))
+	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date, nil))
 	return at.URL, at.Date
 }
 

@@ -1,6 +1,7 @@
 package arrowfile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,6 +237,31 @@ func TestCut(t *testing.T) {
 		got, err := read(t, name, columns, 0, 1<<20, false)
 		if len(got) > len(want) || len(got) == len(want) && length < len(content)-8 || !slices.Contains([]int{0, 30, 50, 80, 100}, len(got)) {
 			t.Errorf("of %d bytes are read %d rows, %v", length, len(got), err)
+		}
+	}
+}
+
+// TestCutFile: a file has a mark of its end, and a footer. So it says that it is cut short wherever that is, and what to do.
+func TestCutFile(t *testing.T) {
+	const name = "testdata/default.feather"
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := bytes.LastIndex(content, []byte(StreamMagic+"\x00\x00\x00\x00"))
+	lengths := []int{8, end}
+	for length := 9; length < end; length += 97 {
+		lengths = append(lengths, length)
+	}
+	for _, length := range lengths {
+		path := filepath.Join(t.TempDir(), "cut.feather")
+		if err := os.WriteFile(path, content[:length], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, isFar := range []bool{false, true} {
+			if _, err := read(t, path, []string{"text"}, 0, 1<<20, isFar); !IsDamage(err) || !strings.Contains(err.Error(), "cut short: copy or download it again") {
+				t.Errorf("of %d bytes %d, far %v: %v", len(content), length, isFar, err)
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ type batch struct {
 func (r *Reader) open(t table, body, length int64) (*batch, error) {
 	b := &batch{reader: r, table: t, body: body, end: body + length, held: r.held}
 	if length > r.size-body {
-		return nil, io.ErrUnexpectedEOF
+		return nil, errCut
 	}
 	if !r.isFar || r.at != body {
 		return b, nil
@@ -111,7 +111,7 @@ func (b *batch) stored(offset, length int64) ([]byte, error) {
 	case int64(n) == length:
 		err = nil
 	case err == io.EOF:
-		err = io.ErrUnexpectedEOF
+		err = errCut
 	}
 	return stored, err
 }

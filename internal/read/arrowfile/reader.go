@@ -36,6 +36,7 @@ type Reader struct {
 	in           *bufio.Reader
 	limit        int64 // bytes of memory that a batch and the dictionaries may take; 0: any number
 	isFar        bool  // bodies are read whole, from one stream
+	isFile       bool  // it ends with a footer, which a stream lacks
 	fields       []*field
 	dictionaries map[int64]*values
 	held         int64         // bytes of memory that the dictionaries take
@@ -55,6 +56,9 @@ type message struct {
 	body   int64 // length
 }
 
+// errCut says that a file ends before what it announces.
+var errCut = errors.New("the file is cut short: copy or download it again")
+
 // The kinds of messages.
 const (
 	schemaMessage     = 1
@@ -70,7 +74,7 @@ func Open(file storage.File, size, memory int64, isFar bool) (*Reader, error) {
 	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
-	if string(head) == Magic {
+	if r.isFile = string(head) == Magic; r.isFile {
 		r.at = 8
 	}
 	first, err := r.next()
@@ -115,7 +119,7 @@ const jump = 1 << 20
 // skip passes bytes.
 func (r *Reader) skip(n int64) error {
 	if n > r.size-r.at {
-		return io.ErrUnexpectedEOF
+		return errCut
 	}
 	r.at += n
 	if n > jump && r.stream != nil {
@@ -131,7 +135,7 @@ func (r *Reader) skip(n int64) error {
 // read reads bytes. It fails if the file has fewer.
 func (r *Reader) read(n int64) ([]byte, error) {
 	if n > r.size-r.at {
-		return nil, io.ErrUnexpectedEOF
+		return nil, errCut
 	}
 	if r.stream == nil {
 		stream := r.file.From(r.at)
@@ -145,7 +149,7 @@ func (r *Reader) read(n int64) ([]byte, error) {
 
 // next reads the metadata of the next message. It returns io.EOF at the end.
 func (r *Reader) next() (message, error) {
-	if r.at == r.size {
+	if r.at == r.size && !r.isFile {
 		return message{}, io.EOF // some writers leave the mark of the end out
 	}
 	b, err := r.read(8)
@@ -282,5 +286,5 @@ func (e *BatchError) Error() string {
 
 // IsDamage reports whether an error is about the content of a file, and not about reading it.
 func IsDamage(err error) bool {
-	return errors.Is(err, errMetadata) || errors.Is(err, errBuffer) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, errMetadata) || errors.Is(err, errBuffer) || errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -51,6 +51,8 @@ type Record struct {
 	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are
 	// known of some records that are no documents, too.
 	URL, Date []byte
+	// Title is the title of a web page without its numbers; empty for what is no web page.
+	Title []byte
 }
 
 // IsInteger reports whether a text is a whole number of 64 bits with its sign, in the only way to write it: without a plus, leading

@@ -161,9 +161,12 @@ func (d *Decoder) readPages(content *corpus.Record) {
 		}
 		d.texts = append(d.texts, d.pages[i].of(webtext.Page{Content: page})[0])
 	}
+	if len(content.Texts) > 0 {
+		content.Title = d.pages[0].extractor.Title
+	}
 	for i, field := range d.wanted.Fields.Others {
 		if d.others[i] == nil && len(content.Texts) > 0 {
-			d.others[i] = pageValue(field, content.Texts[0])
+			d.others[i] = pageValue(field, content.Texts[0], content.Title)
 		}
 	}
 	content.Texts, content.Others = d.texts, d.others

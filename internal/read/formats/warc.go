@@ -115,18 +115,19 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	if record.Use != warc.Document {
 		passed := corpus.Record{}
 		if len(record.Location) > 0 {
-			passed.Others = d.readOthers(&record)
+			passed.Others = d.readOthers(&record, nil)
 		}
 		return passed, corpus.PassedOver(record.Use.String())
 	}
 	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
+	title := d.text.extractor.Title
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record), URL: record.URL, Date: record.Date}, nil
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record, title), URL: record.URL, Date: record.Date, Title: title}, nil
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
 // url, [PasswordInput], [Language], [Markup], [Canonical] and [TitleWords].
-func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
+func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
 		var value []byte
@@ -146,7 +147,7 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 		case Markup:
 			value = markupValue(r.Payload)
 		case TitleWords:
-			value = webtext.TitleWords(r.Payload)
+			value = title
 		case Canonical:
 			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
 				value = destination(r)

@@ -202,16 +202,18 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}
+	texts := d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)})
+	title := d.text.extractor.Title
 	if d.mediaType == "text/html" {
 		for i, field := range d.fields {
-			d.others[i] = pageValue(field, content)
+			d.others[i] = pageValue(field, content, title)
 		}
 	}
-	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)}), Others: d.others}, nil
+	return corpus.Record{Texts: texts, Others: d.others, Title: title}, nil
 }
 
-// pageValue returns the value of a field that a page itself has, nil if it has none.
-func pageValue(field string, page []byte) []byte {
+// pageValue returns the value of a field that a page of that title itself has, nil if it has none.
+func pageValue(field string, page, title []byte) []byte {
 	var value []byte
 	switch field {
 	case PasswordInput:
@@ -223,7 +225,7 @@ func pageValue(field string, page []byte) []byte {
 	case Canonical:
 		value = canonicalValue(page)
 	case TitleWords:
-		value = webtext.TitleWords(page)
+		value = title
 	}
 	if len(value) == 0 {
 		return nil

@@ -57,6 +57,20 @@ func TestCharset(t *testing.T) {
 	}
 }
 
+// TestTitle: the title of a page is in UTF-8, whatever the page is in. Plain text behind the page has none.
+func TestTitle(t *testing.T) {
+	for name, text := range samples {
+		var e Extractor
+		e.Append(nil, Page{Content: []byte("<title>" + encoded(t, name, text) + " 3</title><p>x"), Charset: []byte(name)})
+		if got, want := string(e.Title), string(TitleWords([]byte("<title>"+text))); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if _, isText := e.Text(Page{Content: []byte("<title>x</title>"), MediaType: "text/plain"}); !isText || e.Title != nil {
+			t.Errorf("plain text, %v, has the title %q", isText, e.Title)
+		}
+	}
+}
+
 // TestMarks: a byte order mark decides, and is no text.
 func TestMarks(t *testing.T) {
 	const text = "añb今"

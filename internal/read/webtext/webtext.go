@@ -62,7 +62,9 @@ type Page struct {
 // Extractor takes the text out of pages. It keeps its buffers, and is not for concurrent use. The zero value is ready.
 type Extractor struct {
 	// Mode says which text is wanted; empty stands for [All].
-	Mode     Mode
+	Mode Mode
+	// Title is the title of the last page, as [TitleWords] has it, in UTF-8. It is empty for a page that is text alone.
+	Title    []byte
 	html     htmlText
 	decoded  []byte
 	detector *chardet.Detector
@@ -74,7 +76,7 @@ const keepBytes = 8 << 20
 // Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of the Extractor,
 // and valid until the next call.
 func (e *Extractor) Text(page Page) ([]byte, bool) {
-	if formatOf(page) != plain {
+	if e.Title = nil; formatOf(page) != plain {
 		return nil, false
 	}
 	if cap(e.decoded) > keepBytes {
@@ -86,7 +88,11 @@ func (e *Extractor) Text(page Page) ([]byte, bool) {
 // Append appends the text of a page, in UTF-8.
 func (e *Extractor) Append(dst []byte, page Page) []byte {
 	content := e.decode(page)
-	switch formatOf(page) {
+	format := formatOf(page)
+	if e.Title = nil; format != plain {
+		e.Title = TitleWords(content)
+	}
+	switch format {
 	case plain:
 		dst = append(dst, content...)
 	case markup:

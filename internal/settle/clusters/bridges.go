@@ -1,7 +1,6 @@
 package clusters
 
 import (
-	"slices"
 	"sort"
 
 	"mirrorbeam/internal/carry/records"
@@ -27,7 +26,7 @@ func (s *Shard) bridges(least uint32) (found []bridge) {
 		of := edges[:n]
 		from := len(s.edges) - len(edges)
 		edges = edges[n:]
-		if s.size[first] >= 2*least && !hasHeap(of) && !hasPartlyListed(s.members[first:end]) {
+		if s.size[first] >= 2*least && !hasHeap(of) && !s.hasPartlyListed(first, end) {
 			if b := s.bridgeOf(first, end, of); b.part >= least {
 				b.first = first
 				b.edge += from
@@ -49,9 +48,14 @@ func hasHeap(edges []records.Edge[records.Number]) bool {
 	return false
 }
 
-// hasPartlyListed reports whether a document has pairs that are not listed.
-func hasPartlyListed(members []records.Member) bool {
-	return slices.ContainsFunc(members, func(m records.Member) bool { return m.PartlyListed })
+// hasPartlyListed reports whether one of the documents from first to end has pairs that are not listed.
+func (s *Shard) hasPartlyListed(first, end records.Number) bool {
+	for i := first; i < end; i++ {
+		if s.members.PartlyListed(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // bridgeOf returns the bridge of the component of the documents from first to end whose smaller part is the largest. Its
@@ -65,11 +69,11 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 	merged := graphs.NewForest[uint32](len(t.parent))
 	rest := t.edges
 	for i, e := range edges {
-		if len(rest) > 0 && rest[0] == i {
+		if len(rest) > 0 && rest[0] == uint32(i) {
 			rest = rest[1:]
 			continue
 		}
-		a, b := merged.Find(t.place[s.first[e.A]-first]), merged.Find(t.place[s.first[e.B]-first])
+		a, b := merged.Find(t.place[s.classes.first(e.A)-first]), merged.Find(t.place[s.classes.first(e.B)-first])
 		for a != b {
 			if a < b {
 				a, b = b, a
@@ -84,7 +88,7 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 			continue
 		}
 		if part := min(t.documents[node], all-t.documents[node]); part > best.part {
-			best = bridge{edge: t.edgeAbove[node], part: part}
+			best = bridge{edge: int(t.edgeAbove[node]), part: part}
 		}
 	}
 	return best
@@ -93,10 +97,10 @@ func (s *Shard) bridgeOf(first, end records.Number, edges []records.Edge[records
 // tree is a tree of the classes of a component. Its nodes are numbered by their distance from the root, so a parent
 // comes before its children, and the top of a part of the tree has the smallest number in it.
 type tree struct {
-	edges     []int    // numbers of the edges in the tree, ascending
+	edges     []uint32 // numbers of the edges in the tree, ascending
 	place     []uint32 // node of each class, by the number of its first document, counted from the first of the component
 	parent    []uint32 // by node; the root is its own
-	edgeAbove []int    // number of the edge to the parent
+	edgeAbove []uint32 // number of the edge to the parent
 	documents []uint32 // documents in the node and below it
 }
 
@@ -106,21 +110,21 @@ func newTree(s *Shard, first, end records.Number, edges []records.Edge[records.N
 	t := &tree{place: make([]uint32, n)}
 	joined := graphs.NewForest[uint32](n)
 	starts := make([]uint32, n+2) // of the neighbours of each class, shifted by two
-	class := func(i records.Number) uint32 { return uint32(s.first[i] - first) }
+	class := func(i records.Number) uint32 { return uint32(s.classes.first(i) - first) }
 	for i, e := range edges {
 		a, b := class(e.A), class(e.B)
 		if joined.Find(a) == joined.Find(b) {
 			continue
 		}
 		joined.Union(a, b)
-		t.edges = append(t.edges, i)
+		t.edges = append(t.edges, uint32(i))
 		starts[a+2]++
 		starts[b+2]++
 	}
 	for i := 2; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	around := make([]int, 2*len(t.edges)) // edges of each class
+	around := make([]uint32, 2*len(t.edges)) // edges of each class
 	for _, i := range t.edges {
 		for _, one := range []uint32{class(edges[i].A), class(edges[i].B)} {
 			around[starts[one+1]] = i
@@ -128,8 +132,8 @@ func newTree(s *Shard, first, end records.Number, edges []records.Edge[records.N
 		}
 	}
 	order := make([]uint32, 1, len(t.edges)+1) // classes in the order of nodes; the first one is 0
-	t.parent, t.edgeAbove = make([]uint32, 1, len(t.edges)+1), make([]int, 1, len(t.edges)+1)
-	t.edgeAbove[0] = -1
+	t.parent, t.edgeAbove = make([]uint32, 1, len(t.edges)+1), make([]uint32, 1, len(t.edges)+1)
+	t.edgeAbove[0] = ^uint32(0) // no edge
 	for node := 0; node < len(order); node++ {
 		own := order[node]
 		for _, i := range around[starts[own]:starts[own+1]] {

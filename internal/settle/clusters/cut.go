@@ -58,9 +58,21 @@ func Cut(layout *documents.Layout, members []records.Member, edges []records.Edg
 		for _, i := range of[shard] {
 			own = append(own, records.Edge[records.Number]{A: places[edges[i].A].Number, B: places[edges[i].B].Number, Score: edges[i].Score})
 		}
-		all[shard] = newShard(layout, sorted[shard], own)
+		if all[shard], err = newShard(layout, records.NewMemberList(sorted[shard]), listed(own)); err != nil {
+			return nil, nil, err
+		}
 	}
 	return all, of, nil
+}
+
+// listed returns the function that visits edges that are at hand.
+func listed(edges []records.Edge[records.Number]) func(visit func(records.Edge[records.Number])) error {
+	return func(visit func(records.Edge[records.Number])) error {
+		for _, e := range edges {
+			visit(e)
+		}
+		return nil
+	}
 }
 
 // cutEdges returns the numbers of the edges of each shard, in the order of the places of their documents.

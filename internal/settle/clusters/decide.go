@@ -4,26 +4,52 @@ import (
 	"cmp"
 	"slices"
 
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/settle/keep"
 )
+
+// decision is what becomes of the documents of a shard.
+type decision struct {
+	// choices has one for each class of identical documents: whatever holds for one of them holds for all. If isByDocument says so, it
+	// has one for each document. It is nil without a decision.
+	choices      []keep.Choice
+	isByDocument bool
+}
+
+// itself, in a choice of a class, stands for the document that the choice is about.
+const itself = ^records.Number(0)
+
+func (s *Shard) isDecided() bool { return s.choices != nil }
+
+// choice returns what becomes of a document. Documents of the reference stay, and without a decision all do.
+func (s *Shard) choice(i records.Number) keep.Choice {
+	if s.choices == nil || s.reference(i) {
+		return keep.Choice{Kept: i, Similarity: 1}
+	}
+	if s.isByDocument {
+		return s.choices[i]
+	}
+	c := s.choices[s.classes.of[i]]
+	if c.Kept == itself {
+		c.Kept = i
+	}
+	return c
+}
+
+// goes reports whether the decision removes a document.
+func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
 // the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
 // no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
 // then, if it is not nil, and ends with its error.
 func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
+	s.decision = decision{}
 	if rule.Drop == keep.Reference {
 		s.chooseForReference()
 	} else if err := s.choose(stopped); err != nil {
 		return err
-	}
-	for i := range s.end() {
-		if s.reference(i) {
-			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
-		}
 	}
 	if rule.Split == keep.Star {
 		s.splitStars()
@@ -34,15 +60,21 @@ func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
 	return nil
 }
 
-// choose chooses documents that stay for others.
+// choose chooses documents that stay for others: one for each class or, where documents have sides, for each document.
 func (s *Shard) choose(stopped func() error) error {
-	order, leads := s.numbers(), s.leaders()
-	if err := graphs.SortFunc(order, func(a, b records.Number) int {
-		if cluster := cmp.Compare(s.members[a].First, s.members[b].First); cluster != 0 {
+	s.isByDocument = s.members.Sides() != nil
+	all := s.preferred()
+	if s.isByDocument {
+		all = numbers(s.members.Len())
+	}
+	order, leads := numbers(len(all)), s.leaders()
+	if err := graphs.SortFunc(order, func(x, y records.Number) int {
+		a, b := all[x], all[y]
+		if cluster := cmp.Compare(s.members.First(a), s.members.First(b)); cluster != 0 {
 			return cluster
 		}
-		if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
-			if leads[s.first[a]] {
+		if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.classes.of[a]] != leads[s.classes.of[b]] {
+			if leads[s.classes.of[a]] {
 				return -1
 			}
 			return 1
@@ -51,48 +83,68 @@ func (s *Shard) choose(stopped func() error) error {
 	}, stopped); err != nil {
 		return err
 	}
+	d := keep.Documents{Order: order, First: numbers(len(all)), Sides: s.members.Sides()}
+	if s.isByDocument {
+		for i := range d.First {
+			d.First[i] = s.classes.first(records.Number(i))
+		}
+	}
 	asking := asking{stopped: stopped}
-	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, len(s.edges), func(i int) (keep.Edge, bool) {
+	choices := keep.Choose(d, len(s.edges), func(i int) (keep.Edge, bool) {
 		e, counts := s.rival(i)
+		if s.isByDocument {
+			e.A, e.B = s.classes.firsts[e.A], s.classes.firsts[e.B]
+		}
 		return e, counts && asking.goesOn()
 	})
+	for i := range choices {
+		choices[i].Kept = all[choices[i].Kept]
+	}
+	s.choices = choices
 	return asking.err
+}
+
+// preferred returns the preferred document of each class.
+func (s *Shard) preferred() []records.Number {
+	best := slices.Clone(s.classes.firsts)
+	for i, class := range s.classes.of {
+		if i := records.Number(i); s.prefer(i, best[class]) < 0 {
+			best[class] = i
+		}
+	}
+	return best
 }
 
 // chooseForReference removes each document that is like one of the reference, for the most similar of these. All others stay.
 func (s *Shard) chooseForReference() {
-	best := make([]keep.Choice, len(s.members)) // of each class of identical documents, at its first one
-	for i := range s.end() {
-		best[i] = keep.Choice{Kept: i, Similarity: 1}
+	best := make([]keep.Choice, len(s.classes.firsts))
+	for class, first := range s.classes.firsts {
+		if best[class] = (keep.Choice{Kept: itself, Similarity: 1}); s.reference(first) {
+			best[class].Kept = first
+		}
 	}
 	for i := range s.edges {
 		e, counts := s.rival(i)
 		known, other := e.A, e.B
-		if !s.reference(known) {
+		if !s.reference(s.classes.firsts[known]) {
 			known, other = other, known
 		}
-		if counts && s.reference(known) && (best[other].Kept == other || e.Similarity > best[other].Similarity) {
-			best[other] = keep.Choice{Kept: known, Similarity: e.Similarity}
+		if counts && s.reference(s.classes.firsts[known]) && (best[other].Kept == itself || e.Similarity > best[other].Similarity) {
+			best[other] = keep.Choice{Kept: s.classes.firsts[known], Similarity: e.Similarity}
 		}
 	}
-	s.choices = make([]keep.Choice, len(s.members))
-	for i := range s.end() {
-		first := s.first[i]
-		if s.choices[i] = best[first]; best[first].Kept == first && !s.reference(first) {
-			s.choices[i].Kept = i
-		}
-	}
+	s.choices = best
 }
 
 // dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
 	s.isDropped = true
-	like := make([]keep.Choice, len(s.members))
+	like := make([]keep.Choice, s.end())
 	for i := range s.end() {
 		like[i].Kept = i
 	}
-	isOwn := func(i, other records.Number) bool { return s.members[i].First == s.members[other].First }
+	isOwn := func(i, other records.Number) bool { return s.members.First(i) == s.members.First(other) }
 	offer := func(to, other records.Number, similarity float64) {
 		before := like[to]
 		is := before.Kept == to
@@ -109,7 +161,7 @@ func (s *Shard) dropClusters() {
 			like[to] = keep.Choice{Kept: other, Similarity: similarity}
 		}
 	}
-	for _, e := range s.pairs {
+	for e := range s.withTwins(s.pairs) {
 		similarity := e.Similarity()
 		if e.Identical() { // documents without a shingle have no share in common
 			similarity = 1
@@ -118,10 +170,11 @@ func (s *Shard) dropClusters() {
 		offer(e.B, e.A, similarity)
 	}
 	for i := range s.end() {
-		if s.size[s.members[i].First] > 1 && !s.reference(i) {
-			s.choices[i] = like[i]
+		if s.size[s.members.First(i)] == 1 {
+			like[i] = s.choice(i)
 		}
 	}
+	s.choices, s.isByDocument = like, true
 }
 
 // asking asks whether a choice is still wanted. From the first no on no edge counts, so that the choice ends soon.
@@ -139,49 +192,34 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// numbers returns the numbers of all documents.
-func (s *Shard) numbers() []records.Number {
-	numbers := make([]records.Number, len(s.members))
-	for i := range s.end() {
-		numbers[i] = i
-	}
-	return numbers
-}
-
-// goes reports whether the decision removes a document.
-func (s *Shard) goes(i records.Number) bool { return s.choices[i].Kept != i }
+// numbers returns the numbers from 0 to n-1.
+func numbers(n int) []records.Number { return graphs.NewForest[records.Number](n) }
 
 // prefer orders documents by preference, the preferred one first.
 func (s *Shard) prefer(a, b records.Number) int {
-	return s.ranked(a).Compare(s.ranked(b))
+	return s.members.Ranked(a).Compare(s.members.Ranked(b))
 }
 
-// ranked returns a document with its standing.
-func (s *Shard) ranked(i records.Number) preference.Ranked {
-	return preference.Ranked{Ref: s.members[i].Ref, Standing: s.members[i].Standing}
-}
-
-// heapEdges visits each edge of a heap as two classes of identical documents, known by their first documents: the class
-// of the leader and the class of the document that is like it. The leader is the preferred one.
+// heapEdges visits each edge of a heap as two classes of identical documents: the class of the leader and the class of the document
+// that is like it. The leader is the preferred one of their first documents.
 func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
 	for _, e := range s.edges {
 		if !e.Heap() {
 			continue
 		}
-		leader, other := s.first[e.A], s.first[e.B]
-		if s.prefer(other, leader) < 0 {
+		leader, other := s.classes.of[e.A], s.classes.of[e.B]
+		if s.prefer(s.classes.firsts[other], s.classes.firsts[leader]) < 0 {
 			leader, other = other, leader
 		}
 		visit(leader, other)
 	}
 }
 
-// leaders returns, for each class by its first document, whether it leads others of a heap. It returns nil if no class
-// does.
+// leaders returns, for each class, whether it leads others of a heap. It returns nil if no class does.
 func (s *Shard) leaders() (leads []bool) {
 	s.heapEdges(func(leader, _ records.Number) {
 		if leads == nil {
-			leads = make([]bool, len(s.members))
+			leads = make([]bool, len(s.classes.firsts))
 		}
 		leads[leader] = true
 	})
@@ -194,46 +232,48 @@ func (s *Shard) leaders() (leads []bool) {
 // leaders, and some of these are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
 func (s *Shard) unchecked() (n int64) {
-	stays := make([]bool, len(s.members)) // a document of the class is kept
+	stays := make([]bool, len(s.classes.firsts)) // a document of the class is kept
 	for i := range s.end() {
-		stays[s.first[i]] = stays[s.first[i]] || !s.goes(i)
+		class := s.classes.of[i]
+		stays[class] = stays[class] || !s.goes(i)
 	}
-	for i := range s.members {
-		if s.members[i].Unchecked && !stays[s.first[i]] {
+	for i := range s.end() {
+		class := s.classes.of[i]
+		if s.members.Unchecked(i) && !stays[class] {
 			n--
 		}
-		if s.members[i].PartlyListed && stays[s.first[i]] && s.first[i] == records.Number(i) && !s.reference(records.Number(i)) {
+		if s.members.PartlyListed(i) && stays[class] && s.classes.firsts[class] == i && !s.reference(i) {
 			n++
 		}
 	}
 	left := map[records.Number]bool{}
 	s.heapEdges(func(leader, other records.Number) {
-		if !stays[leader] && stays[other] && !s.reference(other) {
+		if !stays[leader] && stays[other] && !s.reference(s.classes.firsts[other]) {
 			left[other] = true
 		}
 	})
 	return n + int64(len(left))
 }
 
-// rival returns edge i as an edge between the first documents of two classes of identical ones. It counts if it lets one
+// rival returns edge i as an edge between two classes of identical documents. It counts if it lets one
 // document be removed for the other. If the reference begins both classes, both are kept: their documents of the input are
 // removed for documents of their own class.
 func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
-	a, b := s.first[s.edges[i].A], s.first[s.edges[i].B]
-	counts = a != b && (!s.reference(a) || !s.reference(b))
+	a, b := s.classes.of[s.edges[i].A], s.classes.of[s.edges[i].B]
+	counts = a != b && (!s.reference(s.classes.firsts[a]) || !s.reference(s.classes.firsts[b]))
 	return keep.Edge{A: a, B: b, Similarity: s.edges[i].Similarity()}, counts
 }
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.
 func (s *Shard) splitStars() {
 	const none = ^records.Number(0)
-	star := slices.Repeat([]records.Number{none}, len(s.members))
+	star := slices.Repeat([]records.Number{none}, s.members.Len())
 	for i := range s.end() {
-		kept := s.choices[i].Kept
+		kept := s.choice(i).Kept
 		if star[kept] == none {
 			star[kept] = i
 		}
-		s.members[i].First = star[kept]
+		s.members.SetFirst(i, star[kept])
 	}
 	s.countSizes()
 }

@@ -8,7 +8,6 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/docref"
-	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/keep"
 )
@@ -16,11 +15,11 @@ import (
 // shardOf4 is an output shard of four documents of the given standings, with edges. The first documents are of a
 // reference.
 func shardOf4(references int, standings [4]preference.Standing, edges ...records.Edge[records.Number]) *Shard {
-	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: graphs.NewForest[records.Number](4)}
+	members := make([]records.Member, 4)
 	for i, standing := range standings {
-		s.members = append(s.members, records.Member{Ref: docref.Ref(10 + i), Standing: standing})
+		members[i] = records.Member{Ref: docref.Ref(10 + i), Standing: standing}
 	}
-	return s
+	return shardOf(&documents.Layout{FirstInput: docref.Ref(10 + references)}, members, edges)
 }
 
 // edge is an edge between two documents of an output shard.
@@ -52,8 +51,8 @@ func TestLeadersComeFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []records.Number
-		for _, choice := range c.shard.choices {
-			got = append(got, choice.Kept)
+		for i := range c.shard.end() {
+			got = append(got, c.shard.choice(i).Kept)
 		}
 		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.leaderless {
 			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.leaderless)
@@ -63,11 +62,11 @@ func TestLeadersComeFirst(t *testing.T) {
 
 // TestUncheckedLeaders: leaders that are removed are subtracted from what heaps have counted.
 func TestUncheckedLeaders(t *testing.T) {
-	s := shardOf4(0, [4]preference.Standing{1, 1, 1, 1}, edge(0, 1, 9, 10|records.HeapMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9))
-	s.first = graphs.Forest[records.Number]{0, 1, 2, 1}
-	for i := range s.members {
-		s.members[i].Unchecked = i != 3 // 3 is equal to another one
+	members := make([]records.Member, 4)
+	for i := range members {
+		members[i] = records.Member{Ref: at(1, int64(i)), Standing: 1, Unchecked: i != 3} // 3 is equal to another one
 	}
+	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10|records.HeapMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9)})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +87,12 @@ func TestDecideStops(t *testing.T) {
 		}
 	}
 	fault, all := errors.New("stop"), 0
-	if err := newShard(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error { all++; return nil }); err != nil || all < 3 {
+	if err := shardOf(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error { all++; return nil }); err != nil || all < 3 {
 		t.Fatalf("asked %d times: %v", all, err)
 	}
 	for _, after := range []int{1, all / 2, all} {
 		asked := 0
-		err := newShard(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error {
+		err := shardOf(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error {
 			if asked++; asked >= after {
 				return fault
 			}

@@ -25,28 +25,34 @@ func (s *Shard) addLargest(o *work.Outcome) {
 		return
 	}
 	c := findings.LargeCluster{Name: s.name(largest), Documents: int64(s.size[largest]), A: s.name(largest)}
-	for i := range s.members {
-		if s.members[i].First == largest && s.first[i] != s.first[largest] {
-			c.B = s.name(records.Number(i))
+	for i := range s.end() {
+		if s.members.First(i) == largest && s.classes.of[i] != s.classes.of[largest] {
+			c.B = s.name(i)
 			break
 		}
 	}
 	o.Largest.Add(c)
 }
 
-// addNear counts removed documents that are not identical to the one that stays for them.
+// addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay under another title.
 func (s *Shard) addNear(o *work.Outcome) {
+	var near []*findings.Worst[findings.NearPair]
 	for i := range s.end() {
-		choice := s.choices[i]
-		if !s.goes(i) || s.first[i] == s.first[choice.Kept] {
+		choice := s.choice(i)
+		if near = near[:0]; choice.Kept == i {
 			continue
 		}
-		near := []*findings.Worst[findings.NearPair]{&o.Near}
-		if s.members[i].Size < findings.ShortText {
-			near = append(near, &o.NearShort)
+		if s.classes.of[i] != s.classes.of[choice.Kept] {
+			if near = append(near, &o.Near); s.members.Size(i) < findings.ShortText {
+				near = append(near, &o.NearShort)
+			}
+		}
+		title, other := s.members.Capture(i).Title, s.members.Capture(choice.Kept).Title
+		if title != "" && other != "" && title != other {
+			near = append(near, &o.OtherTitle)
 		}
 		for _, worst := range near {
-			pair := findings.NearPair{Similarity: choice.Similarity}
+			pair := findings.NearPair{Similarity: choice.Similarity, Title: title, KeptTitle: other}
 			if !worst.Takes(pair) {
 				worst.Count++
 				continue
@@ -66,10 +72,13 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 		return // nothing stays for another document
 	}
 	s.addNear(o)
-	for first, c := range s.cohesions() {
-		mean := c.sum / float64(c.gone)
-		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
-			o.Templates.Add(findings.Template{Cluster: s.name(records.Number(first)), Documents: int64(s.size[first]), Mean: mean, Least: c.least})
+	for cluster := range s.eachCluster {
+		if len(cluster) < leastTemplate {
+			continue
+		}
+		c := s.cohesion(cluster)
+		if mean := c.sum / float64(c.gone); c.gone > 0 && mean < (least+1)/2 {
+			o.Templates.Add(findings.Template{Cluster: s.name(s.members.First(cluster[0])), Documents: int64(len(cluster)), Mean: mean, Least: c.least})
 		}
 	}
 	if !areComponents {

@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/internal/settle/keep"
 )
 
-// graphOf is a shard of n documents, joined by edges, which are sorted.
-func graphOf(t *testing.T, n int, edges []records.Edge[records.Number]) *Shard {
+// graphOf is a shard of n documents, joined by edges, which are sorted. Some documents have ids.
+func graphOf(t *testing.T, n int, edges []records.Edge[records.Number], ids map[int]string) *Shard {
 	t.Helper()
 	joined := graphs.NewForest[records.Number](n)
 	for _, e := range edges {
@@ -24,9 +24,9 @@ func graphOf(t *testing.T, n int, edges []records.Edge[records.Number]) *Shard {
 	}
 	members := make([]records.Member, n)
 	for i := range members {
-		members[i] = records.Member{Ref: docref.Ref(at(1, int64(i))), First: joined.Find(records.Number(i))}
+		members[i] = records.Member{Ref: docref.Ref(at(1, int64(i))), First: joined.Find(records.Number(i)), Id: ids[i]}
 	}
-	return newShard(layoutOf(t), members, edges)
+	return shardOf(layoutOf(t), members, edges)
 }
 
 // TestBridges compares the bridges of random graphs with those that leaving out each edge in turn shows.
@@ -35,7 +35,7 @@ func TestBridges(t *testing.T) {
 	found := 0
 	for range 400 {
 		edges, n := someComponents(random)
-		s := graphOf(t, n, edges)
+		s := graphOf(t, n, edges, nil)
 		got := s.bridges(2)
 		want := naiveBridges(s, 2)
 		found += len(want)
@@ -102,10 +102,10 @@ func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
 				continue
 			}
 			isHeap = isHeap || e.Heap()
-			if s.first[e.A] == s.first[e.B] {
+			if s.classes.first(e.A) == s.classes.first(e.B) {
 				continue
 			}
-			joined := graphs.NewForest[records.Number](len(s.members))
+			joined := graphs.NewForest[records.Number](s.members.Len())
 			for i, other := range s.edges {
 				if i != left {
 					joined.Union(other.A, other.B)
@@ -142,8 +142,7 @@ func TestDoubt(t *testing.T) {
 		for i := 1; i < n; i++ {
 			edges = append(edges, edge(0, records.Number(i), shared, total))
 		}
-		s := graphOf(t, n, edges)
-		s.members[0].Id = "say \"a\"\n"
+		s := graphOf(t, n, edges, map[int]string{0: "say \"a\"\n"})
 		if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +171,7 @@ func TestDoubt(t *testing.T) {
 
 // TestLargest: the largest cluster of a shard is named, with its first document and the first that is not identical.
 func TestLargest(t *testing.T) {
-	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)})
+	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)}, nil)
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +179,27 @@ func TestLargest(t *testing.T) {
 	s.Doubt(&o, 0.8, true)
 	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
 		t.Errorf("%+v, want %+v", o.Largest.Named, want)
+	}
+}
+
+// TestDoubtOfTitles: removed pages are compared with the page that stays, identical ones too. A page without a title says nothing.
+func TestDoubtOfTitles(t *testing.T) {
+	members := []records.Member{5: {Ref: at(1, 5)}}
+	for i, title := range []string{"Fox", "Fox", "Crow", "Hare", ""} {
+		members[i] = records.Member{Ref: at(1, int64(i)), Capture: &records.Capture{Title: title}}
+	}
+	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 10, 10), edge(0, 3, 9, 10), edge(0, 4, 9, 10), edge(0, 5, 9, 10)})
+	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var o work.Outcome
+	s.Doubt(&o, 0.8, true)
+	want := []findings.NearPair{
+		{Removed: "a:3", Kept: "a:0", Similarity: .9, Title: "Hare", KeptTitle: "Fox"},
+		{Removed: "a:2", Kept: "a:0", Similarity: 1, Title: "Crow", KeptTitle: "Fox"},
+	}
+	if o.OtherTitle.Count != 2 || !slices.Equal(o.OtherTitle.Named, want) {
+		t.Errorf("%+v, want %+v", o.OtherTitle, want)
 	}
 }
 
@@ -197,7 +217,7 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	}
 	edges = append(edges, edge(3, half+3, 8, 10))
 	slices.SortFunc(edges, func(a, b records.Edge[records.Number]) int { return int(a.A) - int(b.A) })
-	s := graphOf(t, int(2*half), edges)
+	s := graphOf(t, int(2*half), edges, nil)
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -14,25 +14,37 @@ import (
 	"mirrorbeam/internal/settle/state"
 )
 
+// eachCluster yields the documents of each cluster of the shard in the order of rows. They are valid until the next.
+func (s *Shard) eachCluster(yield func(documents []records.Number) bool) {
+	// Documents stand by component; a component's stars may interleave.
+	order := numbers(s.members.Len())
+	byCluster := func(a, b records.Number) int { return cmp.Compare(s.members.First(a), s.members.First(b)) }
+	if !slices.IsSortedFunc(order, byCluster) {
+		slices.SortStableFunc(order, byCluster)
+	}
+	for len(order) > 0 {
+		n := s.size[s.members.First(order[0])]
+		if n > 1 && !yield(order[:n]) {
+			return
+		}
+		order = order[n:]
+	}
+}
+
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func(output.Member) error) error {
-	// Documents stand by component; a component's stars may interleave.
-	order := s.numbers()
-	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
-	cohesions, clusters := s.cohesions(), namer{Shard: s}
-	for _, i := range order {
-		first := s.members[i].First
-		if s.size[first] < 2 {
-			continue
-		}
-		at := s.capture(i)
-		err := row(output.Member{
-			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(first),
-			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int64(s.size[first]),
-			Least: cohesions[first].least, Mean: cohesions[first].mean(), Reference: s.reference(i),
-		})
-		if err != nil {
-			return err
+	for cluster := range s.eachCluster {
+		name, of := s.name(s.members.First(cluster[0])), s.cohesion(cluster)
+		for _, i := range cluster {
+			at, choice := s.members.Capture(i), s.choice(i)
+			err := row(output.Member{
+				ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: name,
+				Kept: choice.Kept == i, Similarity: choice.Similarity, Size: int64(len(cluster)),
+				Least: of.least, Mean: of.mean(), Reference: s.reference(i),
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -52,34 +64,31 @@ func (c *cohesion) mean() float64 {
 	return output.RoundMean(c.sum / float64(c.gone))
 }
 
-// cohesions returns the cohesion of each cluster, by its first document.
-func (s *Shard) cohesions() []cohesion {
-	all := slices.Repeat([]cohesion{{least: 1}}, len(s.members))
-	for i := range s.end() {
-		if !s.goes(i) {
-			continue
+// cohesion returns the cohesion of a cluster.
+func (s *Shard) cohesion(cluster []records.Number) cohesion {
+	of := cohesion{least: 1}
+	for _, i := range cluster {
+		if choice := s.choice(i); choice.Kept != i {
+			of.least = min(of.least, choice.Similarity)
+			of.sum += choice.Similarity
+			of.gone++
 		}
-		c := s.choices[i]
-		of := &all[s.members[i].First]
-		of.least = min(of.least, c.Similarity)
-		of.sum += c.Similarity
-		of.gone++
 	}
-	return all
+	return of
 }
 
 // PairRows passes the rows of pairs of a kind in order. A row is valid until the next.
 func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 	var spans []output.Span
 	rest, first := s.spans, namer{Shard: s}
-	for _, e := range s.pairs {
+	for e := range s.withTwins(s.pairs) {
 		var pair output.Pair
 		if a, b := first.name(e.A), s.name(e.B); kind == output.HammingPair {
 			distance, _ := e.Hamming()
 			pair = output.NewHammingPair(a, b, int(distance), int(e.Union()))
 		} else {
 			pair = output.NewPair(a, b, output.Overlap{
-				Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
+				Shared: e.Shared, Union: e.Union(), SizeA: s.members.Size(e.A), SizeB: s.members.Size(e.B),
 				Identical: e.Identical(), Estimate: e.Estimate(),
 			})
 			pair.Kind = kind
@@ -90,7 +99,7 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 				pair.JaccardWhole = 1
 			}
 		}
-		a, b := s.capture(e.A), s.capture(e.B)
+		a, b := s.members.Capture(e.A), s.members.Capture(e.B)
 		pair.URLA, pair.DateA, pair.URLB, pair.DateB = a.URL, a.Date, b.URL, b.Date
 		if err := row(pair); err != nil {
 			return err
@@ -123,14 +132,14 @@ func takeSpans(
 func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
-		first := s.members[i].First
+		first := s.members.First(i)
 		if s.size[first] < 2 || s.reference(i) {
 			continue
 		}
-		ref := s.members[i].Ref
+		ref := s.members.Ref(i)
 		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size[first], Kept: !s.goes(i)}
 		if s.goes(i) && !s.isDropped {
-			a.KeptID = kept.name(s.choices[i].Kept)
+			a.KeptID = kept.name(s.choice(i).Kept)
 		}
 		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
 			return err
@@ -146,10 +155,10 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 		if !s.goes(i) {
 			continue
 		}
-		c := s.choices[i]
-		at, other := s.capture(i), s.capture(c.Kept)
+		c := s.choice(i)
+		at, other := s.members.Capture(i), s.members.Capture(c.Kept)
 		removal := output.Removal{
-			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(s.members[i].First),
+			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(s.members.First(i)),
 			Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		}
 		if s.isDropped {
@@ -167,18 +176,18 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 // WriteVerdicts writes the similar pairs of the shard. Of equal documents it writes one pair or more.
 func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 	var last digest.Digest // of equal documents
-	for _, e := range s.edges {
+	for e := range s.withTwins(s.edges) {
 		if e.Identical() {
-			if s.members[e.A].Digest == last {
+			if s.members.Digest(e.A) == last {
 				continue
 			}
-			last = s.members[e.A].Digest
+			last = s.members.Digest(e.A)
 		}
 		record, err := run.Record(records.Verdicts, 0, state.VerdictSize)
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(s.members[e.A].Digest, s.members[e.B].Digest, e.Score).Put(record)
+		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Put(record)
 	}
 	return nil
 }
@@ -186,27 +195,17 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 // WriteMemberships writes the clusters of the shard and their documents, in the order of the rows. The shard must be
 // decided.
 func (s *Shard) WriteMemberships(run *runfile.Writer) error {
-	order := s.numbers()
-	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
-	var packed []byte
-	var members []state.Member
-	for len(order) > 0 {
-		first := s.members[order[0]].First
-		n := int(s.size[first])
-		if n > 1 {
-			members = members[:0]
-			for _, i := range order[:n] {
-				hash := xxh3.HashString128(s.name(i))
-				members = append(members, state.Member{hash.Hi, hash.Lo})
-			}
-			packed = state.AppendGroup(packed[:0], s.name(first), members)
-			record, err := run.Record(records.Memberships, 0, len(packed))
-			if err != nil {
-				return err
-			}
-			copy(record, packed)
+	for cluster := range s.eachCluster {
+		name := s.name(s.members.First(cluster[0]))
+		record, err := run.Record(records.Memberships, 0, state.GroupSize(name, len(cluster)))
+		if err != nil {
+			return err
 		}
-		order = order[n:]
+		packed := state.AppendGroupHead(record[:0], name, len(cluster))
+		for _, i := range cluster {
+			hash := xxh3.HashString128(s.name(i))
+			packed = state.Member{hash.Hi, hash.Lo}.Append(packed)
+		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func BenchmarkPairRows(b *testing.B) {
 			edges = append(edges, edge(records.Number(i), records.Number(j), shared, size(i)+size(j)-shared))
 		}
 	}
-	s := newShard(layoutOf(b), members, edges)
+	s := shardOf(layoutOf(b), members, edges)
 	for _, format := range []output.Format{output.JSONL, output.Parquet} {
 		b.Run(string(format), func(b *testing.B) {
 			folder := b.TempDir()

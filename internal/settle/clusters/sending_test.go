@@ -169,7 +169,7 @@ func checkComponents(t *testing.T, joined bool) {
 		}
 	}
 	inOrder := span.Swap() // the pair 3, 4 was written as 4, 3
-	for shard, want := range []Shard{
+	for shard, want := range []shardContent{
 		{
 			members: []records.Member{member(0, at(0, 0)), member(0, at(1, 0)), member(0, at(1, 60))},
 			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 9, 10)}, spans: []records.Span[records.Number]{},

@@ -12,77 +12,108 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/keep"
 )
 
 // Shard holds the clusters of an output shard. A document is known by its number: its index in members.
 type Shard struct {
 	layout  *documents.Layout
-	members []records.Member // whose ids are as rows write them
+	members *records.MemberList
+	classes classes // of identical documents
 	edges   []records.Edge[records.Number]
-	pairs   []records.Edge[records.Number] // the rows of pairs: the edges and, if documents have sides, others that follow
-	sides   []uint64                       // of the documents, nil if they have none
+	pairs   []records.Edge[records.Number] // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
+	twins   twins                          // further pairs
 	spans   []records.Span[records.Number] // spans of the edges, in their order
-	first   graphs.Forest[records.Number]  // the first document identical to each
-	choices []keep.Choice                  // nil without a decision
+	decision
 	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
 	isDropped bool
 	size      []uint32 // documents in the cluster, by its first document
 }
 
-// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Whoever gets it
+// must close it.
 func ReadShard(layout *documents.Layout, w *work.Desk) (*Shard, error) {
-	members, err := records.ReadMembers(&w.Reader, w.Pieces)
+	folder := "" // of the local disk
+	if storage.Scheme(string(w.Runs.Folder)) == "" {
+		folder = string(w.Runs.Folder)
+	}
+	members, err := records.ReadMembers(&w.Reader, w.Pieces, folder)
 	if err != nil {
 		return nil, err
 	}
-	edges, err := records.ReadEdges(&w.Reader, w.Pieces)
+	s, err := readEdges(layout, members, w)
+	if err != nil {
+		members.Close()
+	}
+	return s, err
+}
+
+func readEdges(layout *documents.Layout, members *records.MemberList, w *work.Desk) (*Shard, error) {
+	each, err := records.EachEdge(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err
 	}
-	s := newShard(layout, members, edges)
+	s, err := newShard(layout, members, each)
+	if err != nil {
+		return nil, err
+	}
 	if s.spans, err = records.ReadSpans(&w.Reader, w.Pieces); err != nil {
 		return nil, err
 	}
-	w.Figures.Records += int64(len(members) + len(edges))
+	w.Figures.Records += int64(s.members.Len() + len(s.edges) + s.twins.pairs)
 	return s, nil
 }
 
-func newShard(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
-	s := &Shard{layout: layout, members: members, edges: edges, first: graphs.NewForest[records.Number](len(members))}
-	for i := range members {
-		members[i].Id = quoting.Text(members[i].Id)
-	}
-	for _, e := range edges {
-		if e.Identical() {
-			s.first.Union(e.A, e.B)
+// newShard makes a shard of its documents and of the edges that each visits.
+func newShard(layout *documents.Layout, members *records.MemberList, each func(visit func(records.Edge[records.Number])) error) (*Shard, error) {
+	s := &Shard{layout: layout, members: members}
+	identical := graphs.NewForest[records.Number](members.Len())
+	err := each(func(e records.Edge[records.Number]) {
+		if !e.Identical() {
+			return
 		}
+		identical.Union(e.A, e.B)
+		if _, isDistance := e.Hamming(); isDistance {
+			s.twins.score = records.HammingScore(0, int(e.Union()))
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	s.first.Flatten()
+	s.classes = newClasses(identical)
+	if err := s.sortEdges(each); err != nil {
+		return nil, err
+	}
 	s.separate()
 	s.countSizes()
-	return s
+	return s, nil
 }
 
+// Err returns a fault that has made names of documents unsure. The rows that were written are then of no use.
+func (s *Shard) Err() error { return s.members.Err() }
+
+// Close gives back what the shard holds beside its memory.
+func (s *Shard) Close() { s.members.Close() }
+
 // end returns the number after the last document's.
-func (s *Shard) end() records.Number { return records.Number(len(s.members)) }
+func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
 
 // reference reports whether a document is of the reference.
-func (s *Shard) reference(i records.Number) bool { return s.members[i].Ref < s.layout.FirstInput }
+func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.layout.FirstInput }
 
 // countSizes counts the documents of each cluster.
 func (s *Shard) countSizes() {
-	s.size = make([]uint32, len(s.members))
-	for i := range s.members {
-		s.size[s.members[i].First]++
+	s.size = make([]uint32, s.end())
+	for i := range s.end() {
+		s.size[s.members.First(i)]++
 	}
 }
 
 // name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
 // needs them: the names of all documents of a very large cluster would take more memory than all else that is known of them.
 func (s *Shard) name(i records.Number) string {
-	if s.members[i].Repeated {
+	if s.members.Repeated(i) {
 		return s.ref(i)
 	}
 	return s.id(i)
@@ -106,43 +137,36 @@ func (n *namer) name(i records.Number) string {
 
 // ref returns path:position as rows write it.
 func (s *Shard) ref(i records.Number) string {
-	return quoting.Text(s.layout.Inputs.RefText(nil, s.members[i].Ref))
+	return quoting.Text(s.layout.Inputs.RefText(nil, s.members.Ref(i)))
 }
 
 // id returns the user's id as rows write it, or the ref of a document without one.
 func (s *Shard) id(i records.Number) string {
-	if len(s.members[i].Id) == 0 {
-		return s.ref(i)
+	if id := s.members.ID(i); id != "" {
+		return id
 	}
-	return s.members[i].Id
+	return s.ref(i)
 }
 
 // IsDropped reports whether the decision removes clusters as a whole.
 func (s *Shard) IsDropped() bool { return s.isDropped }
 
-// capture says from where and when a web archive has fetched a document. It is empty if that is not known.
-func (s *Shard) capture(i records.Number) records.Capture {
-	if c := s.members[i].Capture; c != nil {
-		return *c
-	}
-	return records.Capture{}
-}
-
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
 func (s *Shard) Count(o *work.Outcome) error {
-	o.Counts.Pairs += int64(len(s.pairs))
+	o.Counts.Pairs += int64(len(s.pairs) + s.twins.pairs)
+	o.Counts.Identical += int64(s.twins.pairs)
 	for _, e := range s.pairs {
 		if e.Identical() {
 			o.Counts.Identical++
 		}
 	}
 	for i := range s.end() {
-		if !s.reference(i) && !(s.choices != nil && s.goes(i)) {
+		if !s.reference(i) && !s.goes(i) {
 			o.Counts.Kept++
 		}
 	}
-	if s.choices == nil {
+	if !s.isDecided() {
 		return nil
 	}
 	o.Skipped.Kept += s.unchecked()
@@ -153,11 +177,11 @@ func (s *Shard) Count(o *work.Outcome) error {
 			o.Counts.Clustered += int64(s.size[i])
 		}
 		if s.goes(i) {
-			if s.goes(s.choices[i].Kept) && !s.isDropped {
+			if s.goes(s.choice(i).Kept) && !s.isDropped {
 				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
 			}
 			o.Counts.Removed++
-			if likesReference[s.first[i]] {
+			if likesReference[s.classes.of[i]] {
 				o.Counts.RemovedForReference++
 			}
 		}
@@ -165,20 +189,20 @@ func (s *Shard) Count(o *work.Outcome) error {
 	return nil
 }
 
-// likeReference returns, for each class of identical documents by its first one, whether it holds a document of the
-// reference or is joined to one.
+// likeReference returns, for each class of identical documents, whether it begins with a document of the reference or is joined to one
+// that does.
 func (s *Shard) likeReference() []bool {
-	is := make([]bool, len(s.members))
+	is := make([]bool, len(s.classes.firsts))
 	if s.layout.FirstInput == 0 {
 		return is // there is no reference
 	}
-	for i := range s.end() {
-		is[i] = s.reference(i)
+	for class, first := range s.classes.firsts {
+		is[class] = s.reference(first)
 	}
 	for i := range s.edges {
 		if edge, counts := s.rival(i); counts {
-			is[edge.A] = is[edge.A] || s.reference(edge.B)
-			is[edge.B] = is[edge.B] || s.reference(edge.A)
+			a, b := s.classes.firsts[edge.A], s.classes.firsts[edge.B]
+			is[edge.A], is[edge.B] = is[edge.A] || s.reference(b), is[edge.B] || s.reference(a)
 		}
 	}
 	return is
@@ -186,8 +210,8 @@ func (s *Shard) likeReference() []bool {
 
 // Removed yields the removed documents, by number.
 func (s *Shard) Removed(yield func(docref.Ref) bool) {
-	for i := range records.Number(len(s.choices)) {
-		if s.goes(i) && !yield(s.members[i].Ref) {
+	for i := range s.end() {
+		if s.goes(i) && !yield(s.members.Ref(i)) {
 			return
 		}
 	}

@@ -23,18 +23,42 @@ import (
 	"mirrorbeam/sketch"
 )
 
+// shardContent is what a shard is read from.
+type shardContent struct {
+	members []records.Member
+	edges   []records.Edge[records.Number]
+	spans   []records.Span[records.Number]
+}
+
+// shardOf returns a shard of documents and their sorted edges.
+func shardOf(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
+	s, err := newShard(layout, records.NewMemberList(members), listed(edges))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // readsShard returns a task that reads a shard and compares what it has read.
-func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Desk) error {
+func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task, *work.Desk) error {
 	return func(_ context.Context, task work.Task, w *work.Desk) error {
 		s, err := ReadShard(layoutOf(t), w)
 		if err != nil {
 			return err
 		}
-		got := Shard{members: s.members, edges: s.edges, spans: s.spans}
+		defer s.Close()
+		got := shardContent{edges: slices.Collect(s.withTwins(s.edges)), spans: s.spans}
+		for i := range s.end() {
+			ranked := s.members.Ranked(i)
+			got.members = append(got.members, records.Member{
+				First: s.members.First(i), Size: s.members.Size(i), Ref: ranked.Ref, Standing: ranked.Standing, Id: s.members.ID(i),
+				Repeated: s.members.Repeated(i), Unchecked: s.members.Unchecked(i),
+			})
+		}
 		if !reflect.DeepEqual(got, want) {
 			return fmt.Errorf("read %+v, want %+v", got, want)
 		}
-		if w.Figures.Records != int64(len(s.members)+len(s.edges)) {
+		if w.Figures.Records != int64(len(got.members)+len(got.edges)) {
 			return fmt.Errorf("%d records", w.Figures.Records)
 		}
 		return nil
@@ -83,7 +107,7 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 // chain is a shard of two clusters: a chain of four documents, where the second and the third are identical, and a
 // document of the reference with one that is like it. Standings are the standings of the documents of the chain.
 func chain(t *testing.T, standings [4]preference.Standing) *Shard {
-	return newShard(layoutOf(t), []records.Member{
+	return shardOf(layoutOf(t), []records.Member{
 		{Ref: at(0, 0), First: 0, Size: 10, Id: "ref"},
 		{Ref: at(1, 10), First: 0, Size: 9, Standing: 1},
 		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: "b"},
@@ -185,12 +209,13 @@ func TestRowsOfStars(t *testing.T) {
 // TestPairsOfOtherScores: pairs of fingerprints have distances, and pairs with passages have spans. Without a decision
 // only pairs are counted.
 func TestPairsOfOtherScores(t *testing.T) {
-	s := newShard(layoutOf(t), []records.Member{
+	members := []records.Member{
 		{Ref: at(1, 0), Size: 7, Id: "a"},
 		{Ref: at(1, 1), Size: 7, Id: "b"},
 		{Ref: at(1, 2), Size: 7, Id: "c"},
 		{Ref: at(1, 3), Size: 25, Id: "d"},
-	}, []records.Edge[records.Number]{
+	}
+	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{
 		{A: 1, B: 2, Score: records.NewScore(96, 128, true)},
 		{A: 1, B: 3, Score: records.NewScore(2, 30, false)},
 	})
@@ -198,7 +223,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 		{A: 1, B: 3, Span: sketch.Span{StartA: 5, EndA: 50, StartB: 7, EndB: 52, Words: 9}, More: 4},
 		{A: 1, B: 3, Span: sketch.Span{StartA: 60, EndA: 70, StartB: 80, EndB: 90, Words: 2}, More: 4},
 	}
-	near := newShard(layoutOf(t), s.members, []records.Edge[records.Number]{
+	near := shardOf(layoutOf(t), members, []records.Edge[records.Number]{
 		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
 		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
 	})
@@ -276,17 +301,17 @@ func TestDecisionsHold(t *testing.T) {
 				}
 			}
 		}
-		s := newShard(layout, members, edges)
+		s := shardOf(layout, members, edges)
 		rule := keep.Rule{Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)], Drop: keep.Drops[random.IntN(3)]}
 		if err := s.Decide(rule, nil); err != nil {
 			t.Fatal(err)
 		}
-		for i, c := range s.choices {
-			i := records.Number(i)
+		for i := range s.end() {
+			c := s.choice(i)
 			isJoined := func(to func(records.Number) bool) bool {
-				return to(s.first[i]) || slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool {
-					a, b := s.first[e.A], s.first[e.B]
-					return a == s.first[i] && to(b) || b == s.first[i] && to(a)
+				return to(s.classes.first(i)) || slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool {
+					a, b := s.classes.first(e.A), s.classes.first(e.B)
+					return a == s.classes.first(i) && to(b) || b == s.classes.first(i) && to(a)
 				})
 			}
 			if rule.Drop == keep.Reference && !s.reference(i) && s.goes(i) != isJoined(s.reference) {
@@ -300,10 +325,10 @@ func TestDecisionsHold(t *testing.T) {
 				t.Fatalf("document %d goes for %d", i, c.Kept)
 			}
 			joined := func(e records.Edge[records.Number]) bool {
-				a, b, want := s.first[e.A], s.first[e.B], [2]records.Number{s.first[i], s.first[c.Kept]}
+				a, b, want := s.classes.first(e.A), s.classes.first(e.B), [2]records.Number{s.classes.first(i), s.classes.first(c.Kept)}
 				return [2]records.Number{a, b} == want || [2]records.Number{b, a} == want
 			}
-			if s.first[i] != s.first[c.Kept] && !slices.ContainsFunc(edges, joined) {
+			if s.classes.first(i) != s.classes.first(c.Kept) && !slices.ContainsFunc(edges, joined) {
 				t.Fatalf("document %d goes for %d, which it has no edge to", i, c.Kept)
 			}
 		}
@@ -316,5 +341,66 @@ func TestDecisionsHold(t *testing.T) {
 		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) || int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {
 			t.Fatalf("%d rows of removed, %d of clusters, counted %+v", removed, clustered, o.Counts)
 		}
+	}
+}
+
+// TestTwins draws shards of identical and similar documents. Edges that follow from a class say the same as any other.
+func TestTwins(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 9))
+	layout, all := layoutOf(t), 0
+	for range 300 {
+		n, first := 1+random.IntN(30), records.Number(0)
+		var edges []records.Edge[records.Number]
+		members := make([]records.Member, n)
+		isDistance := random.IntN(2) == 0
+		for i := range members {
+			i := records.Number(i)
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: random.Uint32N(12), Standing: preference.Standing(random.IntN(3)), Id: fmt.Sprint(i)}
+			score := records.NewScore(int(members[first].Size), int(members[first].Size), false)
+			if isDistance {
+				score = records.HammingScore(0, 64)
+			}
+			switch random.IntN(6) {
+			case 0:
+				first = i
+			case 1:
+				edges = append(edges, edge(first, i, 9, 10))
+			case 2: // its class is identical to an earlier one by other edges
+				edges = append(edges, edge(i/2, i, 7, 7))
+			case 3:
+				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: records.Score{Shared: score.Shared, Total: score.Total | records.HeapMark}})
+				fallthrough
+			default:
+				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: score})
+			}
+		}
+		edges = slices.DeleteFunc(edges, func(e records.Edge[records.Number]) bool { return e.A == e.B })
+		s := shardOf(layout, members, edges)
+		all += s.twins.pairs
+		plain := *s
+		plain.edges = slices.Collect(s.withTwins(s.edges))
+		plain.pairs, plain.twins = plain.edges, twins{}
+		want, err := records.SortEdges(listed(edges))
+		if err != nil || !slices.Equal(plain.edges, want) {
+			t.Fatalf("edges %v, want %v (%v)", plain.edges, want, err)
+		}
+		rule := keep.Rule{Split: keep.Component, Drop: keep.Drops[random.IntN(3)]}
+		var content, counted [2]string
+		for k, shard := range []*Shard{s, &plain} {
+			var o work.Outcome
+			if err := errors.Join(shard.Decide(rule, nil), shard.Count(&o)); err != nil {
+				t.Fatal(err)
+			}
+			shard.Doubt(&o, .8, true)
+			shard.CountSources(&o.Sources)
+			content[k] = rowsOf(t, shard.ClusterRows) + rowsOf(t, shard.RemovedRows) + pairsOf(t, shard, output.SetPair)
+			counted[k] = fmt.Sprintf("%+v", o)
+		}
+		if content[0] != content[1] || counted[0] != counted[1] {
+			t.Fatalf("rows\n%swant\n%s%s, want %s", content[0], content[1], counted[0], counted[1])
+		}
+	}
+	if all < 1000 {
+		t.Errorf("only %d twins", all)
 	}
 }

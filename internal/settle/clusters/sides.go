@@ -20,13 +20,9 @@ type repeat struct {
 // shares the edges of another one: so it gets a row for one of these. Where the other one has no edge, both are in no
 // cluster. Without sides all edges are pairs.
 func (s *Shard) separate() {
-	if len(s.members) == 0 || s.members[0].Side == 0 {
+	if s.members.Sides() == nil {
 		s.pairs = s.edges
 		return
-	}
-	s.sides = make([]uint64, len(s.members))
-	for i := range s.members {
-		s.sides[i] = s.members[i].Side
 	}
 	all := s.edges
 	s.edges = slices.DeleteFunc(slices.Clone(all), s.isWithinSide)
@@ -43,13 +39,14 @@ func (s *Shard) separate() {
 
 // isWithinSide reports whether an edge joins documents of one side.
 func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
-	return s.sides[e.A] == s.sides[e.B]
+	sides := s.members.Sides()
+	return sides[e.A] == sides[e.B]
 }
 
 // repeats returns the documents that share the edges of an earlier one, given all edges. Of those that share none it makes
 // clusters of one document.
 func (s *Shard) repeats(all []records.Edge[records.Number]) (list []repeat) {
-	first := make([]int, len(s.members)) // the number of the edge to the first partner of each document, plus 1
+	first := make([]int, s.end()) // the number of the edge to the first partner of each document, plus 1
 	for i, e := range s.edges {
 		// Edges are ordered by A, then B: so partners before a document come before those after it, in order.
 		for _, end := range [2]records.Number{e.A, e.B} {
@@ -63,7 +60,8 @@ func (s *Shard) repeats(all []records.Edge[records.Number]) (list []repeat) {
 			continue
 		}
 		if first[e.A] == 0 {
-			s.members[e.A].First, s.members[e.B].First = e.A, e.B
+			s.members.SetFirst(e.A, e.A)
+			s.members.SetFirst(e.B, e.B)
 			continue
 		}
 		edge := s.edges[first[e.A]-1]

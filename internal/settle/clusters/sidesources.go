@@ -1,36 +1,40 @@
 package clusters
 
-import "mirrorbeam/internal/read/sources"
+import (
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/read/sources"
+)
 
 // sidedClass is a class of identical documents and a side.
 type sidedClass struct {
-	class int // by its first document
+	class records.Number
 	side  uint64
 }
 
-// countAcross is CountSources for documents that have sides, given the source of each: documents of one side are no
+// countAcross is CountSources for documents that have sides: documents of one side are no
 // near-duplicates.
-func (s *Shard) countAcross(of []sources.Number, c *sources.Counts) {
-	all := make([]sources.Set, len(s.members))    // the sources of each class
-	shared := make([]sources.Set, len(s.members)) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}        // the sources of the documents of one side
-	sidesOf := map[int][]uint64{}
-	for i := range s.members {
-		unit := sidedClass{int(s.first[i]), s.sides[i]}
+func (s *Shard) countAcross(c *sources.Counts) {
+	all := make([]sources.Set, len(s.classes.firsts))    // the sources of each class
+	shared := make([]sources.Set, len(s.classes.firsts)) // the sources with documents of several sides
+	units := map[sidedClass]*sources.Set{}               // the sources of the documents of one side
+	sidesOf := map[records.Number][]uint64{}
+	sides := s.members.Sides()
+	for i := range s.end() {
+		of, unit := s.members.Source(i), sidedClass{s.classes.of[i], sides[i]}
 		if units[unit] == nil {
 			units[unit] = &sources.Set{}
 			sidesOf[unit.class] = append(sidesOf[unit.class], unit.side)
 		}
-		if in := units[unit]; !in.Has(of[i]) {
-			in.Put(of[i])
-			if all[unit.class].Has(of[i]) {
-				shared[unit.class].Put(of[i])
+		if in := units[unit]; !in.Has(of) {
+			in.Put(of)
+			if all[unit.class].Has(of) {
+				shared[unit.class].Put(of)
 			}
-			all[unit.class].Put(of[i])
+			all[unit.class].Put(of)
 		}
 	}
 	// others returns the sources of the documents of a class that are not of a side.
-	others := func(class int, side uint64) sources.Set {
+	others := func(class records.Number, side uint64) sources.Set {
 		in := all[class]
 		if own := units[sidedClass{class, side}]; own != nil {
 			in.RemoveAll(*own)
@@ -45,20 +49,21 @@ func (s *Shard) countAcross(of []sources.Number, c *sources.Counts) {
 		near[unit] = &in
 	}
 	for _, e := range s.edges {
-		a, b := int(s.first[e.A]), int(s.first[e.B])
+		a, b := s.classes.of[e.A], s.classes.of[e.B]
 		if a == b {
 			continue
 		}
-		for _, ends := range [2][2]int{{a, b}, {b, a}} {
+		for _, ends := range [2][2]records.Number{{a, b}, {b, a}} {
 			for _, side := range sidesOf[ends[0]] {
 				near[sidedClass{ends[0], side}].PutAll(others(ends[1], side))
 			}
 		}
 	}
 	for i := range s.end() {
-		c.Share(of[i], *near[sidedClass{int(s.first[i]), s.sides[i]}])
-		if s.choices != nil && s.goes(i) {
-			c.Removed.Add(of[i], 1)
+		of := s.members.Source(i)
+		c.Share(of, *near[sidedClass{s.classes.of[i], sides[i]}])
+		if s.goes(i) {
+			c.Removed.Add(of, 1)
 		}
 	}
 }

@@ -17,32 +17,33 @@ import (
 // these are not compared.
 func (s *Shard) CountSources(c *sources.Counts) {
 	var references sources.Set
-	of := make([]sources.Number, len(s.members))
-	classes := make([]class, len(s.members))
-	for i := range s.end() {
-		if of[i] = s.members[i].Source; s.reference(i) {
-			references.Put(of[i])
-		}
-		classes[s.first[i]].add(of[i])
-	}
-	if s.sides != nil {
-		s.countAcross(of, c)
+	if s.members.Sides() != nil {
+		s.countAcross(c)
 		return
 	}
+	classes := make([]class, len(s.classes.firsts))
+	for i := range s.end() {
+		of := s.members.Source(i)
+		if s.reference(i) {
+			references.Put(of)
+		}
+		classes[s.classes.of[i]].add(of)
+	}
 	for _, e := range s.edges {
-		if a, b := s.first[e.A], s.first[e.B]; a != b {
+		if a, b := s.classes.of[e.A], s.classes.of[e.B]; a != b {
 			classes[a].near.PutAll(classes[b].sources)
 			classes[b].near.PutAll(classes[a].sources)
 		}
 	}
 	for i := range s.end() {
-		in := classes[s.first[i]].nearDuplicates(of[i])
-		if references.Has(of[i]) {
+		of := s.members.Source(i)
+		in := classes[s.classes.of[i]].nearDuplicates(of)
+		if references.Has(of) {
 			in.RemoveAll(references)
 		}
-		c.Share(of[i], in)
-		if s.choices != nil && s.goes(i) {
-			c.Removed.Add(of[i], 1)
+		c.Share(of, in)
+		if s.goes(i) {
+			c.Removed.Add(of, 1)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestCountSources(t *testing.T) {
 		FirstInput: at(1, 0),
 		Inputs:     &documents.Inputs{Files: make([]corpus.File, 4)},
 	}
-	s := newShard(layout, []records.Member{
+	s := shardOf(layout, []records.Member{
 		{Ref: at(0, 7), First: 0, Source: 0},
 		{Ref: at(0, 9), First: 0, Source: 0},
 		{Ref: at(1, 0), First: 0, Source: 1},

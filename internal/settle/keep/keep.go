@@ -88,10 +88,15 @@ func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) []Choice
 		c.decided[i].Kept, c.kept[i] = undecided, undecided
 	}
 	c.order(n)
-	choices := make([]Choice, len(d.First))
 	for _, document := range d.Order {
-		if choices[document] = c.choose(document); d.apart(choices[document].Kept, document) {
-			choices[document].Kept = document // its unit is kept
+		c.choose(document)
+	}
+	// A unit is known by its first document, so its choice stands before the others that it becomes.
+	choices := c.decided
+	for i, unit := range c.units {
+		document := records.Number(i)
+		if choices[i] = choices[unit]; d.apart(choices[i].Kept, document) {
+			choices[i].Kept = document // its unit is kept
 		}
 	}
 	return choices
@@ -147,11 +152,11 @@ func (c *chooser) order(n int) {
 }
 
 // choose decides for a document, unless its unit is decided.
-func (c *chooser) choose(document records.Number) Choice {
+func (c *chooser) choose(document records.Number) {
 	class, unit := c.First[document], c.units[document]
 	choice := &c.decided[unit]
 	if c.isDecided[unit] {
-		return *choice
+		return
 	}
 	c.isDecided[unit] = true
 	// Only identical documents of another side can have been decided.
@@ -162,7 +167,6 @@ func (c *chooser) choose(document records.Number) Choice {
 		*choice, c.kept[class] = Choice{document, 1}, document
 		c.offer(document)
 	}
-	return *choice
 }
 
 // offer offers a document that is kept to all units that it has an edge to. Of two equally similar documents the first one

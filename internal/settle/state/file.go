@@ -25,26 +25,40 @@ const (
 
 const memberSize = 16
 
-// AppendGroup packs a group without its lineage: the length of the name, the number of members, the name, the members.
+// AppendGroup packs a group without its lineage.
 func AppendGroup(b []byte, name string, members []Member) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(members)))
-	b = append(b, name...)
+	b = AppendGroupHead(b, name, len(members))
 	for _, member := range members {
-		b = binary.LittleEndian.AppendUint64(b, member[0])
-		b = binary.LittleEndian.AppendUint64(b, member[1])
+		b = member.Append(b)
 	}
 	return b
 }
 
+// AppendGroupHead packs what stands before the members of a group: the length of the name, the number of members, the name.
+func AppendGroupHead(b []byte, name string, members int) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(members))
+	return append(b, name...)
+}
+
+// Append packs a member.
+func (m Member) Append(b []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
+}
+
+// groupHead is the size of what stands before the name of a packed group.
+const groupHead = 8
+
+// GroupSize is the size of a packed group in bytes.
+func GroupSize(name string, members int) int { return groupHead + len(name) + memberSize*members }
+
 // NextGroup reads the first of the packed groups and returns the bytes of the others.
 func NextGroup(b []byte) (g Group, rest []byte, err error) {
-	const header = 8
-	if len(b) < header {
+	if len(b) < groupHead {
 		return g, nil, errDamaged
 	}
 	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-	b = b[header:]
+	b = b[groupHead:]
 	if len(b) < name || (len(b)-name)/memberSize < members {
 		return g, nil, errDamaged
 	}

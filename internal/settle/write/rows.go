@@ -55,6 +55,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	defer shard.Close()
 	if !r.Undecided {
 		if err := shard.Decide(r.Rule, w.Run.Stopped); err != nil {
 			return err
@@ -97,9 +98,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 	}
 	if slices.Contains(r.Emit, output.Annotated) {
-		return shard.WriteAnnotations(&w.Run)
+		if err := shard.WriteAnnotations(&w.Run); err != nil {
+			return err
+		}
 	}
-	return nil
+	return shard.Err()
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.

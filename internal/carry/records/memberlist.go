@@ -1,0 +1,230 @@
+package records
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/sources"
+)
+
+// Member is a document of a cluster at its output shard.
+type Member struct {
+	First     Number // the first document of the cluster
+	Size      uint32 // distinct shingles
+	Ref       docref.Ref
+	Digest    digest.Digest // of its set or its SimHash fingerprint, 0 if it was not asked for
+	Standing  preference.Standing
+	Side      uint64 // documents of one side, if not 0, are no pairs
+	Source    sources.Number
+	Repeated  bool // another document has the same id
+	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
+	PartlyListed bool
+	Id           string
+	// Capture is nil if it is not known.
+	Capture *Capture
+}
+
+// MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So a
+// document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What rows say of
+// documents lies in a file if it is long.
+type MemberList struct {
+	list      []member
+	standings []preference.Standing // nil while each is Reference or Leading
+	sides     []uint64              // nil while each is 0
+	texts     texts
+}
+
+// member is what is always held of a document.
+type member struct {
+	ref    docref.Ref
+	first  Number
+	size   uint32
+	text   textPlace
+	source sources.Number
+	flags  uint8 // as in its record, and leadingFlag
+}
+
+// leadingFlag says that the standing of a document is the least one of the input.
+const leadingFlag = 1 << 7
+
+// NewMemberList returns documents that are at hand.
+func NewMemberList(list []Member) *MemberList {
+	m := &MemberList{list: make([]member, len(list)), texts: texts{most: math.MaxInt}}
+	for i := range list {
+		m.set(Number(i), &list[i], []byte(list[i].Id))
+	}
+	m.texts.finish()
+	return m
+}
+
+// ReadMembers returns the documents of an output shard. Long texts lie in a file of its own in a folder of the local disk, until Close.
+func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, folder string) (*MemberList, error) {
+	return readMembers(reader, pieces, texts{folder: folder, most: heldTexts})
+}
+
+func readMembers(reader *runfile.Reader, pieces []runfile.Piece, empty texts) (*MemberList, error) {
+	each, err := eachPacked(reader, pieces, ShardMembers)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	err = each(func(b []byte) {
+		for ; len(b) > 0; b = b[memberSize(b):] {
+			n++
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &MemberList{list: make([]member, n), texts: empty}
+	err = each(func(b []byte) {
+		for ; len(b) > 0; b = b[memberSize(b):] {
+			m.read(b)
+		}
+	})
+	m.texts.finish()
+	if err = errors.Join(err, m.Err()); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// read takes in the first of some packed documents.
+func (m *MemberList) read(b []byte) {
+	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
+	of := Member{
+		First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+		Size: binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
+		Repeated: flags&repeatedFlag != 0, Unchecked: flags&uncheckedFlag != 0, PartlyListed: flags&PartlyListedFlag != 0,
+	}
+	id := b[MemberHeader:behind]
+	if flags&capturedFlag != 0 {
+		end := behind + captureSize(b)
+		capture := CaptureOf(b[behind+captureHeader : end])
+		of.Capture, behind = &capture, end
+	}
+	if flags&sidedFlag != 0 {
+		of.Side = binary.LittleEndian.Uint64(b[behind:])
+	}
+	if flags&DigestFlag != 0 {
+		of.Digest = digest.Get(b[memberSize(b)-digest.Size:])
+	}
+	m.set(Number(binary.LittleEndian.Uint32(b)), &of, id)
+}
+
+// set sets document i, given its id as the user wrote it.
+func (m *MemberList) set(i Number, of *Member, id []byte) {
+	flags := uint8(FlagsOf(of.Repeated, of.Unchecked, 0))
+	if of.PartlyListed {
+		flags |= PartlyListedFlag
+	}
+	if of.Standing == preference.Leading {
+		flags |= leadingFlag
+	}
+	if of.Capture != nil {
+		flags |= capturedFlag
+	}
+	if of.Digest != (digest.Digest{}) {
+		flags |= DigestFlag
+	}
+	to := &m.list[i]
+	*to = member{ref: of.Ref, first: of.First, size: of.Size, source: of.Source, flags: flags}
+	if len(id) > 0 || flags&(capturedFlag|DigestFlag) != 0 {
+		to.text = m.texts.add(id, of)
+	}
+	if of.Standing > preference.Leading && m.standings == nil {
+		m.standings = make([]preference.Standing, len(m.list))
+		for k := range m.list {
+			m.standings[k] = m.list[k].leastStanding()
+		}
+	}
+	if m.standings != nil {
+		m.standings[i] = of.Standing
+	}
+	if of.Side != 0 && m.sides == nil {
+		m.sides = make([]uint64, len(m.list))
+	}
+	if m.sides != nil {
+		m.sides[i] = of.Side
+	}
+}
+
+func (m *member) leastStanding() preference.Standing {
+	if m.flags&leadingFlag != 0 {
+		return preference.Leading
+	}
+	return preference.Reference
+}
+
+// Len returns the number of documents.
+func (m *MemberList) Len() int { return len(m.list) }
+
+// Ref returns the name of document i inside the job.
+func (m *MemberList) Ref(i Number) docref.Ref { return m.list[i].ref }
+
+// First returns the first document of the cluster of document i, and SetFirst changes it.
+func (m *MemberList) First(i Number) Number { return m.list[i].first }
+
+// SetFirst puts document i into the cluster of another one.
+func (m *MemberList) SetFirst(i, first Number) { m.list[i].first = first }
+
+// Size returns the number of distinct shingles of document i.
+func (m *MemberList) Size(i Number) uint32 { return m.list[i].size }
+
+// Source returns the source of document i.
+func (m *MemberList) Source(i Number) sources.Number { return m.list[i].source }
+
+// Ranked returns document i with its standing.
+func (m *MemberList) Ranked(i Number) preference.Ranked {
+	if m.standings == nil {
+		return preference.Ranked{Ref: m.list[i].ref, Standing: m.list[i].leastStanding()}
+	}
+	return preference.Ranked{Ref: m.list[i].ref, Standing: m.standings[i]}
+}
+
+// Sides returns the side of each document, nil if none has one.
+func (m *MemberList) Sides() []uint64 { return m.sides }
+
+// Repeated reports whether another document has the id of document i.
+func (m *MemberList) Repeated(i Number) bool { return m.list[i].flags&repeatedFlag != 0 }
+
+// Unchecked reports whether document i leads documents of a heap, and was not compared with all other leaders.
+func (m *MemberList) Unchecked(i Number) bool { return m.list[i].flags&uncheckedFlag != 0 }
+
+// PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.
+func (m *MemberList) PartlyListed(i Number) bool { return m.list[i].flags&PartlyListedFlag != 0 }
+
+// ID returns the id of document i as rows write it, empty if it has none.
+func (m *MemberList) ID(i Number) string {
+	text := m.texts.of(m.list[i].text)
+	return text.id()
+}
+
+// Capture returns what is known of document i as a web page. It is empty if that is nothing.
+func (m *MemberList) Capture(i Number) Capture {
+	if m.list[i].flags&capturedFlag == 0 {
+		return Capture{}
+	}
+	return m.texts.of(m.list[i].text).capture()
+}
+
+// Digest returns the digest of the set or the fingerprint of document i, 0 if it was not asked for.
+func (m *MemberList) Digest(i Number) digest.Digest {
+	if m.list[i].flags&DigestFlag == 0 {
+		return digest.Digest{}
+	}
+	return m.texts.of(m.list[i].text).digest()
+}
+
+// Err returns the first fault of the file of texts. What a document was called after that is not to be relied on.
+func (m *MemberList) Err() error { return m.texts.err }
+
+// Close removes the file of texts, if there is one.
+func (m *MemberList) Close() { m.texts.close() }
