@@ -145,160 +145,19 @@ func (t *Table) Size() int {
 	return len(t.firsts) + len(t.offsets) + len(t.data) + 4*len(t.places)
 }
 
-// Range returns the positions of the keys whose highest prefixBits bits are prefix. PrefixBits is from 0 to
-// 64. The range includes first and excludes end. If there is no such key, both are the place where it would
-// be.
-func (t *Table) Range(prefix uint64, prefixBits int) (first, end int) {
-	low := prefix << (64 - prefixBits)
-	last := low | (1<<(64-prefixBits) - 1)
-	block, at := t.lastBelow(low), position{}
-	var b openBlock
-	if block >= 0 {
-		b = t.open(block)
-		at = b.seek(low-b.first, at)
-		first = min(block*blockKeys+at.index, t.count)
-	}
-	if last == ^uint64(0) {
-		return first, t.count
-	}
-	next := last + 1
-	if after := block + 1; after < t.blocks() && t.first(after) < next {
-		block, at = t.lastBelow(next), position{}
-		b = t.open(block)
-	}
-	if block >= 0 {
-		end = min(block*blockKeys+b.seek(next-b.first, at).index, t.count)
-	}
-	return first, end
-}
-
-// lastBelow returns the last block that begins with a smaller key, or -1. All keys
-// of the blocks before it are smaller too, and none of those behind it.
-func (t *Table) lastBelow(key uint64) int {
-	if t.count == 0 || key <= t.least {
-		return -1
-	}
-	cell := min((key-t.least)>>t.shift, uint64(len(t.places)-2))
-	low, high := int(t.places[cell]), int(t.places[cell+1])
-	for low < high {
-		if middle := int(uint(low+high) / 2); t.first(middle) < key {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low - 1
-}
-
-// openBlock is a block to read keys of.
-type openBlock struct {
-	first       uint64
-	unary, lows []byte
-	width       int // of the low bits
-}
-
-// position is the place of a key in a block, or the place behind all keys.
-type position struct {
-	high  uint64 // the highest bits of the key's difference
-	unary int    // in the unary words
-	index int    // among the keys
-}
-
-func (t *Table) open(block int) openBlock {
-	offset := int(binary.LittleEndian.Uint32(t.offsets[4*block:]))
-	end := int(binary.LittleEndian.Uint32(t.offsets[4*block+4:]))
-	return openBlock{
-		first: t.first(block),
-		unary: t.data[8*offset : 8*(offset+unaryWords)],
-		lows:  t.data[8*(offset+unaryWords) : 8*end],
-		width: (end - offset - unaryWords) / (blockKeys / 64),
-	}
-}
-
-// seek returns the position of the first key whose difference is not below the given one. Behind all keys,
-// the index is blockKeys, even in a shorter block. The search begins at another position that is not behind
-// the result.
-func (b *openBlock) seek(difference uint64, from position) position {
-	if high := difference >> b.width; high != from.high {
-		// The keys with these highest bits have their ones behind as many zeros.
-		unary := 64 * unaryWords
-		if high < 1<<unaryBits {
-			unary = b.zero(int(high)-1) + 1
-		} else {
-			high = 1 << unaryBits
-		}
-		from = position{high: high, unary: unary, index: unary - int(high)}
-	}
-	difference &= 1<<b.width - 1
-	for b.isOne(from.unary) && b.low(from.index) < difference {
-		from.unary++
-		from.index++
-	}
-	return from
-}
-
-// zero returns the position of a zero in the unary words, counted from 0.
-func (b *openBlock) zero(index int) int {
-	for i := range unaryWords {
-		zeros := ^word(b.unary, i)
-		if count := bits.OnesCount64(zeros); index >= count {
-			index -= count
-			continue
-		}
-		return 64*i + selectOne(zeros, index)
-	}
-	return 64 * unaryWords
-}
-
-func (b *openBlock) isOne(unary int) bool {
-	return unary < 64*unaryWords && word(b.unary, unary/64)>>(unary%64)&1 == 1
-}
-
-func (b *openBlock) low(index int) uint64 {
-	if b.width == 0 {
-		return 0
-	}
-	start := index * b.width
-	at, by := start/64, start%64
-	low := word(b.lows, at) >> by
-	if by+b.width > 64 {
-		low |= word(b.lows, at+1) << (64 - by)
-	}
-	return low & (1<<b.width - 1)
-}
-
-// selectOne returns the position of a set bit of x. Index counts set bits from 0. It returns 64 if there are
-// too few (Vigna, Broadword implementation of rank/select queries, 2008).
-func selectOne(x uint64, index int) int {
-	const eachByte = 0x0101010101010101
-	sums := x - x>>1&0x5555555555555555
-	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * eachByte // sums of the bits up to each byte
-	enough := (uint64(index)*eachByte | 0x80*eachByte) - sums
-	at := bits.OnesCount64(enough&(0x80*eachByte)) * 8
-	if at == 64 {
-		return 64
-	}
-	index -= int(sums << 8 >> at & 0xff)
-	rest := x >> at
-	for range index {
-		rest &= rest - 1
-	}
-	return at + bits.TrailingZeros64(rest)
-}
-
 // AppendKeys appends the keys at the positions from first up to but not including end. It panics, as slicing
 // does, if the table does not have these positions.
 func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
 	if first < 0 || end > t.count {
 		panic(errors.New("lshbands: positions outside of the table"))
 	}
+	var b openBlock
 	for first < end {
 		block := first / blockKeys
-		b := t.open(block)
+		b.open(t, block)
 		index, start, stop := 0, first%blockKeys, min(end-block*blockKeys, blockKeys)
 		for i := 0; index < stop; i++ {
-			ones := word(b.unary, i)
+			ones := b.word(i)
 			if count := bits.OnesCount64(ones); index+count <= start {
 				index += count
 				continue
@@ -306,7 +165,7 @@ func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
 			for ; ones != 0 && index < stop; ones &= ones - 1 {
 				if index >= start {
 					high := uint64(64*i + bits.TrailingZeros64(ones) - index)
-					keys = append(keys, b.first+(high<<b.width|b.low(index)))
+					keys = append(keys, b.first+(high<<b.width|b.lowBits(index)))
 				}
 				index++
 			}
@@ -405,6 +264,7 @@ func (t *Table) check() error {
 	if offset != 0 {
 		return errors.New("its first block is not at the beginning")
 	}
+	var b openBlock
 	before := uint64(0)
 	for block := range t.blocks() {
 		end := uint64(binary.LittleEndian.Uint32(t.offsets[4*block+4:]))
@@ -417,9 +277,10 @@ func (t *Table) check() error {
 			return fmt.Errorf("block %d begins below the one before", block)
 		}
 		before = t.first(block)
-		b, keys, ones := t.open(block), min(blockKeys, t.count-block*blockKeys), 0
+		b.open(t, block)
+		keys, ones := min(blockKeys, t.count-block*blockKeys), 0
 		for i := range unaryWords {
-			ones += bits.OnesCount64(word(b.unary, i))
+			ones += bits.OnesCount64(b.word(i))
 		}
 		if ones != keys {
 			return fmt.Errorf("block %d has %d keys instead of %d", block, ones, keys)

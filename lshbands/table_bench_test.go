@@ -10,10 +10,10 @@ import (
 
 const benchmarkKeys = 10_000_000
 
-// BenchmarkTable measures searches in ten million keys: in the table, by binary
-// search in a plain list, and of whole keys in a map of Go. A search is timed by
-// itself, and the time that the clock takes is given by "clock"; ns/op is of
-// searches one after the other without a clock.
+// BenchmarkTable measures searches in ten million keys: in the table, one after
+// the other and side by side, by binary search in a plain list, and of whole keys
+// in a map of Go. A search is timed by itself, and the time that the clock takes
+// is given by "clock"; ns/op is of searches without a clock.
 func BenchmarkTable(b *testing.B) {
 	for _, name := range []string{"random", "clustered"} {
 		keys := keyLists[name](rand.New(rand.NewPCG(1, 10)), benchmarkKeys)
@@ -30,6 +30,9 @@ func BenchmarkTable(b *testing.B) {
 					return end - first
 				})
 				b.ReportMetric(float64(table.Size())/benchmarkKeys, "B/key")
+			})
+			b.Run(fmt.Sprintf("%s/%d bits/side by side", name, prefixBits), func(b *testing.B) {
+				measureSearch(b, table, probes, prefixBits)
 			})
 			b.Run(fmt.Sprintf("%s/%d bits/binary search", name, prefixBits), func(b *testing.B) {
 				measureProbes(b, probes, func(key uint64) int {
@@ -70,6 +73,24 @@ func measureProbes(b *testing.B, probes []uint64, search func(key uint64) int) {
 	b.ReportMetric(float64(times[timed/2]), "median-ns")
 	b.ReportMetric(float64(times[timed/100*99]), "p99-ns")
 	b.ReportMetric(float64(found)/float64(next+timed), "found/op")
+}
+
+// measureSearch searches for as many probes at once as a question has keys.
+func measureSearch(b *testing.B, table *Table, keys []uint64, prefixBits int) {
+	var probes [24]Probe
+	found, next := 0, 0
+	for b.Loop() {
+		if next%len(probes) == 0 {
+			for i := range probes {
+				key := keys[(next+i)%len(keys)]
+				probes[i] = Probe{Table: table, Prefix: key >> (64 - prefixBits), PrefixBits: prefixBits}
+			}
+			Search(probes[:])
+		}
+		found += probes[next%len(probes)].End - probes[next%len(probes)].First
+		next++
+	}
+	b.ReportMetric(float64(found)/float64(next), "found/op")
 }
 
 func BenchmarkNewTable(b *testing.B) {

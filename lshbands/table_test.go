@@ -141,6 +141,33 @@ func checkRange(t *testing.T, table *Table, keys []uint64, key uint64, prefixBit
 	}
 }
 
+// TestSearch makes searches of several tables side by side. Each must give what it gives alone.
+func TestSearch(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	var probes []Probe
+	for _, list := range keyLists {
+		for _, count := range []int{0, 1, 300, 5000} {
+			keys := list(random, count)
+			table := newTable(t, keys)
+			for range 60 {
+				prefixBits := random.IntN(65)
+				probes = append(probes, Probe{Table: table, Prefix: probe(random, keys) >> (64 - prefixBits), PrefixBits: prefixBits, First: -1, End: -1})
+			}
+		}
+	}
+	random.Shuffle(len(probes), func(i, j int) { probes[i], probes[j] = probes[j], probes[i] })
+	for len(probes) > 0 {
+		some := probes[:min(len(probes), random.IntN(3*besides))]
+		Search(some)
+		for _, p := range some {
+			if first, end := p.Table.Range(p.Prefix, p.PrefixBits); p.First != first || p.End != end {
+				t.Fatalf("Search of %x, %d bits = %d, %d, want %d, %d", p.Prefix, p.PrefixBits, p.First, p.End, first, end)
+			}
+		}
+		probes = probes[len(some):]
+	}
+}
+
 func TestTableWantsSortedKeys(t *testing.T) {
 	_, err := NewTable(slices.Values([]uint64{1, 2, 3, 2}))
 	if err == nil || !strings.Contains(err.Error(), "not sorted") {
@@ -161,7 +188,9 @@ func TestTableIsSmall(t *testing.T) {
 func TestTableProbesAllocateNothing(t *testing.T) {
 	keys := keyLists["random"](rand.New(rand.NewPCG(3, 3)), 10_000)
 	table, out := newTable(t, keys), make([]uint64, 0, 10_000)
+	probes := []Probe{{Table: table, Prefix: keys[7] >> 40, PrefixBits: 24}, {Table: table, Prefix: keys[8], PrefixBits: 64}}
 	allocations := testing.AllocsPerRun(10, func() {
+		Search(probes)
 		first, end := table.Range(keys[77]>>56, 8)
 		out = table.AppendKeys(out[:0], first, end)
 	})

@@ -1,6 +1,11 @@
 package sketch
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+
+	"mirrorbeam/asmkernels"
+)
 
 // mostRuns bounds the total length of the runs that are found, in multiples of the number of places that are
 // searched. Even texts that were made to repeat themselves were seen to have far less.
@@ -9,7 +14,8 @@ const mostRuns = 4
 // commonRuns finds the longest runs of shingles that two sequences have in common, at places whose shingles
 // are frequent. It sorts the suffixes of the runs of such places by prefix doubling (Manber and Myers,
 // "Suffix arrays: a new method for on-line string searches", 1993). Then suffixes with long common prefixes
-// are neighbours. For n places this takes time in proportion to n log n, whatever repeats in them.
+// are neighbours. Equal suffixes are sorted as one, and most are equal to others: their shingles are frequent.
+// For n places this takes time in proportion to n log n, whatever repeats in them.
 type commonRuns struct {
 	a, b *IndexedSequence
 	// added are places, first in a, then in b. The low half of each has the number of its shingle.
@@ -21,12 +27,14 @@ type commonRuns struct {
 	// left is how many neighbours follow in a row from each point on, including itself.
 	left []uint32
 
-	suffixes, ranks []uint32 // suffixes in their order; the rank of each, the same for equal ones
-	bySecond        []uint32 // suffixes in the order of their second halves
-	newRanks, ends  []uint32
-	prefixes        []uint32 // in common with the suffix before it in order
-	longest         []run
-	covered         []bool
+	suffixes, inText []uint32 // suffixes in their order, and in the order of the texts
+	keys, at         []uint32 // of suffixes: what they are sorted by, and where they are in the order
+	prefixes         []uint32 // in common with the suffix before it in order
+	longest          []run
+	covered          []bool
+
+	tails tails
+	ends  []uint32 // of the numbers of each key
 }
 
 // run is the longest common run that begins at a point. Other is where it begins in the other text.
@@ -82,9 +90,9 @@ func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 	r.compare()
 	r.match()
 	for p, m := range r.longest {
-		r.bySecond[p], r.ranks[p] = uint32(p), uint32(n)-m.length
+		r.keys[p] = uint32(n) - m.length
 	}
-	r.sortByRank()
+	r.arrange(r.suffixes, r.inText, r.keys, n+1)
 	r.covered = sized(r.covered, n)
 	clear(r.covered)
 	rest := mostRuns * n
@@ -149,67 +157,118 @@ func (r *commonRuns) neighbours(x, y int) bool {
 // sort sorts the suffixes. Of equal suffixes, the first in the texts comes first.
 func (r *commonRuns) sort() {
 	n := len(r.points)
-	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
-	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, len(r.added)+2)
-	for p := range n {
-		r.ranks[p], r.bySecond[p] = r.number(p), uint32(p) // numbers are below the number of added places
+	r.distinguish()
+	ranks := r.rank()
+	r.suffixes, r.inText, r.keys = sized(r.suffixes, n), sized(r.inText, n), sized(r.keys, n)
+	for p, number := range r.tails.of {
+		r.inText[p], r.keys[p] = uint32(p), ranks[number]
 	}
-	r.sortByRank()
-	r.ends = r.ends[:n+2]
-	ranks := r.rank(n)
-	for half := 1; ; half *= 2 {
-		// The order of the suffixes is also the order of the second halves that they are.
-		second := r.bySecond[:0]
-		for p := range n {
-			if int(r.left[p]) <= half {
-				second = append(second, uint32(p))
-			}
+	r.arrange(r.suffixes, r.inText, r.keys, len(ranks))
+}
+
+// tails are the different suffixes. A tail is known by its first shingle and the tail that is the rest.
+type tails struct {
+	of      []uint32 // the tail of each suffix
+	all     []tail
+	buckets []uint32 // of a hash table: the number of a tail plus one, or 0
+
+	order, before  []uint32
+	ranks, seconds []uint32 // of the tails, and of their second halves
+	rests          []uint32 // the number of the second half plus one; 0 if there is none
+}
+
+// tail has the number of the first shingle and the number of the rest plus one, or 0 if nothing is left.
+type tail struct{ first, rest uint32 }
+
+// distinguish finds the tail of each suffix. Its rest has a lower number.
+func (r *commonRuns) distinguish() {
+	n, t := len(r.points), &r.tails
+	t.of, t.all = sized(t.of, n), t.all[:0]
+	t.buckets = sized(t.buckets, 1<<bits.Len(uint(2*n)))
+	clear(t.buckets)
+	for p := n - 1; p >= 0; p-- {
+		suffix := tail{first: r.number(p)}
+		if r.left[p] > 1 {
+			suffix.rest = t.of[p+1] + 1
 		}
-		for _, s := range r.suffixes {
-			if p := int(s) - half; p >= 0 && int(r.left[p]) > half {
-				second = append(second, uint32(p))
-			}
-		}
-		r.sortByRank()
-		before := ranks
-		if ranks = r.rank(half); ranks == before {
-			return
+		t.of[p] = t.find(suffix)
+	}
+}
+
+// find returns the number of a tail, which it adds if it is new.
+func (t *tails) find(of tail) uint32 {
+	mask := uint64(len(t.buckets) - 1)
+	for at := asmkernels.SplitMix(uint64(of.first)<<32|uint64(of.rest)) & mask; ; at = (at + 1) & mask {
+		switch known := t.buckets[at]; {
+		case known == 0:
+			t.all = append(t.all, of)
+			t.buckets[at] = uint32(len(t.all))
+			return uint32(len(t.all) - 1)
+		case t.all[known-1] == of:
+			return known - 1
 		}
 	}
 }
 
-// sortByRank fills suffixes with bySecond, sorted stably by rank.
-func (r *commonRuns) sortByRank() {
+// rank returns the rank of each tail in the order of the suffixes.
+func (r *commonRuns) rank() []uint32 {
+	t := &r.tails
+	n := len(t.all)
+	t.order, t.before = sized(t.order, n), sized(t.before, n)
+	t.ranks, t.seconds, t.rests = sized(t.ranks, n), sized(t.seconds, n), sized(t.rests, n)
+	for i, of := range t.all {
+		t.before[i], t.ranks[i], t.seconds[i], t.rests[i] = uint32(i), of.first, 0, of.rest
+	}
+	r.arrange(t.order, t.before, t.ranks, len(r.added))
+	// Here the ranks tell apart what differs in the first half. They do in both halves after each round.
+	for t.renumber() < n {
+		for i, rest := range t.rests {
+			t.seconds[i] = 0
+			if rest > 0 {
+				t.seconds[i] = t.ranks[rest-1] + 1
+			}
+		}
+		r.arrange(t.before, t.order, t.seconds, n+1)
+		r.arrange(t.order, t.before, t.ranks, n)
+		for i, rest := range slices.Backward(t.rests) {
+			if rest > 0 {
+				t.rests[i] = t.rests[rest-1] // of a lower tail, which has still the old half
+			}
+		}
+	}
+	return t.ranks
+}
+
+// renumber gives the tails new ranks. Two have the same if they had the same, and so had their second
+// halves. It returns how many ranks there are.
+func (t *tails) renumber() (ranks int) {
+	before := [2]uint32{}
+	for i, number := range t.order {
+		now := [2]uint32{t.ranks[number], t.seconds[number]}
+		if i > 0 && now != before {
+			ranks++
+		}
+		before, t.ranks[number] = now, uint32(ranks)
+	}
+	return ranks + 1
+}
+
+// arrange fills to with the numbers from, sorted by their keys, which are below limit. Numbers with equal
+// keys keep their order.
+func (r *commonRuns) arrange(to, from, keys []uint32, limit int) {
+	r.ends = sized(r.ends, limit+1)
 	clear(r.ends)
-	for _, rank := range r.ranks {
-		r.ends[rank+1]++
+	for _, number := range from {
+		r.ends[keys[number]+1]++
 	}
 	for i := 1; i < len(r.ends); i++ {
 		r.ends[i] += r.ends[i-1]
 	}
-	for _, p := range r.bySecond {
-		r.suffixes[r.ends[r.ranks[p]]] = p
-		r.ends[r.ranks[p]]++
+	for _, number := range from {
+		end := &r.ends[keys[number]]
+		to[*end] = number
+		*end++
 	}
-}
-
-// rank numbers the suffixes. Two suffixes get the same number if they have the same rank and the suffixes
-// half further on do too. It returns how many ranks there are.
-func (r *commonRuns) rank(half int) (ranks uint32) {
-	second := func(p uint32) uint32 {
-		if int(r.left[p]) <= half {
-			return 0
-		}
-		return r.ranks[int(p)+half] + 1
-	}
-	for i, p := range r.suffixes {
-		if i > 0 && (r.ranks[p] != r.ranks[r.suffixes[i-1]] || second(p) != second(r.suffixes[i-1])) {
-			ranks++
-		}
-		r.newRanks[p] = ranks
-	}
-	r.ranks, r.newRanks = r.newRanks, r.ranks
-	return ranks + 1
 }
 
 // compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix
@@ -217,8 +276,8 @@ func (r *commonRuns) rank(half int) (ranks uint32) {
 // arrays", 2001).
 func (r *commonRuns) compare() {
 	n := len(r.points)
-	r.prefixes = sized(r.prefixes, n)
-	at := r.newRanks
+	r.prefixes, r.at = sized(r.prefixes, n), sized(r.at, n)
+	at := r.at
 	for i, p := range r.suffixes {
 		at[p] = uint32(i)
 	}

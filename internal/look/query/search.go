@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/index"
+	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -28,6 +29,7 @@ type searcher struct {
 	touched []int    // sets that share any key
 	set     []uint64
 
+	probes                []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
 	permuted, fingerprint [1]uint64
 	candidates, rows      []uint64
 	distances             []uint16
@@ -148,8 +150,13 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	if low == high {
 		return
 	}
+	s.probes = s.probes[:0]
 	for _, key := range set[:index.KeyCount(s.threshold, len(set))] {
-		first, end := in.keys.Range(key, 64)
+		s.probes = append(s.probes, lshbands.Probe{Table: in.keys, Prefix: key, PrefixBits: 64})
+	}
+	lshbands.Search(s.probes)
+	for i := range s.probes {
+		first, end := s.probes[i].First, s.probes[i].End
 		// The sets of a key ascend, and sets of one size are next to each other.
 		first += sort.Search(end-first, func(i int) bool { return in.Posting(first+i) >= low })
 		for ; first < end; first++ {
@@ -169,10 +176,13 @@ func (s *searcher) collect(in *segment, set []uint64) {
 // that no earlier table has shown.
 func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 	tables := file.tables
-	for table := range tables.Tables() {
-		keys := in.permuted[table]
-		first, end := keys.Range(tables.Prefix(table, of), tables.PrefixBits(table))
-		s.candidates = keys.AppendKeys(s.candidates[:0], first, end)
+	s.probes = s.probes[:0]
+	for table, keys := range in.permuted {
+		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: tables.Prefix(table, of), PrefixBits: tables.PrefixBits(table)})
+	}
+	lshbands.Search(s.probes)
+	for table, keys := range in.permuted {
+		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
 		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
 		tables.Permute(table, s.permuted[:], of)
 		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
@@ -195,10 +205,14 @@ func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) error {
 	tables, words := file.tables, len(of)
 	fingerprints := in.Fingerprints(words)
-	for table := range tables.Tables() {
-		keys := in.permuted[table]
-		first, end := keys.Range(index.KeyPrefix(tables.Prefix(table, of), tables.PrefixBits(table)))
-		s.candidates = keys.AppendKeys(s.candidates[:0], first, end)
+	s.probes = s.probes[:0]
+	for table, keys := range in.permuted {
+		prefix, prefixBits := index.KeyPrefix(tables.Prefix(table, of), tables.PrefixBits(table))
+		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: prefix, PrefixBits: prefixBits})
+	}
+	lshbands.Search(s.probes)
+	for table, keys := range in.permuted {
+		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
 		s.rows = s.rows[:0]
 		for _, key := range s.candidates {
 			number := index.NumberOf(key)

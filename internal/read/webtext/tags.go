@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // kind is what an element means for the text of a page.
@@ -34,7 +35,7 @@ type tag struct {
 // kinds are the elements that are more than that.
 var kinds = map[kind]string{
 	skipped: "script style noscript template svg math object canvas iframe noframes noembed audio video datalist",
-	aside:   "nav header footer aside form select textarea button menu dialog",
+	aside:   "nav header footer aside form select textarea button menu dialog figcaption",
 	link:    "a",
 	title:   "title",
 }
@@ -50,6 +51,9 @@ const holding = "div section ul ol dl table"
 // asideRoles are the roles (WAI-ARIA landmarks) that say of any element what the names of aside elements say. Pages of
 // generators such as Sphinx have them.
 var asideRoles = []string{"banner", "complementary", "contentinfo", "form", "menu", "menubar", "navigation", "search"}
+
+// asideNames are classes and ids of such elements that say the same. There are pages without any of the elements and roles.
+var asideNames = strings.Fields("footer site-footer page-footer main-footer sidebar widget-area nav navbar navigation breadcrumb breadcrumbs")
 
 // tags are the elements that are not just passed over.
 var tags = makeTags()
@@ -113,5 +117,26 @@ func (t *tag) isAside(raw []byte) bool {
 	if t.kind == aside || !t.holds {
 		return t.kind == aside
 	}
-	return slices.Contains(asideRoles, string(bytes.ToLower(attributeOf(upToEnd(raw), "role"))))
+	tag := upToEnd(raw)
+	return slices.Contains(asideRoles, string(bytes.ToLower(attributeOf(tag, "role")))) || isNamedAside(tag, "class=") || isNamedAside(tag, "id=")
+}
+
+// isNamedAside reports whether one of the names in an attribute of a tag is of an aside element.
+func isNamedAside(tag []byte, attribute string) bool {
+	at := bytes.Index(tag, []byte(attribute))
+	if at <= 0 || !isSpace(tag[at-1]) {
+		return false
+	}
+	value := tag[at+len(attribute):]
+	if len(value) > 0 && (value[0] == '"' || value[0] == '\'') {
+		value, _, _ = bytes.Cut(value[1:], value[:1])
+	} else if end := bytes.IndexFunc(value, unicode.IsSpace); end >= 0 {
+		value = value[:end]
+	}
+	for name := range bytes.FieldsSeq(value) {
+		if slices.Contains(asideNames, string(name)) {
+			return true
+		}
+	}
+	return false
 }

@@ -26,10 +26,15 @@ func TestText(t *testing.T) {
 		"broken":            {"<p>a < b <> c</ d><p <b>e<", "a < b <> c\ne<\n", "a < b <> c\ne<\n"},
 		"menus":             {"<header>a</header><nav><ul><li>b</ul></nav><p>" + long + "<form>c<select><option>d</select></form><aside>e</aside><footer>f</footer>", "a\nb\n" + long + "\nc\nd\ne\nf\n", long + "\n"},
 		"menus by role":     {"<div role=banner>a<div>b</div></div><div class=x ROLE='Navigation'>c</div><div role=main><p>" + long + "</div><ul role=\"search x\"><li>d</ul><p role=navigation>e<div role='note'>f</div><div role=contentinfo>g</div>", "a\nb\nc\n" + long + "\nd\ne\nf\ng\n", long + "\ne\nf\n"},
-		"links":             {"<p>" + long + " See <a href=x>there</a>.<ul><li><a>One</a><li><a>Two</a></ul>", long + " See there.\nOne\nTwo\n", long + " See there.\n"},
-		"beside links":      {"<p>" + long + "<p>More:<p><a>One</a> | <a>Two</a>", long + "\nMore:\nOne | Two\n", long + "\n"},
-		"short alone":       {"<h1>Head</h1><p>" + long, "Head\n" + long + "\n", "Head\n" + long + "\n"},
-		"only a form":       {"<title>T</title><form><p>" + long + "</form>", "T\n" + long + "\n", "T\n" + long + "\n"},
+		"menus by name": {
+			"<div class='wide sidebar'>a<div>b</div></div><p>" + long + "<div id=page-footer>c</div><ul class=nav><li>d</ul><div class=has-sidebar data-class='nav' title=\" class=nav\">e</div><p class=nav>f",
+			"a\nb\n" + long + "\nc\nd\ne\nf\n", long + "\ne\nf\n",
+		},
+		"captions":     {"<figure>a<figcaption>b</figcaption></figure><p>" + long, "a\nb\n" + long + "\n", "a\n" + long + "\n"},
+		"links":        {"<p>" + long + " See <a href=x>there</a>.<ul><li><a>One</a><li><a>Two</a></ul>", long + " See there.\nOne\nTwo\n", long + " See there.\n"},
+		"beside links": {"<p>" + long + "<p>More:<p><a>One</a> | <a>Two</a>", long + "\nMore:\nOne | Two\n", long + "\n"},
+		"short alone":  {"<h1>Head</h1><p>" + long, "Head\n" + long + "\n", "Head\n" + long + "\n"},
+		"only a form":  {"<title>T</title><form><p>" + long + "</form>", "T\n" + long + "\n", "T\n" + long + "\n"},
 	} {
 		for mode, want := range map[Mode]string{All: test.all, Main: test.main} {
 			e := Extractor{Mode: mode}
