@@ -293,15 +293,17 @@ func TestNights(t *testing.T) {
 	}
 }
 
-// TestDrawnNights draws the settings of a job, and what comes and goes.
+// TestDrawnNights draws the settings of a job, and what comes and goes. CASES asks for more jobs, of five nights each, and CASES_SEED for
+// another first one.
 func TestDrawnNights(t *testing.T) {
-	seeds := uint64(12)
+	few := 12
 	if testing.Short() {
-		seeds = 4
+		few = 4
 	}
-	for seed := range seeds {
+	first, cases := drawnCases(t, few)
+	for seed := first; seed < first+cases; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			n := newNight(t, 100+seed)
+			n := newNight(t, 100+uint64(seed))
 			config := testConfig(t, n.folder)
 			n.draw(t, &config)
 			var nights []string
