@@ -263,6 +263,7 @@ func TestNights(t *testing.T) {
 	}{
 		{`{"keys":"exact"}`, tenNights, ""},
 		{`{"keys":"minhash"}`, tenNights, ""},
+		{`{"keys":"minhash","within":"lang","audit":"100"}`, []string{"m:60", "a:30", "z:30 -a.jsonl"}, ""},
 		{`{"keys":"simhash"}`, tenNights, ""},
 		{`{"keys":"all"}`, tenNights, ""},
 		{`{"keys":"same-bytes"}`, tenNights, ""},
@@ -331,6 +332,9 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 	if config.Keys != methods.SimHash {
 		config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
 		config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
+		if config.Keys == methods.Exact {
+			config.Verify = methods.VerifyExact // it has no other
+		}
 	} else if n.random.IntN(2) == 0 {
 		config.Score = methods.Jaccard
 	}

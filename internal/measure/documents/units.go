@@ -345,7 +345,7 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 		}
 		set, err := some.Set(i, func(set []byte) bool {
 			r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
-			return r.digester.Set(r.Hashes) == block.Digest(i)
+			return inScope(r.digester.Set(r.Hashes), block.Scope(i)) == block.Digest(i)
 		})
 		if err != nil {
 			return err
