@@ -113,7 +113,7 @@ func faultOfField(config *job.Config, field string, files []corpus.File) error {
 	return cmp.Or(formats.Probe(files, wanted, reading.LineLimits()), error(hasNoValue(field)))
 }
 
-// hasNoValue is the fault of a field that is there, and of no use.
+// hasNoValue is the fault of a field that is of no use, in files of records that have it and in files without records.
 type hasNoValue string
 
-func (h hasNoValue) Error() string { return "the field " + string(h) + " is there, with other values" }
+func (h hasNoValue) Error() string { return "the field " + string(h) + " has other values, or is not there" }

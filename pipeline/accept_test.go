@@ -24,7 +24,7 @@ func TestFieldsOfNobody(t *testing.T) {
 		"within":          {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
 		"across":          {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
 		"keep":            {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
-		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang is there, with other values`},
+		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang has other values, or is not there`},
 		"within, of some": {func(c *job.Config) { c.Within = "lang" }, ""},
 		"keep, of some":   {func(c *job.Config) { c.Keep = preference.Preference("max:day") }, ""},
 		"id, of some":     {func(c *job.Config) { c.IDField = "lang" }, ""},

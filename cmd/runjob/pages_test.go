@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,45 @@ func TestReadme(t *testing.T) {
 	if lines := strings.Count(read(t, "../../README.md"), "\n"); lines > most {
 		t.Errorf("README.md has %d lines, want %d at most", lines, most)
 	}
+}
+
+// TestReadmeFigures: the figures of the README are those that a command has written into the comparison.
+func TestReadmeFigures(t *testing.T) {
+	measured := map[string][]string{}
+	for _, cells := range tableRows(read(t, "../../docs/comparison.md")) {
+		if _, isThere := measured[cells[0]]; !isThere && len(cells) == 9 { // the first corpus is the larger one
+			measured[cells[0]] = []string{cells[2], cells[3], cells[5]}
+		}
+	}
+	rows := 0
+	for _, cells := range tableRows(read(t, "../../README.md")) {
+		if len(cells) != 4 || strings.Contains(cells[1], " ") || strings.Contains(cells[1], "-") {
+			continue
+		}
+		rows++
+		if want := measured[cells[0]]; !slices.Equal(cells[1:], want) {
+			t.Errorf("README.md says %q of %s, the comparison %q", cells[1:], cells[0], want)
+		}
+	}
+	if rows < 4 {
+		t.Errorf("README.md has %d rows of figures", rows)
+	}
+}
+
+// tableRows returns the cells of a page's tables, without what makes them bold.
+func tableRows(page string) (rows [][]string) {
+	for line := range strings.Lines(page) {
+		line, isRow := strings.CutPrefix(strings.TrimSpace(strings.ReplaceAll(line, "**", "")), "|")
+		if !isRow {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }
 
 // step is a command of a page, and lines of what it prints, in order. An ellipsis in a line stands for anything.
