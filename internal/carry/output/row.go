@@ -203,7 +203,7 @@ var known = sync.Pool{New: func() any { return new(figures) }}
 // figures holds some numbers as rows have them, each at a place that its bits tell.
 type figures [1 << figuresBits]figure
 
-const figuresBits = 12
+const figuresBits = 10
 
 // figure is the bits of a number and its text, which is empty if there is no number yet.
 type figure struct {
