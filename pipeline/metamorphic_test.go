@@ -259,7 +259,17 @@ func drawnCorpus(w *writer) (pages []page) {
 // TestMetamorphic draws corpora and settings, changes the corpus and runs the job in another way. The results change as was predicted
 // from the ones before, and clusters are the connected components of pairs. CASES asks for more cases, and CASES_SEED for another first one.
 func TestMetamorphic(t *testing.T) {
-	cases, first := 50, 0
+	first, cases := drawnCases(t, 50)
+	for seed := first; seed < first+cases; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkMetamorphic(t, uint64(seed)) })
+	}
+}
+
+// drawnCases returns the seed of the first of the cases that a test draws, and how many there are: few, unless the environment says
+// otherwise.
+func drawnCases(t *testing.T, few int) (first, cases int) {
+	t.Helper()
+	cases = few
 	for name, of := range map[string]*int{"CASES": &cases, "CASES_SEED": &first} {
 		if text := os.Getenv(name); text != "" {
 			if _, err := fmt.Sscan(text, of); err != nil {
@@ -267,9 +277,7 @@ func TestMetamorphic(t *testing.T) {
 			}
 		}
 	}
-	for seed := first; seed < first+cases; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkMetamorphic(t, uint64(seed)) })
-	}
+	return first, cases
 }
 
 func checkMetamorphic(t *testing.T, seed uint64) {

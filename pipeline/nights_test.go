@@ -274,6 +274,7 @@ func TestNights(t *testing.T) {
 		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
 		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
 		{`{"keys":"simhash","hamming":6,"emit":["clusters","pairs","removed"]}`, []string{"a:900 b~60", "c~50", "d~40", "e~60", "f~40 -e.jsonl", "-c.jsonl"}, "nnnynn"},
+		{`{"keys":"minhash","within":"lang","audit":"100"}`, []string{"m:60", "a:30", "z:30 -a.jsonl"}, ""},
 	} {
 		t.Run(fmt.Sprint(c.change, " ", len(c.nights)), func(t *testing.T) {
 			if testing.Short() && i%3 > 0 {
@@ -293,15 +294,17 @@ func TestNights(t *testing.T) {
 	}
 }
 
-// TestDrawnNights draws the settings of a job, and what comes and goes.
+// TestDrawnNights draws the settings of a job, and what comes and goes. CASES asks for more jobs, of five nights each, and CASES_SEED for
+// another first one.
 func TestDrawnNights(t *testing.T) {
-	seeds := uint64(12)
+	few := 12
 	if testing.Short() {
-		seeds = 4
+		few = 4
 	}
-	for seed := range seeds {
+	first, cases := drawnCases(t, few)
+	for seed := first; seed < first+cases; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			n := newNight(t, 100+seed)
+			n := newNight(t, 100+uint64(seed))
 			config := testConfig(t, n.folder)
 			n.draw(t, &config)
 			var nights []string
@@ -329,6 +332,9 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 	if config.Keys != methods.SimHash {
 		config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
 		config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
+		if config.Keys == methods.Exact {
+			config.Verify = methods.VerifyExact // it has no other
+		}
 	} else if n.random.IntN(2) == 0 {
 		config.Score = methods.Jaccard
 	}

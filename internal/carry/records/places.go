@@ -204,7 +204,8 @@ func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error 
 
 // DecodePart reads the output of WritePart into the memory of part.
 func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
-	part = graphs.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0]}
+	n := len(nodes) / NodeSize
+	part = graphs.Part{Refs: slices.Grow(part.Refs[:0], n), Weights: slices.Grow(part.Weights[:0], n), Parents: slices.Grow(part.Parents[:0], n)}
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
 		part.Refs = append(part.Refs, GetRef(nodes))
 		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"mirrorbeam/internal/ground/checksum"
 )
@@ -67,24 +68,47 @@ func (h Head) LeadingBits(i int) uint64 {
 	return uint64(hash[0]) | uint64(hash[1])<<8 | uint64(hash[2])<<16
 }
 
+// Lacks reports whether more hashes of the head than a number are not in a table of bits. A hash is at the bit that its leading bits count, without
+// the last few of these: shift.
+func (h Head) Lacks(table []uint64, shift, number int) bool {
+	const mask = 1<<HeadBits - 1
+	hashes := h.hashes
+	has := func(lead uint64) int {
+		at := lead & mask >> (shift & 63)
+		return int(table[at>>6] >> (at & 63) & 1)
+	}
+	for ; len(hashes) >= 4*headHashSize; hashes = hashes[4*headHashSize:] { // all look-ups of four hashes are under way together
+		first, last := binary.LittleEndian.Uint64(hashes), binary.LittleEndian.Uint64(hashes[4:])
+		if number -= 4 - has(first) - has(first>>24) - has(last>>16) - has(last>>40); number < 0 {
+			return true
+		}
+	}
+	for ; len(hashes) > 0; hashes = hashes[headHashSize:] {
+		if number -= 1 - has(uint64(hashes[0])|uint64(hashes[1])<<8|uint64(hashes[2])<<16); number < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // IsOf reports whether the head is the one of a set, given the bytes of the set.
 func (h Head) IsOf(set []byte) bool { return checksum.Of(set) == h.sum }
 
-// Heads reads the heads of the sets of a block, in the order of its documents.
-func (b *Block) Heads(packed []byte) ([]Head, error) {
+// Heads appends the heads of the sets of a block, in the order of its documents. They alias packed.
+func (b *Block) Heads(heads []Head, packed []byte) ([]Head, error) {
 	damaged := errors.New("heads of a sketch block are damaged")
 	if len(packed) < 8 {
 		return nil, damaged
 	}
 	threshold := math.Float64frombits(binary.LittleEndian.Uint64(packed))
 	packed = packed[8:]
-	heads := make([]Head, b.n)
-	for i := range heads {
+	heads = slices.Grow(heads, b.n)
+	for i := range b.n {
 		size := headHashSize * headLength(b.Stored(i), threshold)
 		if size < 0 || len(packed) < 4+size {
 			return nil, damaged
 		}
-		heads[i] = Head{packed[4 : 4+size], binary.LittleEndian.Uint32(packed)}
+		heads = append(heads, Head{packed[4 : 4+size], binary.LittleEndian.Uint32(packed)})
 		packed = packed[4+size:]
 	}
 	if len(packed) > 0 {

@@ -49,7 +49,7 @@ func TestHeads(t *testing.T) {
 			t.Fatal(err)
 		}
 		packed := builder.Heads(threshold)
-		heads, err := block.Heads(packed)
+		heads, err := block.Heads(nil, packed)
 		if err != nil || len(heads) != len(all) {
 			t.Fatalf("%d heads, %v", len(heads), err)
 		}
@@ -62,6 +62,7 @@ func TestHeads(t *testing.T) {
 					t.Errorf("hash %d of %d begins with %x, want the leading bits of %x", i, n, bits, all[n][i])
 				}
 			}
+			checkLacks(t, head)
 			set := AppendPacked(nil, all[n])
 			if !head.IsOf(set) {
 				t.Errorf("the head of %d hashes does not know its set", n)
@@ -73,12 +74,33 @@ func TestHeads(t *testing.T) {
 			}
 		}
 		for cut := range packed {
-			if _, err := block.Heads(packed[:cut]); err == nil {
+			if _, err := block.Heads(nil, packed[:cut]); err == nil {
 				t.Fatalf("%d of %d bytes are heads", cut, len(packed))
 			}
 		}
-		if _, err := block.Heads(append(packed, 0)); err == nil {
+		if _, err := block.Heads(nil, append(packed, 0)); err == nil {
 			t.Error("heads with a byte more are heads")
 		}
+	}
+}
+
+// checkLacks compares what a table lacks of a head with a plain count.
+func checkLacks(t *testing.T, head Head) {
+	t.Helper()
+	const shift = HeadBits - 8
+	table, lacks := make([]uint64, 1<<8/64), 0
+	for i := range head.Len() {
+		if i%3 == 0 {
+			at := head.LeadingBits(i) >> shift
+			table[at>>6] |= 1 << (at & 63)
+		}
+	}
+	for i := range head.Len() {
+		if at := head.LeadingBits(i) >> shift; table[at>>6]>>(at&63)&1 == 0 {
+			lacks++
+		}
+	}
+	if head.Lacks(table, shift, lacks) || lacks > 0 && !head.Lacks(table, shift, lacks-1) {
+		t.Fatalf("a table that lacks %d of %d hashes lacks another number", lacks, head.Len())
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory.
 func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
+	var part graphs.Part // of all visits: its memory is used again
 	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
-		var part graphs.Part
 		return EachPart(runs, kind, p.Memory, func(number int, nodes []byte) error {
 			part = records.DecodePart(part, nodes)
 			return visit(number, part)

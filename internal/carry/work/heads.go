@@ -33,63 +33,68 @@ func (w *Desk) EachHead(ctx context.Context, visit func(*sketchblock.Block, *Hea
 			pieces = append(pieces, piece)
 		}
 	}
+	var heads Heads
 	return w.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
-		heads, err := w.HeadsOf(block, sets, pieces[0])
+		packed, err := w.ReadPiece(2, pieces[0])
+		if err == nil {
+			pieces = pieces[1:]
+			heads.Sets = w.SetsOf(block, sets)
+			heads.list, err = block.Heads(heads.list[:0], packed)
+		}
 		if err != nil {
 			return err
 		}
-		pieces = pieces[1:]
-		return visit(block, heads)
+		return visit(block, &heads)
 	})
 }
 
-// HeadsOf reads the heads of the sets of a block, given the pieces of the sets and the heads.
-func (w *Desk) HeadsOf(block *sketchblock.Block, sets, heads runfile.Piece) (*Heads, error) {
-	packed, err := w.ReadPiece(2, heads)
-	if err != nil {
-		return nil, err
-	}
-	list, err := block.Heads(packed)
-	if err != nil {
-		return nil, err
-	}
-	return &Heads{desk: w, block: block, sets: sets, list: list}, nil
-}
-
-// Heads are the heads of the sets of a block. They also read some of the sets, which are few. A storage behind a network is asked
-// for all sets at once.
+// Heads are the heads of the sets of a block. They also read some of the sets.
 type Heads struct {
-	desk  *Desk
-	block *sketchblock.Block
-	sets  runfile.Piece
-	list  []sketchblock.Head
-
-	next, offset int    // the document behind the last one that was read, and where its set begins
-	whole        []byte // all sets, if they were read together
+	Sets
+	list []sketchblock.Head
 }
 
 // Head returns the head of the set of document i.
 func (h *Heads) Head(i int) sketchblock.Head { return h.list[i] }
 
 // Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
-func (h *Heads) Set(i int) ([]byte, error) {
-	for ; h.next < i; h.next++ {
-		h.offset += sketchblock.HashSize * h.block.Stored(h.next)
+func (h *Heads) Set(i int) ([]byte, error) { return h.Sets.Set(i, h.list[i].IsOf) }
+
+// Sets read some of the sets of a block, which are few. A storage behind a network is asked for all sets at once.
+type Sets struct {
+	desk  *Desk
+	block *sketchblock.Block
+	piece runfile.Piece
+
+	next, offset int    // the document behind the last one that was read, and where its set begins
+	whole        []byte // all sets, if they were read together
+}
+
+// SetsOf returns the sets of a block, given the piece that has them.
+func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece) Sets {
+	return Sets{desk: w, block: block, piece: piece}
+}
+
+// Set returns the set of document i, which must not be below the last one. It lies in the second buffer. The check sum of the piece covers
+// all sets, so isWhole says whether the bytes of a set that is read alone are those that were written.
+func (s *Sets) Set(i int, isWhole func([]byte) bool) ([]byte, error) {
+	for ; s.next < i; s.next++ {
+		s.offset += sketchblock.HashSize * s.block.Stored(s.next)
 	}
-	size := sketchblock.HashSize * h.block.Stored(i)
-	if storage.Scheme(h.sets.Path) != "" && h.whole == nil {
+	size := sketchblock.HashSize * s.block.Stored(i)
+	if storage.Scheme(s.piece.Path) != "" && s.whole == nil {
 		var err error
-		if h.whole, err = h.desk.ReadPiece(1, h.sets); err != nil {
+		if s.whole, err = s.desk.ReadPiece(1, s.piece); err != nil {
 			return nil, err
 		}
 	}
-	if h.whole != nil {
-		return h.whole[h.offset : h.offset+size], nil
+	if s.whole != nil {
+		return s.whole[s.offset : s.offset+size], nil
 	}
-	set, err := h.desk.Reader.ReadStretch(h.desk.Buffers[1][:0], h.sets, h.offset, size)
-	h.desk.Buffers[1] = set
-	if err == nil && !h.list[i].IsOf(set) {
-		err = &storage.DamagedError{Op: "read", Path: h.sets.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", h.sets.Offset+int64(h.offset))}
+	set, err := s.desk.Reader.ReadStretch(s.desk.Buffers[1][:0], s.piece, s.offset, size)
+	s.desk.Buffers[1] = set
+	if err == nil && !isWhole(set) {
+		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset))}
 	}
 	return set, err
 }

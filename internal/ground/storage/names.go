@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -218,7 +219,14 @@ func ReadFile(name string) ([]byte, error) {
 	defer file.Close()
 	stream := file.From(0)
 	defer stream.Close()
-	return io.ReadAll(stream)
+	var b bytes.Buffer
+	if Scheme(name) == "" { // elsewhere it might take a request
+		if info, err := file.Stat(); err == nil {
+			b.Grow(int(info.Size) + bytes.MinRead)
+		}
+	}
+	_, err = b.ReadFrom(stream)
+	return b.Bytes(), err
 }
 
 // ReadBeginning returns the first n bytes of a file, or all if it has fewer.

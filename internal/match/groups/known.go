@@ -67,28 +67,45 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	return edges.Finish()
 }
 
+// knownDocuments are packed documents in the order of digests, scopes and refs.
+type knownDocuments struct {
+	packed []byte
+	order  []knownOrder
+}
+
 // knownOrder is the place of a packed document, and the leading bits of its digest.
 type knownOrder struct{ lead, at uint32 }
 
-// readKnown returns documents in the order of digests, scopes and refs.
-func readKnown(packed []byte) []records.KnownDocument {
-	order := make([]knownOrder, len(packed)/records.KnownSize)
-	for i := range order {
-		order[i] = knownOrder{uint32(records.GetKnown(packed[i*records.KnownSize:]).Digest[0] >> 32), uint32(i)}
+// readKnown orders packed documents. They stay where they are, since they are many.
+func readKnown(packed []byte) knownDocuments {
+	k := knownDocuments{packed, make([]knownOrder, len(packed)/records.KnownSize)}
+	for i := range k.order {
+		k.order[i] = knownOrder{uint32(digest.Get(packed[i*records.KnownSize:])[0] >> 32), uint32(i)}
 	}
-	order = graphs.RadixSort(order, make([]knownOrder, len(order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
-	all := make([]records.KnownDocument, len(order))
-	for i, o := range order {
-		all[i] = records.GetKnown(packed[int(o.at)*records.KnownSize:])
+	k.order = graphs.RadixSort(k.order, make([]knownOrder, len(k.order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
+	for start := 0; start < len(k.order); {
+		end := start + 1
+		for end < len(k.order) && k.order[end].lead == k.order[start].lead {
+			end++
+		}
+		if end > start+1 { // mostly equal documents
+			slices.SortFunc(k.order[start:end], func(x, y knownOrder) int {
+				a, b := k.get(x), k.get(y)
+				return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
+			})
+		}
+		start = end
 	}
-	slices.SortFunc(all, func(a, b records.KnownDocument) int { // little is left to sort
-		return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
-	})
-	return all
+	return k
+}
+
+// get returns a document.
+func (k *knownDocuments) get(o knownOrder) records.KnownDocument {
+	return records.GetKnown(k.packed[int(o.at)*records.KnownSize:])
 }
 
 // classes writes the edges between equal documents, and returns the classes.
-func (k *Known) classes(edges *Edges, all []records.KnownDocument) (*knownClasses, error) {
+func (k *Known) classes(edges *Edges, all knownDocuments) (*knownClasses, error) {
 	var failed error
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
@@ -102,24 +119,32 @@ func (k *Known) classes(edges *Edges, all []records.KnownDocument) (*knownClasse
 		},
 	}
 	var equal []candidates.Record
-	classes := make([]knownClass, 0, len(all))
-	for len(all) > 0 {
-		first := &all[0]
-		class := knownClass{KnownDocument: *first, second: first.Ref}
+	classes := make([]knownClass, 0, len(all.order))
+	for start := 0; start < len(all.order); {
+		first, end := all.get(all.order[start]), start+1
+		class := knownClass{KnownDocument: first, second: first.Ref}
 		equal = equal[:0]
-		for len(all) > 0 && all[0].Digest == first.Digest && all[0].Scope == first.Scope {
-			d := &all[0]
+		for ; end < len(all.order) && all.order[end].lead == all.order[start].lead; end++ {
+			d := all.get(all.order[end])
+			if d.Digest != first.Digest || d.Scope != first.Scope {
+				break
+			}
 			if class.second == first.Ref && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
 				class.second = d.Ref
 			}
-			equal = append(equal, candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true})
-			all = all[1:]
+			equal = append(equal, recordOf(&d))
 		}
-		if classes = append(classes, class); !first.Keyed { // else they meet
-			g.Groups(equal)
+		if classes = append(classes, class); len(equal) > 0 && !first.Keyed { // else they meet
+			g.Groups(slices.Insert(equal, 0, recordOf(&first)))
 		}
+		start = end
 	}
 	return newKnownClasses(classes, k.layout.FirstInput), failed
+}
+
+// recordOf returns the record of a document of a group of equal ones.
+func recordOf(d *records.KnownDocument) candidates.Record {
+	return candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true}
 }
 
 // knownClass is a class of equal documents of one scope: its first document and, as in [candidates.Class], the second one.

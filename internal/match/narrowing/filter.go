@@ -12,8 +12,9 @@ import (
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
 	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample. digests has the digest of each document that was in a pair, or equal to another.
-	// ids has the hash of each id that several documents may share.
-	shingles, sampled, digests, ids Table
+	// ids has the hash of each id that several documents may share. bands has the band keys of all new documents, or any key if documents are
+	// not compared by these.
+	shingles, sampled, digests, ids, bands Table
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
@@ -33,7 +34,15 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 
 // write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
-	packed := f.ids.append(f.digests.append(f.sampled.append(f.shingles.append(nil))))
+	all := []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands}
+	size := 8 * len(f.fingerprints)
+	for _, t := range all {
+		size += t.size()
+	}
+	packed := make([]byte, 0, size)
+	for _, t := range all {
+		packed = t.append(packed)
+	}
 	for _, word := range f.fingerprints {
 		packed = binary.LittleEndian.AppendUint64(packed, word)
 	}
@@ -48,7 +57,7 @@ func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 	return filters.Get(path, func(path string) (*Filter, error) {
 		packed, err := storage.ReadFile(path)
 		f := new(Filter)
-		for _, t := range []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids} {
+		for _, t := range []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands} {
 			if err == nil {
 				packed, err = t.take(packed)
 			}

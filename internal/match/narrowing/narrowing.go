@@ -4,7 +4,8 @@
 // has listed it in one, or equal to another document, or if a document that is new is similar to it. A document of n
 // shingles is similar to none, at the threshold t, that lacks more than (1-t)n of them: their union has n shingles at least.
 // So it is left out if more than (1-t)n of its shingles are in no new document at all. Most documents are ruled out
-// after a few shingles, and a table of bits says whether a new document has a shingle. The table may err to one side: it
+// after a few shingles, and a table of bits says whether a new document has a shingle. With MinHash keys it is left out, too, if it shares no
+// band with a new document. The table may err to one side: it
 // keeps a few documents too many, which are compared and found to be similar to none.
 //
 // What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
@@ -188,7 +189,7 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 		if n.probing.wants(block, i) && n.filter.sampled.hasMost(set, mayLack) {
 			n.probing.add(block, i, set)
 		}
-		if err := n.add(block, i, set, n.filter.mayPair(set, mayLack)); err != nil {
+		if err := n.add(block, i, set, n.sharesBand(block, i) && n.filter.mayPair(set, mayLack)); err != nil {
 			return err
 		}
 	}
@@ -201,7 +202,7 @@ func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (e
 	for i := range block.Len() {
 		var set []byte
 		head, mayLack := heads.Head(i), n.mayLack(block, i)
-		mayPair := !n.filter.shingles.RulesOut(head, mayLack)
+		mayPair := n.sharesBand(block, i) && !n.filter.shingles.RulesOut(head, mayLack)
 		isProbed := n.probing.wants(block, i) && !n.filter.sampled.RulesOut(head, mayLack)
 		if mayPair || isProbed {
 			if set, err = heads.Set(i); err != nil {
@@ -217,6 +218,20 @@ func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (e
 		}
 	}
 	return n.probing.flush()
+}
+
+// sharesBand reports whether a document may share a band key with a new one, without which they are not compared. Documents without shingles
+// have other keys.
+func (n *narrowed) sharesBand(block *sketchblock.Block, i int) bool {
+	if block.Keys() == 0 || block.Size(i) == 0 {
+		return true
+	}
+	for k := range block.Keys() {
+		if n.filter.bands.Has(block.Key(i, k)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayLack returns how many shingles of a document may be in no new one.

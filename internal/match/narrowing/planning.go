@@ -74,7 +74,7 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{ids: NewTable(fresh, 64)}
+	f := &Filter{ids: NewTable(fresh, 64), bands: NewTable(fresh*int64(n.Scheme.Bands), 64)}
 	add := n.addSets
 	if isDistance(n.Method, &n.Parameters) {
 		f.shingles, add = NewTable(0, shingleBits), n.addFingerprints
@@ -82,8 +82,8 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err := add(f, made, p.Memory); err != nil {
 		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
 	}
-	if err := n.addIDs(f, made, p.Memory); err != nil {
-		return nil, fmt.Errorf("read the ids of new documents: %w", err)
+	if err := n.addKeys(f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the ids and the keys of new documents: %w", err)
 	}
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
@@ -150,15 +150,25 @@ func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sk
 	})
 }
 
-// addIDs adds the ids of new documents to a filter. Where documents of the last run share ids, it has any id.
-func (n *Planning) addIDs(f *Filter, made []work.Outcome, m *work.Memory) error {
+// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id. It has any
+// key if the documents have none: those of stripped sets are made later.
+func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
+	hasBands := n.Scheme.Bands > 0 && !n.IsStripped
 	if !n.DistinctIDs {
 		f.ids.fill()
+	}
+	if !hasBands {
+		f.bands.fill()
+	}
+	if !n.DistinctIDs && !hasBands {
 		return nil
 	}
 	return n.eachBlock(made, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.ids.Add(groups.HashID(block.ID(i)))
+			for k := range block.Keys() {
+				f.bands.Add(block.Key(i, k))
+			}
 		}
 	})
 }

@@ -56,14 +56,7 @@ func (t *Table) KnowsHeads() bool {
 
 // RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.
 func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
-	words, shift := t.words, (t.shift-8*sketchblock.HashSize+sketchblock.HeadBits)&63
-	for i := range head.Len() {
-		at := head.LeadingBits(i) >> shift
-		if mayLack -= int(^(words[at>>6] >> (at & 63)) & 1); mayLack < 0 {
-			return true
-		}
-	}
-	return false
+	return head.Lacks(t.words, t.shift-8*sketchblock.HashSize+sketchblock.HeadBits, mayLack)
 }
 
 // hasMost reports whether all hashes of a packed set but a few may be in the table.
@@ -84,6 +77,9 @@ func (t *Table) hasMost(set []byte, mayLack int) bool {
 	}
 	return mayLack >= 0
 }
+
+// size returns how many bytes append appends.
+func (t *Table) size() int { return 8 + 8*len(t.words) }
 
 // append appends the table to b: the shift, the number of words, and these.
 func (t *Table) append(b []byte) []byte {

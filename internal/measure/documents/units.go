@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -173,7 +174,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -214,6 +215,7 @@ type recalling struct {
 	sites      siteCounts
 	// originals are the hashes of the names of protected sites.
 	originals map[uint64]bool
+	digester  *sketch.Digester
 }
 
 // eachUnit visits the units of the split.
@@ -250,7 +252,7 @@ func (r *recalling) find(u Unit, _ corpus.Stretch) error {
 }
 
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
-	var blocks, sets, heads []runfile.Piece
+	var blocks, sets []runfile.Piece
 	isCounted := false
 	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
@@ -262,7 +264,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			sets = append(sets, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Heads:
-			if heads = append(heads, piece); !r.Kept.Whole { // else these are no heads of the sets that are left
+			if !r.Kept.Whole { // else these are no heads of the sets that are left
 				err = r.Run.Link(piece.Kind, r.number, piece, 0)
 			}
 		case records.Rejects:
@@ -296,7 +298,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 		if r.lacksHeads {
 			err = r.setAside(blocks[i], sets[i], isReference)
 		} else if !isReference {
-			err = r.setSampleAside(blocks[i], sets[i], heads[i])
+			err = r.setSampleAside(blocks[i], sets[i])
 		}
 		if err != nil {
 			return err
@@ -329,23 +331,22 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	return nil
 }
 
-// setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
-func (r *recalling) setSampleAside(documents, sets, headPiece runfile.Piece) error {
+// setSampleAside keeps the documents of a block of the input from which the audit draws its sample. The blocks are of sets, and a digest
+// knows its set.
+func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
 	}
-	var heads *work.Heads
+	some, sampled := r.SetsOf(&block, sets), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
-		if sampled, _ := chosen(r.shares, block.Ref(i), 0, false); !sampled || block.Stored(i) == 0 {
+		if audit.DocumentHash(block.Ref(i), 0, false) >= sampled || block.Stored(i) == 0 {
 			continue
 		}
-		if heads == nil {
-			if heads, err = r.HeadsOf(&block, sets, headPiece); err != nil {
-				return err
-			}
-		}
-		set, err := heads.Set(i)
+		set, err := some.Set(i, func(set []byte) bool {
+			r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
+			return inScope(r.digester.Set(r.Hashes), block.Scope(i)) == block.Digest(i)
+		})
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,15 @@ const (
 	outboxMagic       = "mirrorbeam outbox 1\n"
 )
 
-const memberSize = 16
+const (
+	memberSize  = 16
+	groupHeader = 8 // what stands before the name of a packed group
+)
+
+// groupSize returns the size of a group in a file: the length of its lineage, the lineage, and what [AppendGroup] packs.
+func groupSize(g *Group) int {
+	return 1 + len(g.Lineage) + GroupSize(g.Name, len(g.Members))
+}
 
 // AppendGroup packs a group without its lineage.
 func AppendGroup(b []byte, name string, members []Member) []byte {
@@ -46,36 +54,62 @@ func (m Member) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 }
 
-// groupHead is the size of what stands before the name of a packed group.
-const groupHead = 8
-
 // GroupSize is the size of a packed group in bytes.
-func GroupSize(name string, members int) int { return groupHead + len(name) + memberSize*members }
+func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
 
-// NextGroup reads the first of the packed groups and returns the bytes of the others.
-func NextGroup(b []byte) (g Group, rest []byte, err error) {
-	if len(b) < groupHead {
+// GroupReader reads packed groups. Most are small, so many of them share a piece of memory. The zero reader is ready for use.
+type GroupReader struct {
+	texts   strings.Builder
+	members []Member
+}
+
+const (
+	textsTogether   = 64 << 10 // bytes
+	membersTogether = 4 << 10
+)
+
+// Next reads the first of the packed groups and returns the bytes of the others.
+func (r *GroupReader) Next(b []byte) (g Group, rest []byte, err error) {
+	if len(b) < groupHeader {
 		return g, nil, errDamaged
 	}
 	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-	b = b[groupHead:]
+	b = b[groupHeader:]
 	if len(b) < name || (len(b)-name)/memberSize < members {
 		return g, nil, errDamaged
 	}
-	g.Name, b = string(b[:name]), b[name:]
-	g.Members = make([]Member, members)
-	for i := range g.Members {
-		g.Members[i] = Member{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+	g.Name, b = r.text(b[:name]), b[name:]
+	first := len(r.members)
+	if cap(r.members)-first < members {
+		r.members, first = make([]Member, 0, max(members, membersTogether)), 0
+	}
+	for range members {
+		r.members = append(r.members, Member{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])})
 		b = b[memberSize:]
 	}
+	g.Members = r.members[first:len(r.members):len(r.members)]
 	return g, b, nil
+}
+
+// text returns a text that shares its memory with others.
+func (r *GroupReader) text(b []byte) string {
+	if r.texts.Cap()-r.texts.Len() < len(b) {
+		r.texts = strings.Builder{}
+		r.texts.Grow(max(len(b), textsTogether))
+	}
+	r.texts.Write(b)
+	return r.texts.String()[r.texts.Len()-len(b):]
 }
 
 var errDamaged = errors.New("groups are damaged")
 
 // WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
-	b := []byte(groupsMagic)
+	size := len(groupsMagic) + checksum.Size
+	for i := range groups {
+		size += groupSize(&groups[i])
+	}
+	b := append(make([]byte, 0, size), groupsMagic...)
 	for i := range groups {
 		b = append(b, byte(len(groups[i].Lineage)))
 		b = append(b, groups[i].Lineage...)
@@ -135,15 +169,16 @@ func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err
 
 // decodeGroups reads the content of a file of groups.
 func decodeGroups(b []byte) (groups []Group, err error) {
+	var reader GroupReader
 	for b, err = Unseal(b, groupsMagic); err == nil && len(b) > 0; {
 		length := int(b[0])
 		if b = b[1:]; len(b) < length {
 			return nil, errDamaged
 		}
-		text := string(b[:length])
+		lineage := reader.text(b[:length])
 		var g Group
-		g, b, err = NextGroup(b[length:])
-		g.Lineage = text
+		g, b, err = reader.Next(b[length:])
+		g.Lineage = lineage
 		groups = append(groups, g)
 	}
 	return groups, err

@@ -150,9 +150,22 @@ func largest(shares []share) share {
 	})
 }
 
+// unchanged returns the group of the last run that has the same documents as a group of this run, if there is one.
+func (f *following) unchanged(i int) (last int, is bool) {
+	if len(f.origins[i]) != 1 {
+		return 0, false
+	}
+	origin := f.origins[i][0]
+	return origin.group, origin.documents == len(f.now[i].Members) && origin.documents == len(f.last[origin.group].Members)
+}
+
 // change gives a group of this run its lineage, and returns what has changed. Is says whether anything has.
 func (f *following) change(i, number int) (c output.Change, is bool) {
 	group := &f.now[i]
+	if last, is := f.unchanged(i); is {
+		group.Lineage = f.last[last].Lineage
+		return c, false
+	}
 	c = output.Change{Name: group.Name, Size: int64(len(group.Members))}
 	var continued []share
 	isSplit, kept := false, 0

@@ -136,10 +136,40 @@ func noByteCanChange(t *testing.T, path string, decode func([]byte) error) {
 	}
 }
 
+// TestGroupReader: groups that share memory stay as they were read, whatever comes after them.
+func TestGroupReader(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 7))
+	var want, got []Group
+	var packed []byte
+	for i := range 3000 {
+		g := Group{Name: strings.Repeat(fmt.Sprint(i), random.IntN(20)), Members: make([]Member, random.IntN(6))}
+		if i == 1000 {
+			g.Name, g.Members = strings.Repeat("long", textsTogether), make([]Member, membersTogether+1)
+		}
+		for k := range g.Members {
+			g.Members[k] = Member{random.Uint64(), uint64(i)}
+		}
+		want, packed = append(want, g), AppendGroup(packed, g.Name, g.Members)
+	}
+	var reader GroupReader
+	for len(packed) > 0 {
+		g, rest, err := reader.Next(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, packed = append(got, g), rest
+	}
+	for i := range want {
+		if want[i].Name != got[i].Name || !slices.Equal(want[i].Members, got[i].Members) || cap(got[i].Members) > len(got[i].Members) {
+			t.Fatalf("group %d: %d members of %q, want %d of %q", i, len(got[i].Members), got[i].Name, len(want[i].Members), want[i].Name)
+		}
+	}
+}
+
 func FuzzNextGroup(f *testing.F) {
 	f.Add(AppendGroup(nil, "a", []Member{{1, 2}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, rest, err := NextGroup(b)
+		g, rest, err := new(GroupReader).Next(b)
 		if err == nil && !bytes.Equal(append(AppendGroup(nil, g.Name, g.Members), rest...), b) {
 			t.Errorf("%v and %q are not %q", g, rest, b)
 		}

@@ -266,36 +266,30 @@ type ForNext struct {
 func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
-	n := new(ForNext)
+	n, groups := new(ForNext), new(state.GroupReader)
 	for _, run := range runs {
 		pieces, err := runfile.Pieces(string(run))
+		if err == nil {
+			n.Clusters, err = readAll(n.Clusters, &reader, pieces, records.Memberships, groups.Next)
+		}
+		if err == nil {
+			n.Mirrors, err = readAll(n.Mirrors, &reader, pieces, records.SiteGroups, groups.Next)
+		}
+		if err == nil {
+			n.Suspects, err = readAll(n.Suspects, &reader, pieces, records.Alerts, state.NextAlert)
+		}
+		if err == nil {
+			n.Verdicts, err = readAll(n.Verdicts, &reader, pieces, records.Verdicts, nextVerdict)
+		}
 		if err != nil {
 			return nil, err
 		}
-		clusters, err := readAll(&reader, pieces, records.Memberships, state.NextGroup)
-		if err != nil {
-			return nil, err
-		}
-		mirrors, err := readAll(&reader, pieces, records.SiteGroups, state.NextGroup)
-		if err != nil {
-			return nil, err
-		}
-		suspects, err := readAll(&reader, pieces, records.Alerts, state.NextAlert)
-		if err != nil {
-			return nil, err
-		}
-		pairs, err := readAll(&reader, pieces, records.Verdicts, nextVerdict)
-		if err != nil {
-			return nil, err
-		}
-		n.Clusters, n.Mirrors = append(n.Clusters, clusters...), append(n.Mirrors, mirrors...)
-		n.Suspects, n.Verdicts = append(n.Suspects, suspects...), append(n.Verdicts, pairs...)
 	}
 	return n, nil
 }
 
-// readAll reads all records of a kind. Next reads the first one and returns the bytes of the others.
-func readAll[T any](reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, next func([]byte) (T, []byte, error)) (all []T, err error) {
+// readAll appends all records of a kind. Next reads the first one and returns the bytes of the others.
+func readAll[T any](all []T, reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, next func([]byte) (T, []byte, error)) ([]T, error) {
 	packed, err := reader.ReadKind(nil, pieces, kind)
 	for err == nil && len(packed) > 0 {
 		var one T
