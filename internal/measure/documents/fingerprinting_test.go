@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -109,6 +110,15 @@ func TestUnitsHash(t *testing.T) {
 	}
 	if earlier := of(0); of(UsualSmallest) != earlier || of(64) == earlier || of(256) == earlier || of(64) == of(256) {
 		t.Errorf("hashes %s, %s with %d, %s with 64, %s with 256", earlier, of(UsualSmallest), UsualSmallest, of(64), of(256))
+	}
+}
+
+// TestUnitsOfMainText: earlier versions took another main text of pages, so their units are not taken for ours.
+func TestUnitsOfMainText(t *testing.T) {
+	of := Fingerprinting{Sketching: usual(), Kept: Kept{Sets: AllHashes, Fingerprints: fingerprints.Sets}}
+	of.PageText = webtext.Main
+	if hash, err := of.UnitsHash(&Inputs{}); err != nil || hash == "28d6eb048864ee6d" {
+		t.Errorf("hash %s, %v", hash, err)
 	}
 }
 

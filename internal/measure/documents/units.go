@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/sketch"
 )
 
@@ -38,6 +39,9 @@ type Unit struct {
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new.
 const unitVersion = 6
 
+// mainTextVersion is raised in its place where only [webtext.Main] takes another text: other states stay of use.
+const mainTextVersion = 1
+
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
@@ -47,6 +51,10 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	if f.Kept.Smallest == UsualSmallest {
 		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
 	}
+	mainText := 0
+	if f.PageText == webtext.Main {
+		mainText = mainTextVersion
+	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
 		Kept               keptOfUnits
@@ -54,7 +62,8 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
-	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+		MainText           int `json:",omitempty"`
+	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
