@@ -4,7 +4,7 @@
     scripts/manuals/fetch.sh data/manuals
     scripts/titles/fetch.sh data/catalogs
     for l in ja th de; do python3 scripts/titles/make.py data/catalogs $l data/$l.jsonl; done
-    python3 scripts/warnings.py ./runjob data ../shared/corpora
+    python3 scripts/duewarnings.py ./runjob data ../shared/corpora
 
 Corpora that are missing are passed over, and named. The exit code is 1 if a warning is missing or comes where none is due.
 """
