@@ -63,7 +63,7 @@ func runsOf(outcomes []Outcome, stage Stage) (runs []string) {
 	return runs
 }
 
-// atOnce and byShard say which pieces of a run file are read together: all of them, or those of one shard.
+// atOnce and byShard say which pieces of a run file are read together: all, or the pieces of one shard.
 func atOnce(pieces []runfile.Piece) [][]runfile.Piece { return [][]runfile.Piece{pieces} }
 
 func byShard(pieces []runfile.Piece) [][]runfile.Piece {

@@ -150,8 +150,8 @@ func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sk
 	})
 }
 
-// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id. It has any
-// key if the documents have none: those of stripped sets are made later.
+// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id.
+// It has any key if the documents have none yet: stripped sets get theirs later.
 func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
 	hasBands := n.Scheme.Bands > 0 && !n.IsStripped
 	if !n.DistinctIDs {

@@ -57,7 +57,7 @@ func (m Member) Append(b []byte) []byte {
 // GroupSize is the size of a packed group in bytes.
 func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
 
-// GroupReader reads packed groups. Most are small, so many of them share a piece of memory. The zero reader is ready for use.
+// GroupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
 type GroupReader struct {
 	texts   strings.Builder
 	members []Member

@@ -1,4 +1,4 @@
-// Command text writes the text that runjob takes out of web pages, to compare it with that of other programs.
+// Command text writes the text that runjob takes out of web pages, to compare it with the text of other programs.
 //
 //	go run ./scripts/warc/text -mode main PAGE.html... > texts.jsonl
 //
