@@ -135,7 +135,12 @@ func canonicalHost(host string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if ascii, err := names.ToASCII(host); err == nil {
+	ascii, err := names.ToASCII(host)
+	if err != nil { // of some letters only the small one may stand in a name
+		host = strings.ToLower(host)
+		ascii, err = names.ToASCII(host)
+	}
+	if err == nil {
 		host = ascii
 	}
 	host = strings.Trim(strings.ToLower(host), ".")

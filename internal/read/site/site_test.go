@@ -139,7 +139,7 @@ func TestParents(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"http://u:p@www.example.org:80/a/../b;sid=1/index.php?b&a=%41#c", "a:b/c", "http://[::1]:0/", "0x7f.1", "//x/%2e%2E/", "http://xn--/", "\xff",
-		"http://www.0/", "a.b:0080/?;", "http://ｅｘ．org",
+		"http://www.0/", "a.b:0080/?;", "http://ｅｘ．org", "'tp\u04c0",
 	} {
 		f.Add(text)
 	}
