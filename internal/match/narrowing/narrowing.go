@@ -140,7 +140,7 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 		return nil
 	}
 	d := n.equal(block, i)
-	if !n.filter.digests.Has(d[0]) {
+	if !n.filter.wasPaired(d) {
 		return nil
 	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
@@ -160,11 +160,9 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 func (n *narrowed) findPaired(block *sketchblock.Block) {
 	n.paired = n.paired[:0]
 	for i := range block.Len() {
-		lead := block.DigestLead(i)
-		if n.tables != nil {
-			lead = n.equal(block, i)[0]
-		}
-		n.paired = append(n.paired, n.filter.digests.Has(lead))
+		// The first word of a digest is at hand, and rules most documents out.
+		isPaired := n.tables != nil || n.filter.digests[0].Has(block.DigestLead(i))
+		n.paired = append(n.paired, isPaired && n.filter.wasPaired(n.equal(block, i)))
 	}
 }
 
