@@ -131,7 +131,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 	olds[4].Digest = digest.Digest{olds[2].Digest[0], 1 << 63} // half of it is of a pair
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, []state.Verdict{state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false))}, nil); err != nil {
+	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
@@ -245,7 +245,7 @@ func TestNarrowingByDistance(t *testing.T) {
 	}
 	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
 	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteVerdicts(verdicts, []state.Verdict{verdict}, nil), documents.WriteInputs(inputs, documents.Inputs{
+	err := errors.Join(state.WriteVerdicts(verdicts, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}))

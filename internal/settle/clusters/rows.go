@@ -187,7 +187,7 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Put(record)
+		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Append(record[:0])
 	}
 	return nil
 }
