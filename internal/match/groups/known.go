@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 
 	"mirrorbeam/internal/carry/candidates"
@@ -52,11 +51,12 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	w.Hold(verdicts)
 	edges := knownEdges{documents: readKnown(packed)}
 	classes := k.classes(&edges)
+	firsts := classes.find(verdicts)
 	for i := range verdicts.Len() {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		classes.join(&edges, verdicts.At(i))
+		classes.join(&edges, verdicts.At(i), firsts[i])
 	}
 	return edges.write(&w.Run, 2*k.Shards)
 }
@@ -67,7 +67,7 @@ type knownDocuments struct {
 	order  []knownOrder // of digests, scopes and refs
 }
 
-// knownOrder is the leading bits of the digest of a document, and its place.
+// knownOrder is the leading bits of a digest, and the place of its document or the number of its verdict.
 type knownOrder struct{ lead, place uint32 }
 
 // leadOf returns the leading bits of a digest.
@@ -178,7 +178,7 @@ func (k *Known) classes(edges *knownEdges) *knownClasses {
 		classes = append(classes, class)
 		start = end
 	}
-	return newKnownClasses(classes, k.layout.FirstInput)
+	return &knownClasses{classes, k.layout.FirstInput}
 }
 
 // recordOf returns the record of a document of a group of equal ones. Its mark is the place of the document.
@@ -190,46 +190,48 @@ func recordOf(d *records.KnownDocument, place uint32) candidates.Record {
 // [candidates.Class], of the second one.
 type knownClass struct{ lead, first, second uint32 }
 
-// knownClasses finds classes by their digests.
+// knownClasses are classes in the order of digests and scopes.
 type knownClasses struct {
-	// all are the classes in the order of digests and scopes.
-	all []knownClass
-	// starts says, for the leading bits of a digest, which is the first class whose digest does not have lesser ones.
-	starts     []uint32
-	shift      int
+	all        []knownClass
 	firstInput docref.Ref
 }
 
-// newKnownClasses returns the given classes, which are in order. A digest is a hash, so hardly more than one class has its leading bits.
-func newKnownClasses(all []knownClass, firstInput docref.Ref) *knownClasses {
-	width := min(bits.Len(uint(len(all))), 32)
-	c := &knownClasses{all: all, starts: make([]uint32, 1<<width), shift: 32 - width, firstInput: firstInput}
-	at := 0
-	for lead := range c.starts {
-		for at < len(all) && uint64(all[at].lead)>>c.shift < uint64(lead) {
-			at++
+// find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
+// and to look each up would be to wait for the memory each time. So they are put in order first.
+func (c *knownClasses) find(verdicts *state.Verdicts) [][2]uint32 {
+	firsts, order := make([][2]uint32, verdicts.Len()), make([]knownOrder, verdicts.Len())
+	scratch := make([]knownOrder, len(order))
+	for side := range 2 {
+		for i := range order {
+			v := verdicts.At(i)
+			order[i] = knownOrder{leadOf([2]digest.Digest{v.A, v.B}[side]), uint32(i)}
 		}
-		c.starts[lead] = uint32(at)
+		at, sorted := 0, graphs.RadixSort(order, scratch, func(o *knownOrder) uint64 { return uint64(o.lead) })
+		for _, o := range sorted {
+			for at < len(c.all) && c.all[at].lead < o.lead {
+				at++
+			}
+			firsts[o.place][side] = uint32(at)
+		}
 	}
-	return c
+	return firsts
 }
 
-// from returns the classes whose digests are not before the given one.
-func (c *knownClasses) from(documents *knownDocuments, d digest.Digest) []knownClass {
-	lead := leadOf(d)
-	rest := c.all[c.starts[uint64(lead)>>c.shift]:]
-	for len(rest) > 0 && (rest[0].lead < lead || rest[0].lead == lead && digest.Compare(documents.get(rest[0].first).Digest, d) < 0) {
+// from returns the classes whose digests are not before the given one, among the ones from at on.
+func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Digest) []knownClass {
+	rest := c.all[at:]
+	for len(rest) > 0 && rest[0].lead == leadOf(d) && digest.Compare(documents.get(rest[0].first).Digest, d) < 0 {
 		rest = rest[1:]
 	}
 	return rest
 }
 
-// join adds the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared.
-func (c *knownClasses) join(edges *knownEdges, v state.Verdict) {
+// join adds the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared. Firsts are as in find.
+func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32) {
 	if v.A == v.B {
 		return
 	}
-	a, b := c.from(&edges.documents, v.A), c.from(&edges.documents, v.B)
+	a, b := c.from(firsts[0], &edges.documents, v.A), c.from(firsts[1], &edges.documents, v.B)
 	for len(a) > 0 && len(b) > 0 {
 		x, y := edges.documents.get(a[0].first), edges.documents.get(b[0].first)
 		if x.Digest != v.A || y.Digest != v.B {

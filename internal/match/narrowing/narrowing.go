@@ -101,8 +101,13 @@ func (n *narrowed) pass(ctx context.Context) error {
 	return n.desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
 		n.desk.Outcome.Shingles += sets.Length / sketchblock.HashSize
 		for i := range block.Len() {
-			if err := errors.Join(n.tellID(block, i), n.know(block, i, true)); err != nil {
+			if err := n.tellID(block, i); err != nil {
 				return err
+			}
+			if n.filter.wasPaired(n.equal(block, i)) {
+				if err := n.know(block, i, true); err != nil {
+					return err
+				}
 			}
 		}
 		return n.probing.block(block, sets)
@@ -139,12 +144,8 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.Verdicts == "" {
 		return nil
 	}
-	d := n.equal(block, i)
-	if !n.filter.wasPaired(d) {
-		return nil
-	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
-		Digest: d, Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
+		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
 }
 
@@ -159,10 +160,11 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 // findPaired finds the documents of a block that may have been in a pair.
 func (n *narrowed) findPaired(block *sketchblock.Block) {
 	n.paired = n.paired[:0]
-	for i := range block.Len() {
-		// The first word of a digest is at hand, and rules most documents out.
-		isPaired := n.tables != nil || n.filter.digests[0].Has(block.DigestLead(i))
-		n.paired = append(n.paired, isPaired && n.filter.wasPaired(n.equal(block, i)))
+	for i := range block.Len() { // all look-ups are under way together
+		n.paired = append(n.paired, n.tables != nil || n.filter.digests[0].Has(block.DigestLead(i)))
+	}
+	for i, mayBe := range n.paired {
+		n.paired[i] = mayBe && n.filter.wasPaired(n.equal(block, i))
 	}
 }
 
@@ -252,8 +254,10 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	default:
 		set = nil
 	}
-	if err := n.know(block, i, isKeyed); err != nil {
-		return err
+	if n.paired[i] {
+		if err := n.know(block, i, isKeyed); err != nil {
+			return err
+		}
 	}
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
