@@ -144,7 +144,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
 		f.names.Verdicts = names.Verdicts
-		f.similar = int64(len(now.Verdicts))
+		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)
 	}
 	return f, err

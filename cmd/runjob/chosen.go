@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
@@ -219,7 +220,16 @@ func hasSetting(flags []settingFlag, setting string) bool {
 	return slices.ContainsFunc(flags, func(f settingFlag) bool { return settingName(f.name) == setting })
 }
 
-func isSettingFlag(setting string) bool { return hasSetting(settingFlags(), setting) }
+// settingNames are the names of all settings. To make all flags takes long, and each flag of a command asks.
+var settingNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range settingFlags() {
+		names[settingName(f.name)] = true
+	}
+	return names
+})
+
+func isSettingFlag(setting string) bool { return settingNames()[setting] }
 
 // unknownSetting is the error of a setting that there is not. It names the nearest one as call does.
 func unknownSetting(given, setting string, call func(string) string) error {

@@ -59,9 +59,7 @@ func (m Member) AppendJSON(b []byte, names Names) []byte {
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
 	b = appendText(appendText(b, `,"url":`, m.URL), `,"date":`, m.Date)
 	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
-	b = appendNumbers(b, number{`,"similarity":`, m.Similarity})
-	b = strconv.AppendInt(append(b, `,"size":`...), m.Size, 10)
-	b = appendNumbers(b, number{`,"least":`, m.Least}, number{`,"mean":`, m.Mean})
+	b = appendNumbers(b, number{`,"similarity":`, m.Similarity}, number{`,"size":`, float64(m.Size)}, number{`,"least":`, m.Least}, number{`,"mean":`, m.Mean})
 	b = appendMark(b, "reference", m.Reference)
 	return append(b, "}\n"...)
 }

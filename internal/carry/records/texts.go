@@ -175,21 +175,29 @@ func (t *texts) close() {
 	}
 }
 
-// field returns one of the fields: 0 is the id, 1 the URL, 2 the date, 3 the title and 4 the digest.
-func (t text) field(number int) string {
-	lengths := [...]int{int(t.number(0)) | int(t.number(2))<<16, int(t.number(4)), int(t.number(6)), int(t.number(8)), digest.Size}
-	at := lengthsSize
-	for _, length := range lengths[:number] {
-		at += length
-	}
-	return string(t[at : at+lengths[number]])
+// ends returns where the id, the URL, the date and the title end. Each begins where the one before ends.
+func (t text) ends() (id, url, date, title int) {
+	lengths := t[:lengthsSize]
+	id = lengthsSize + (int(lengths.number(0)) | int(lengths.number(2))<<16)
+	url = id + int(lengths.number(4))
+	date = url + int(lengths.number(6))
+	return id, url, date, date + int(lengths.number(8))
 }
 
 // number returns 16 bits of the lengths.
 func (t text) number(at int) uint16 { return uint16(t[at]) | uint16(t[at+1])<<8 }
 
-func (t text) id() string { return t.field(0) }
+func (t text) id() string {
+	end, _, _, _ := t.ends()
+	return string(t[lengthsSize:end])
+}
 
-func (t text) capture() Capture { return Capture{URL: t.field(1), Date: t.field(2), Title: t.field(3)} }
+func (t text) capture() Capture {
+	id, url, date, title := t.ends()
+	return Capture{URL: string(t[id:url]), Date: string(t[url:date]), Title: string(t[date:title])}
+}
 
-func (t text) digest() digest.Digest { return digest.Get([]byte(t.field(4))) }
+func (t text) digest() digest.Digest {
+	_, _, _, end := t.ends()
+	return digest.Get([]byte(t[end : end+digest.Size]))
+}

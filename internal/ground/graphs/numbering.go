@@ -86,18 +86,24 @@ const (
 )
 
 // RadixSort orders records by key, ascending and stable. It takes digits of 11 bits
-// from the least significant end and skips those in which all keys agree. The
-// result is in the returned slice, which is records or scratch; scratch must be
-// as long as records.
+// from the least significant end and skips those in which all keys agree. Records that are in
+// order stay as they are. The result is in the returned slice, which is records or scratch;
+// scratch must be as long as records.
 func RadixSort[T any](records, scratch []T, key func(*T) uint64) []T {
 	if len(records) < small {
 		slices.SortStableFunc(records, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
 		return records
 	}
 	first := key(&records[0])
-	var differ uint64
+	last, isSorted, differ := first, true, uint64(0)
 	for i := range records {
-		differ |= key(&records[i]) ^ first
+		k := key(&records[i])
+		isSorted = isSorted && last <= k
+		differ |= k ^ first
+		last = k
+	}
+	if isSorted {
+		return records
 	}
 	scratch = scratch[:len(records)]
 	for shift := 0; shift < 64; shift += digitBits {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"slices"
-	"sort"
 
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
@@ -51,36 +49,35 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(verdicts)
-	edges := NewEdges(w, 2*k.Shards)
-	classes, err := k.classes(&edges, readKnown(packed))
-	if err != nil {
-		return err
-	}
+	edges := knownEdges{documents: readKnown(packed)}
+	classes := k.classes(&edges)
+	firsts := classes.find(verdicts)
 	for i := range verdicts.Len() {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := classes.join(&edges, verdicts.At(i)); err != nil {
-			return err
-		}
+		classes.join(&edges, verdicts.At(i), firsts[i])
 	}
-	return edges.Finish()
+	return edges.write(&w.Run, 2*k.Shards)
 }
 
-// knownDocuments are packed documents in the order of digests, scopes and refs.
+// knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.
 type knownDocuments struct {
 	packed []byte
-	order  []knownOrder
+	order  []knownOrder // of digests, scopes and refs
 }
 
-// knownOrder is the place of a packed document, and the leading bits of its digest.
-type knownOrder struct{ lead, at uint32 }
+// knownOrder is the leading bits of a digest, and the place of its document or the number of its verdict.
+type knownOrder struct{ lead, place uint32 }
 
-// readKnown orders packed documents. They stay where they are, since they are many.
+// leadOf returns the leading bits of a digest.
+func leadOf(d digest.Digest) uint32 { return uint32(d[0] >> 32) }
+
+// readKnown orders packed documents.
 func readKnown(packed []byte) knownDocuments {
 	k := knownDocuments{packed, make([]knownOrder, len(packed)/records.KnownSize)}
 	for i := range k.order {
-		k.order[i] = knownOrder{uint32(digest.Get(packed[i*records.KnownSize:])[0] >> 32), uint32(i)}
+		k.order[i] = knownOrder{leadOf(digest.Get(packed[i*records.KnownSize:])), uint32(i)}
 	}
 	k.order = graphs.RadixSort(k.order, make([]knownOrder, len(k.order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
 	for start := 0; start < len(k.order); {
@@ -90,7 +87,7 @@ func readKnown(packed []byte) knownDocuments {
 		}
 		if end > start+1 { // mostly equal documents
 			slices.SortFunc(k.order[start:end], func(x, y knownOrder) int {
-				a, b := k.get(x), k.get(y)
+				a, b := k.get(x.place), k.get(y.place)
 				return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
 			})
 		}
@@ -99,14 +96,51 @@ func readKnown(packed []byte) knownDocuments {
 	return k
 }
 
-// get returns a document.
-func (k *knownDocuments) get(o knownOrder) records.KnownDocument {
-	return records.GetKnown(k.packed[int(o.at)*records.KnownSize:])
+// get returns the document at a place.
+func (k *knownDocuments) get(place uint32) records.KnownDocument {
+	return records.GetKnown(k.packed[int(place)*records.KnownSize:])
 }
 
-// classes writes the edges between equal documents, and returns the classes.
-func (k *Known) classes(edges *Edges, all knownDocuments) (*knownClasses, error) {
-	var failed error
+// knownEdges are edges between packed documents. They name these by their places.
+type knownEdges struct {
+	documents knownDocuments
+	edges     []records.Edge[graphs.Node]
+}
+
+// add adds the edge between the documents at two places.
+func (e *knownEdges) add(a, b uint32, score records.Score) {
+	e.edges = append(e.edges, records.Edge[graphs.Node]{A: graphs.Node(a), B: graphs.Node(b), Score: score})
+}
+
+// write writes the edges as a part of the similarity graph. Its nodes are in the order of the packed documents, which is document order. So
+// nobody needs to sort them again.
+func (e *knownEdges) write(run *runfile.Writer, shard int) error {
+	nodes, count := make([]graphs.Node, len(e.documents.order)), 0 // by place; 1 if the document has an edge
+	for _, edge := range e.edges {
+		nodes[edge.A], nodes[edge.B] = 1, 1
+	}
+	for _, is := range nodes {
+		count += int(is)
+	}
+	part := graphs.Part{Refs: make([]docref.Ref, 0, count), Weights: make([]uint32, 0, count), Parents: make(graphs.Forest[graphs.Node], 0, count)}
+	for place, is := range nodes {
+		if is == 1 {
+			d := e.documents.get(uint32(place))
+			nodes[place] = part.Add(d.Ref, d.Size)
+		}
+	}
+	for _, edge := range e.edges {
+		edge.A, edge.B = nodes[edge.A], nodes[edge.B]
+		part.Parents.Union(edge.A, edge.B)
+		if err := records.WriteEdge(run, records.Edges, shard, edge); err != nil {
+			return err
+		}
+	}
+	return records.WritePart(run, records.EdgeNodes, shard, part)
+}
+
+// classes adds the edges between equal documents, and returns the classes.
+func (k *Known) classes(edges *knownEdges) *knownClasses {
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
 		Candidate: func(_, _ *candidates.Record) {},
@@ -115,92 +149,97 @@ func (k *Known) classes(edges *Edges, all knownDocuments) (*knownClasses, error)
 			if k.SimHashBits > 0 {
 				score = records.HammingScore(0, k.SimHashBits)
 			}
-			failed = cmp.Or(failed, edges.Add(first, other, score))
+			edges.add(first.Mark, other.Mark, score)
 		},
 	}
+	of := edges.documents
+	classes := make([]knownClass, 0, len(of.order))
 	var equal []candidates.Record
-	classes := make([]knownClass, 0, len(all.order))
-	for start := 0; start < len(all.order); {
-		first, end := all.get(all.order[start]), start+1
-		class := knownClass{KnownDocument: first, second: first.Ref}
-		equal = equal[:0]
-		for ; end < len(all.order) && all.order[end].lead == all.order[start].lead; end++ {
-			d := all.get(all.order[end])
-			if d.Digest != first.Digest || d.Scope != first.Scope {
-				break
+	for start := 0; start < len(of.order); {
+		end, lead := start+1, of.order[start]
+		class := knownClass{lead: lead.lead, first: lead.place, second: lead.place}
+		if end < len(of.order) && of.order[end].lead == lead.lead {
+			first := of.get(lead.place)
+			equal = append(equal[:0], recordOf(&first, lead.place))
+			for ; end < len(of.order) && of.order[end].lead == lead.lead; end++ {
+				d := of.get(of.order[end].place)
+				if d.Digest != first.Digest || d.Scope != first.Scope {
+					break
+				}
+				if class.second == class.first && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
+					class.second = of.order[end].place
+				}
+				equal = append(equal, recordOf(&d, of.order[end].place))
 			}
-			if class.second == first.Ref && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
-				class.second = d.Ref
+			if !first.Keyed { // else they meet
+				g.Groups(equal)
 			}
-			equal = append(equal, recordOf(&d))
 		}
-		if classes = append(classes, class); len(equal) > 0 && !first.Keyed { // else they meet
-			g.Groups(slices.Insert(equal, 0, recordOf(&first)))
-		}
+		classes = append(classes, class)
 		start = end
 	}
-	return newKnownClasses(classes, k.layout.FirstInput), failed
+	return &knownClasses{classes, k.layout.FirstInput}
 }
 
-// recordOf returns the record of a document of a group of equal ones.
-func recordOf(d *records.KnownDocument) candidates.Record {
-	return candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true}
+// recordOf returns the record of a document of a group of equal ones. Its mark is the place of the document.
+func recordOf(d *records.KnownDocument, place uint32) candidates.Record {
+	return candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true, Mark: place}
 }
 
-// knownClass is a class of equal documents of one scope: its first document and, as in [candidates.Class], the second one.
-type knownClass struct {
-	records.KnownDocument
-	second docref.Ref
-}
+// knownClass is a class of equal documents of one scope: the leading bits of their digest, the place of its first document and, as in
+// [candidates.Class], of the second one.
+type knownClass struct{ lead, first, second uint32 }
 
-// knownClasses finds classes by their digests.
+// knownClasses are classes in the order of digests and scopes.
 type knownClasses struct {
-	// all are the classes in the order of digests and scopes.
-	all []knownClass
-	// starts says, for the leading bits of a digest, which is the first class whose digest does not have lesser ones.
-	starts     []uint32
-	shift      int
+	all        []knownClass
 	firstInput docref.Ref
 }
 
-// newKnownClasses returns the given classes, which are in order. A digest is a hash, so hardly more than one class has its leading bits.
-func newKnownClasses(all []knownClass, firstInput docref.Ref) *knownClasses {
-	width := bits.Len(uint(len(all)))
-	c := &knownClasses{all: all, starts: make([]uint32, 1<<width+1), shift: 64 - width, firstInput: firstInput}
-	at := 0
-	for lead := range c.starts {
-		for at < len(all) && all[at].Digest[0]>>c.shift < uint64(lead) {
-			at++
+// find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
+// and to look each up would be to wait for the memory each time. So they are put in order first.
+func (c *knownClasses) find(verdicts *state.Verdicts) [][2]uint32 {
+	firsts, order := make([][2]uint32, verdicts.Len()), make([]knownOrder, verdicts.Len())
+	scratch := make([]knownOrder, len(order))
+	for side := range 2 {
+		for i := range order {
+			v := verdicts.At(i)
+			order[i] = knownOrder{leadOf([2]digest.Digest{v.A, v.B}[side]), uint32(i)}
 		}
-		c.starts[lead] = uint32(at)
+		at, sorted := 0, graphs.RadixSort(order, scratch, func(o *knownOrder) uint64 { return uint64(o.lead) })
+		for _, o := range sorted {
+			for at < len(c.all) && c.all[at].lead < o.lead {
+				at++
+			}
+			firsts[o.place][side] = uint32(at)
+		}
 	}
-	return c
+	return firsts
 }
 
-// from returns the classes whose digests are not before the given one.
-func (c *knownClasses) from(d digest.Digest) []knownClass {
-	lead := d[0] >> c.shift
-	start := int(c.starts[lead])
-	few := c.all[start:c.starts[lead+1]]
-	return c.all[start+sort.Search(len(few), func(i int) bool { return digest.Compare(few[i].Digest, d) >= 0 }):]
+// from returns the classes whose digests are not before the given one, among the ones from at on.
+func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Digest) []knownClass {
+	rest := c.all[at:]
+	for len(rest) > 0 && rest[0].lead == leadOf(d) && digest.Compare(documents.get(rest[0].first).Digest, d) < 0 {
+		rest = rest[1:]
+	}
+	return rest
 }
 
-// join writes the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared.
-func (c *knownClasses) join(edges *Edges, v state.Verdict) error {
+// join adds the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared. Firsts are as in find.
+func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32) {
 	if v.A == v.B {
-		return nil
+		return
 	}
-	a, b := c.from(v.A), c.from(v.B)
-	for len(a) > 0 && len(b) > 0 && a[0].Digest == v.A && b[0].Digest == v.B {
-		x, y := &a[0], &b[0]
+	a, b := c.from(firsts[0], &edges.documents, v.A), c.from(firsts[1], &edges.documents, v.B)
+	for len(a) > 0 && len(b) > 0 {
+		x, y := edges.documents.get(a[0].first), edges.documents.get(b[0].first)
+		if x.Digest != v.A || y.Digest != v.B {
+			return
+		}
 		order := cmp.Compare(x.Scope, y.Scope)
 		if order == 0 && !(x.Keyed && y.Keyed) {
-			first, second, ok := candidates.Ends(x.class(), y.class(), c.firstInput)
-			if ok {
-				if err := edges.Add(&candidates.Record{Ref: first, Size: x.Size}, &candidates.Record{Ref: second, Size: y.Size}, v.Score); err != nil {
-					return err
-				}
-			}
+			c.joinClasses(edges, a[0], b[0], v.Score)
 		}
 		if order <= 0 {
 			a = a[1:]
@@ -209,11 +248,38 @@ func (c *knownClasses) join(edges *Edges, v state.Verdict) error {
 			b = b[1:]
 		}
 	}
-	return nil
 }
 
-func (k *knownClass) class() candidates.Class {
-	return candidates.Class{First: k.Ref, Second: k.second, Side: k.Side}
+// joinClasses adds the edge between two classes that are similar, if they are compared.
+func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score records.Score) {
+	of := &edges.documents
+	x, y := a.class(of), b.class(of)
+	first, second, ok := candidates.Ends(x, y, c.firstInput)
+	if !ok {
+		return
+	}
+	// Ends names the documents in document order, each of which stands for one of the classes.
+	place := func(ref docref.Ref) uint32 {
+		switch ref {
+		case x.First:
+			return a.first
+		case x.Second:
+			return a.second
+		case y.First:
+			return b.first
+		}
+		return b.second
+	}
+	edges.add(place(first), place(second), score)
+}
+
+func (k *knownClass) class(of *knownDocuments) candidates.Class {
+	first := of.get(k.first)
+	c := candidates.Class{First: first.Ref, Second: first.Ref, Side: first.Side}
+	if k.second != k.first {
+		c.Second = of.get(k.second).Ref
+	}
+	return c
 }
 
 // Settled knows which pairs the last run of a scheduled job has compared, so that nobody needs to compare them again. The

@@ -67,8 +67,12 @@ func TestKnown(t *testing.T) {
 			verdicts = append(verdicts, state.VerdictOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
 		}
 		verdicts = append(verdicts, state.VerdictOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
+		var packed []byte
+		for _, v := range verdicts {
+			packed = v.Append(packed)
+		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := state.WriteVerdicts(path, slices.Clone(verdicts), nil); err != nil {
+		if err := state.WriteVerdicts(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 

@@ -5,16 +5,20 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/lshbands"
 )
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample. digests has the digest of each document that was in a pair, or equal to another.
+	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample.
 	// ids has the hash of each id that several documents may share. bands has the band keys of all new documents, or any key if documents are
 	// not compared by these.
-	shingles, sampled, digests, ids, bands Table
+	shingles, sampled, ids, bands Table
+	// digests has the digest of each document that was in a pair, or equal to another: a table for each of its two words. A document that is kept
+	// in error goes through all stages up to the edges, and one table errs too often for that.
+	digests [2]Table
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
@@ -32,9 +36,19 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
 }
 
+// wasPaired reports whether a document may have been in a pair of the last run, or equal to another one, given its digest.
+func (f *Filter) wasPaired(d digest.Digest) bool {
+	return f.digests[0].Has(d[0]) && f.digests[1].Has(d[1])
+}
+
+// tables returns all tables, in the order in which they are written.
+func (f *Filter) tables() []*Table {
+	return []*Table{&f.shingles, &f.sampled, &f.digests[0], &f.digests[1], &f.ids, &f.bands}
+}
+
 // write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
-	all := []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands}
+	all := f.tables()
 	size := 8 * len(f.fingerprints)
 	for _, t := range all {
 		size += t.size()
@@ -57,7 +71,7 @@ func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 	return filters.Get(path, func(path string) (*Filter, error) {
 		packed, err := storage.ReadFile(path)
 		f := new(Filter)
-		for _, t := range []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands} {
+		for _, t := range f.tables() {
 			if err == nil {
 				packed, err = t.take(packed)
 			}

@@ -88,6 +88,7 @@ type narrowed struct {
 	simhash []uint64
 	bands   []uint64
 	paired  []bool // whether each document of the block may have been in a pair, or equal to another
+	some    []int  // documents that one table of digests has
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
@@ -101,8 +102,13 @@ func (n *narrowed) pass(ctx context.Context) error {
 	return n.desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
 		n.desk.Outcome.Shingles += sets.Length / sketchblock.HashSize
 		for i := range block.Len() {
-			if err := errors.Join(n.tellID(block, i), n.know(block, i, true)); err != nil {
+			if err := n.tellID(block, i); err != nil {
 				return err
+			}
+			if n.filter.wasPaired(n.equal(block, i)) {
+				if err := n.know(block, i, true); err != nil {
+					return err
+				}
 			}
 		}
 		return n.probing.block(block, sets)
@@ -139,12 +145,8 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.Verdicts == "" {
 		return nil
 	}
-	d := n.equal(block, i)
-	if !n.filter.digests.Has(d[0]) {
-		return nil
-	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
-		Digest: d, Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
+		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
 }
 
@@ -156,21 +158,37 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 	return block.Digest(i)
 }
 
-// findPaired finds the documents of a block that may have been in a pair.
-func (n *narrowed) findPaired(block *sketchblock.Block) {
-	n.paired = n.paired[:0]
+// begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
+// look-ups under way together.
+func (n *narrowed) begin(block *sketchblock.Block) error {
+	n.paired = slices.Grow(n.paired[:0], block.Len())[:block.Len()]
+	clear(n.paired)
+	n.some = slices.Grow(n.some[:0], block.Len())[:block.Len()]
+	count := 0
 	for i := range block.Len() {
 		lead := block.DigestLead(i)
 		if n.tables != nil {
 			lead = n.equal(block, i)[0]
 		}
-		n.paired = append(n.paired, n.filter.digests.Has(lead))
+		n.some[count] = i
+		count += n.filter.digests[0].count(lead)
 	}
+	for _, i := range n.some[:count] {
+		n.paired[i] = n.filter.wasPaired(n.equal(block, i))
+	}
+	for i := range block.Len() {
+		if err := n.tellID(block, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // narrow goes through a block.
 func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
-	n.findPaired(block)
+	if err := n.begin(block); err != nil {
+		return err
+	}
 	if n.tables != nil {
 		for i := range block.Len() {
 			n.simhash = block.SimHash(n.simhash[:0], i)
@@ -198,7 +216,9 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 
 // narrowByHeads goes through a block whose sets have heads.
 func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
-	n.findPaired(block)
+	if err = n.begin(block); err != nil {
+		return err
+	}
 	for i := range block.Len() {
 		var set []byte
 		head, mayLack := heads.Head(i), n.mayLack(block, i)
@@ -242,9 +262,6 @@ func (n *Narrowing) mayLack(block *sketchblock.Block, i int) int {
 // add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are found once more.
 func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
 	n.desk.Figures.Records++
-	if err := n.tellID(block, i); err != nil {
-		return err
-	}
 	isKeyed := mayPair || n.paired[i] && n.Verdicts == ""
 	switch {
 	case isKeyed:
@@ -254,8 +271,10 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	default:
 		set = nil
 	}
-	if err := n.know(block, i, isKeyed); err != nil {
-		return err
+	if n.paired[i] {
+		if err := n.know(block, i, isKeyed); err != nil {
+			return err
+		}
 	}
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {

@@ -79,7 +79,7 @@ func hashes(random *rand.Rand, n int) []uint64 {
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{shingles: NewTable(100, 48), digests: NewTable(100, 64), ids: NewTable(10, 64)}).write(whole); err != nil {
+	if err := (&Filter{shingles: NewTable(100, 48), digests: [2]Table{NewTable(100, 64), NewTable(100, 64)}, ids: NewTable(10, 64)}).write(whole); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)
@@ -129,8 +129,9 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		document(0, 3, nil),                 // without words
 		document(0, 4, hashes(random, 40)),  // like none
 	}
+	olds[4].Digest = digest.Digest{olds[2].Digest[0], 1 << 63} // half of it is of a pair
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, []state.Verdict{state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false))}, nil); err != nil {
+	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
@@ -244,7 +245,7 @@ func TestNarrowingByDistance(t *testing.T) {
 	}
 	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
 	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteVerdicts(verdicts, []state.Verdict{verdict}, nil), documents.WriteInputs(inputs, documents.Inputs{
+	err := errors.Join(state.WriteVerdicts(verdicts, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}))

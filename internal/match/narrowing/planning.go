@@ -92,11 +92,15 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.digests = NewTable(2*int64(verdicts.Len()), 64)
+	for i := range f.digests {
+		f.digests[i] = NewTable(2*int64(verdicts.Len()), 64)
+	}
 	for i := range verdicts.Len() {
 		v := verdicts.At(i)
-		f.digests.Add(v.A[0])
-		f.digests.Add(v.B[0])
+		for word := range f.digests {
+			f.digests[word].Add(v.A[word])
+			f.digests[word].Add(v.B[word])
+		}
 	}
 	return f, nil
 }

@@ -44,9 +44,12 @@ func (t *Table) Add(hash uint64) {
 }
 
 // Has reports whether a hash may be in the table.
-func (t *Table) Has(hash uint64) bool {
-	at := hash >> t.shift
-	return t.words[at>>6]>>(at&63)&1 != 0
+func (t *Table) Has(hash uint64) bool { return t.count(hash) != 0 }
+
+// count returns 1 if a hash may be in the table, else 0.
+func (t *Table) count(hash uint64) int {
+	at := hash >> (t.shift & 63)
+	return int(t.words[at>>6] >> (at & 63) & 1)
 }
 
 // KnowsHeads reports whether heads have all bits of a hash that the table looks at. Where it has very many hashes, it looks at more.

@@ -35,12 +35,13 @@ func (s *Shard) eachCluster(yield func(documents []records.Number) bool) {
 func (s *Shard) ClusterRows(row func(output.Member) error) error {
 	for cluster := range s.eachCluster {
 		name, of := s.name(s.members.First(cluster[0])), s.cohesion(cluster)
+		mean := of.mean()
 		for _, i := range cluster {
 			at, choice := s.members.Capture(i), s.choice(i)
 			err := row(output.Member{
 				ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: name,
 				Kept: choice.Kept == i, Similarity: choice.Similarity, Size: int64(len(cluster)),
-				Least: of.least, Mean: of.mean(), Reference: s.reference(i),
+				Least: of.least, Mean: mean, Reference: s.reference(i),
 			})
 			if err != nil {
 				return err
@@ -187,7 +188,7 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Put(record)
+		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Append(record[:0])
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type Shard struct {
 	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
 	isDropped bool
 	size      []uint32 // documents in the cluster, by its first document
+	scratch   []byte   // of a ref
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Whoever gets it
@@ -137,7 +138,8 @@ func (n *namer) name(i records.Number) string {
 
 // ref returns path:position as rows write it.
 func (s *Shard) ref(i records.Number) string {
-	return quoting.Text(s.layout.Inputs.RefText(nil, s.members.Ref(i)))
+	s.scratch = s.layout.Inputs.RefText(s.scratch[:0], s.members.Ref(i))
+	return quoting.Text(s.scratch)
 }
 
 // id returns the user's id as rows write it, or the ref of a document without one.

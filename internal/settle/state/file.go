@@ -57,8 +57,43 @@ func (m Member) Append(b []byte) []byte {
 // GroupSize is the size of a packed group in bytes.
 func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
 
-// GroupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
-type GroupReader struct {
+// UnpackGroups reads packed groups, one behind the other. They have no lineages.
+func UnpackGroups(b []byte) ([]Group, error) {
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
+}
+
+// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
+func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
+	n := 0
+	for rest := b; len(rest) > 0; n++ {
+		_, of, err := lineageOf(rest)
+		if err == nil && len(of) < groupHeader {
+			err = errDamaged
+		}
+		if err != nil {
+			return nil, err
+		}
+		size := GroupSize("", int(binary.LittleEndian.Uint32(of[4:]))) + int(binary.LittleEndian.Uint32(of))
+		if size > len(of) {
+			return nil, errDamaged
+		}
+		rest = of[size:]
+	}
+	var reader groupReader
+	groups := make([]Group, n)
+	for i := range groups {
+		lineage, rest, err := lineageOf(b)
+		if err != nil {
+			return nil, err
+		}
+		groups[i], b = reader.next(rest)
+		groups[i].Lineage = reader.text(lineage)
+	}
+	return groups, nil
+}
+
+// groupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
+type groupReader struct {
 	texts   strings.Builder
 	members []Member
 }
@@ -68,16 +103,10 @@ const (
 	membersTogether = 4 << 10
 )
 
-// Next reads the first of the packed groups and returns the bytes of the others.
-func (r *GroupReader) Next(b []byte) (g Group, rest []byte, err error) {
-	if len(b) < groupHeader {
-		return g, nil, errDamaged
-	}
+// next reads the first of the packed groups, which is whole, and returns the bytes of the others.
+func (r *groupReader) next(b []byte) (g Group, rest []byte) {
 	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
 	b = b[groupHeader:]
-	if len(b) < name || (len(b)-name)/memberSize < members {
-		return g, nil, errDamaged
-	}
 	g.Name, b = r.text(b[:name]), b[name:]
 	first := len(r.members)
 	if cap(r.members)-first < members {
@@ -88,11 +117,11 @@ func (r *GroupReader) Next(b []byte) (g Group, rest []byte, err error) {
 		b = b[memberSize:]
 	}
 	g.Members = r.members[first:len(r.members):len(r.members)]
-	return g, b, nil
+	return g, b
 }
 
 // text returns a text that shares its memory with others.
-func (r *GroupReader) text(b []byte) string {
+func (r *groupReader) text(b []byte) string {
 	if r.texts.Cap()-r.texts.Len() < len(b) {
 		r.texts = strings.Builder{}
 		r.texts.Grow(max(len(b), textsTogether))
@@ -169,19 +198,16 @@ func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err
 
 // decodeGroups reads the content of a file of groups.
 func decodeGroups(b []byte) (groups []Group, err error) {
-	var reader GroupReader
-	for b, err = Unseal(b, groupsMagic); err == nil && len(b) > 0; {
-		length := int(b[0])
-		if b = b[1:]; len(b) < length {
-			return nil, errDamaged
-		}
-		lineage := reader.text(b[:length])
-		var g Group
-		g, b, err = reader.Next(b[length:])
-		g.Lineage = lineage
-		groups = append(groups, g)
+	if b, err = Unseal(b, groupsMagic); err != nil {
+		return nil, err
 	}
-	return groups, err
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) {
+		if len(b) == 0 || len(b)-1 < int(b[0]) {
+			return nil, nil, errDamaged
+		}
+		end := 1 + int(b[0])
+		return b[1:end], b[end:], nil
+	})
 }
 
 // decodeAlerts reads the content of a file of alerts.

@@ -136,10 +136,10 @@ func noByteCanChange(t *testing.T, path string, decode func([]byte) error) {
 	}
 }
 
-// TestGroupReader: groups that share memory stay as they were read, whatever comes after them.
-func TestGroupReader(t *testing.T) {
+// TestUnpackGroups: groups that share memory stay as they were read, whatever comes after them.
+func TestUnpackGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
-	var want, got []Group
+	var want []Group
 	var packed []byte
 	for i := range 3000 {
 		g := Group{Name: strings.Repeat(fmt.Sprint(i), random.IntN(20)), Members: make([]Member, random.IntN(6))}
@@ -151,13 +151,9 @@ func TestGroupReader(t *testing.T) {
 		}
 		want, packed = append(want, g), AppendGroup(packed, g.Name, g.Members)
 	}
-	var reader GroupReader
-	for len(packed) > 0 {
-		g, rest, err := reader.Next(packed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, packed = append(got, g), rest
+	got, err := UnpackGroups(packed)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d groups, %v, want %d", len(got), err, len(want))
 	}
 	for i := range want {
 		if want[i].Name != got[i].Name || !slices.Equal(want[i].Members, got[i].Members) || cap(got[i].Members) > len(got[i].Members) {
@@ -166,12 +162,19 @@ func TestGroupReader(t *testing.T) {
 	}
 }
 
-func FuzzNextGroup(f *testing.F) {
-	f.Add(AppendGroup(nil, "a", []Member{{1, 2}}))
+func FuzzUnpackGroups(f *testing.F) {
+	f.Add(AppendGroup(AppendGroup(nil, "a", []Member{{1, 2}}), "bc", nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, rest, err := new(GroupReader).Next(b)
-		if err == nil && !bytes.Equal(append(AppendGroup(nil, g.Name, g.Members), rest...), b) {
-			t.Errorf("%v and %q are not %q", g, rest, b)
+		groups, err := UnpackGroups(b)
+		if err != nil {
+			return
+		}
+		var again []byte
+		for _, g := range groups {
+			again = AppendGroup(again, g.Name, g.Members)
+		}
+		if !bytes.Equal(again, b) {
+			t.Errorf("%v are not %q", groups, b)
 		}
 	})
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"sort"
 
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/storage"
@@ -36,12 +36,10 @@ func (v Verdict) compare(other Verdict) int {
 // VerdictSize is the size of a packed verdict in bytes.
 const VerdictSize = 2*digest.Size + 8
 
-// Put packs a verdict.
-func (v Verdict) Put(b []byte) {
-	v.A.Put(b)
-	v.B.Put(b[digest.Size:])
-	binary.LittleEndian.PutUint32(b[2*digest.Size:], v.Shared)
-	binary.LittleEndian.PutUint32(b[2*digest.Size+4:], v.Total)
+// Append appends the packed verdict to b.
+func (v Verdict) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
+	return binary.LittleEndian.AppendUint32(b, v.Total)
 }
 
 // GetVerdict reads a packed verdict.
@@ -54,19 +52,31 @@ func GetVerdict(b []byte) Verdict {
 // verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
-// WriteVerdicts writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
-// them. It asks stopped now and then, if it is not nil, and ends with its error.
-func WriteVerdicts(path string, all []Verdict, stopped func() error) error {
-	all = graphs.RadixSort(all, make([]Verdict, len(all)), func(v *Verdict) uint64 { return v.A[0] >> 32 })
-	if err := graphs.SortFunc(all, Verdict.compare, stopped); err != nil { // little is left to sort
+// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
+// stopped now and then, if it is not nil, and ends with its error.
+func WriteVerdicts(path string, packed []byte, stopped func() error) error {
+	get := func(at uint32) Verdict { return GetVerdict(packed[VerdictSize*int(at):]) }
+	type place struct{ lead, at uint32 } // the leading bits of the first digest, and the number among the packed ones
+	order := make([]place, len(packed)/VerdictSize)
+	for i := range order {
+		at := graphs.Next[uint32](i)
+		order[i] = place{uint32(get(at).A[0] >> 32), at}
+	}
+	order = graphs.RadixSort(order, make([]place, len(order)), func(p *place) uint64 { return uint64(p.lead) })
+	err := graphs.SortFunc(order, func(x, y place) int { // little is left to sort
+		if x.lead != y.lead {
+			return cmp.Compare(x.lead, y.lead)
+		}
+		return get(x.at).compare(get(y.at))
+	}, stopped)
+	if err != nil {
 		return err
 	}
-	all = slices.CompactFunc(all, func(a, b Verdict) bool { return a.compare(b) == 0 })
-	b := make([]byte, len(verdictsMagic), len(verdictsMagic)+VerdictSize*len(all)+4)
-	copy(b, verdictsMagic)
-	for _, v := range all {
-		b = b[:len(b)+VerdictSize]
-		v.Put(b[len(b)-VerdictSize:])
+	b := append(make([]byte, 0, len(verdictsMagic)+len(packed)+checksum.Size), verdictsMagic...)
+	for i, p := range order {
+		if i == 0 || order[i-1].lead != p.lead || get(order[i-1].at).compare(get(p.at)) != 0 {
+			b = append(b, packed[VerdictSize*int(p.at):][:VerdictSize]...)
+		}
 	}
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
 		return fmt.Errorf("write verdicts: %w", err)

@@ -15,15 +15,15 @@ import (
 func TestTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 2, 1000} {
-		var all []Verdict
+		var packed []byte
 		want := map[[2]digest.Digest]records.Score{}
 		for range n {
 			v := VerdictOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
-			all = append(all, v, v)
+			packed = v.Append(v.Append(packed))
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := WriteVerdicts(path, all, nil); err != nil {
+		if err := WriteVerdicts(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 		table, err := ReadVerdicts(path)

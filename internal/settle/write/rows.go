@@ -258,47 +258,46 @@ type ForNext struct {
 	// Clusters are groups of documents, Mirrors groups of sites. Suspects are the alerts.
 	Clusters, Mirrors []state.Group
 	Suspects          []state.Alert
-	// Verdicts are about the similar pairs.
-	Verdicts []state.Verdict
+	// Verdicts are about the similar pairs, packed.
+	Verdicts []byte
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
 func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
-	n, groups := new(ForNext), new(state.GroupReader)
+	var pieces []runfile.Piece
 	for _, run := range runs {
-		pieces, err := runfile.Pieces(string(run))
-		if err == nil {
-			n.Clusters, err = readAll(n.Clusters, &reader, pieces, records.Memberships, groups.Next)
-		}
-		if err == nil {
-			n.Mirrors, err = readAll(n.Mirrors, &reader, pieces, records.SiteGroups, groups.Next)
-		}
-		if err == nil {
-			n.Suspects, err = readAll(n.Suspects, &reader, pieces, records.Alerts, state.NextAlert)
-		}
-		if err == nil {
-			n.Verdicts, err = readAll(n.Verdicts, &reader, pieces, records.Verdicts, nextVerdict)
-		}
+		of, err := runfile.Pieces(string(run))
 		if err != nil {
 			return nil, err
 		}
+		pieces = append(pieces, of...)
+	}
+	n := new(ForNext)
+	packed, err := reader.ReadKind(nil, pieces, records.Memberships)
+	if err == nil {
+		n.Clusters, err = state.UnpackGroups(packed)
+	}
+	if err == nil {
+		packed, err = reader.ReadKind(packed[:0], pieces, records.SiteGroups)
+	}
+	if err == nil {
+		n.Mirrors, err = state.UnpackGroups(packed)
+	}
+	if err == nil {
+		packed, err = reader.ReadKind(packed[:0], pieces, records.Alerts)
+	}
+	for err == nil && len(packed) > 0 {
+		var alert state.Alert
+		alert, packed, err = state.NextAlert(packed)
+		n.Suspects = append(n.Suspects, alert)
+	}
+	if err == nil {
+		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return n, nil
-}
-
-// readAll appends all records of a kind. Next reads the first one and returns the bytes of the others.
-func readAll[T any](all []T, reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, next func([]byte) (T, []byte, error)) ([]T, error) {
-	packed, err := reader.ReadKind(nil, pieces, kind)
-	for err == nil && len(packed) > 0 {
-		var one T
-		one, packed, err = next(packed)
-		all = append(all, one)
-	}
-	return all, err
-}
-
-func nextVerdict(packed []byte) (state.Verdict, []byte, error) {
-	return state.GetVerdict(packed), packed[state.VerdictSize:], nil
 }
