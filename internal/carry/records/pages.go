@@ -168,11 +168,13 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 	if err != nil {
 		return nil, err
 	}
-	var pages []ShardPage
-	for len(packed) > 0 {
-		var p ShardPage
-		p, packed = nextShardPage(packed)
-		pages = append(pages, p)
+	n := 0
+	for rest := packed; len(rest) > 0; n++ {
+		_, rest = nextShardPage(rest)
+	}
+	pages := make([]ShardPage, n)
+	for i := range pages {
+		pages[i], packed = nextShardPage(packed)
 	}
 	return pages, nil
 }
