@@ -347,16 +347,17 @@ type pagePiece struct {
 // their order.
 func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
 	for len(p.packed) > 0 {
-		of := &p.pieces[0]
-		page, rest := records.NextSplitPage(p.packed)
-		if page.Ref += of.moved; page.Ref > ref {
+		of, packed := &p.pieces[0], p.packed
+		first, size := records.FirstPage(packed)
+		if first += of.moved; first > ref {
 			break
 		}
-		of.left -= len(p.packed) - len(rest)
-		if p.packed = rest; of.left == 0 {
+		p.packed, of.left = packed[size:], of.left-size
+		if of.left == 0 {
 			p.pieces = p.pieces[1:]
 		}
-		if page.Ref == ref {
+		if first == ref {
+			page, _ := records.NextSplitPage(packed)
 			return page.Page, true
 		}
 	}
