@@ -11,10 +11,12 @@ import (
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample. digests has the digest of each document that was in a pair, or equal to another.
-	// ids has the hash of each id that several documents may share. bands has the band keys of all new documents, or any key if documents are
-	// not compared by these.
-	shingles, sampled, digests, ids, bands Table
+	// shingles has the shingles of all new documents, or any shingle if bands decide alone. sampled has the shingles of documents from which
+	// the audit draws its sample.
+	shingles, sampled Table
+	// digests has the digest of each document that was in a pair, or equal to another. ids has the hash of each id that several documents
+	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these.
+	digests, ids, bands Marks
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
@@ -26,6 +28,11 @@ var filters work.Shared[Filter]
 // filterPath is where the filter of the tasks of a catalog is.
 func filterPath(catalog string) string { return catalog + "-filter" }
 
+// tables returns all tables, in the order in which a file has them.
+func (f *Filter) tables() []*Table {
+	return []*Table{&f.shingles, &f.sampled, &f.digests.Table, &f.ids.Table, &f.bands.Table}
+}
+
 // mayPair reports whether a document may be in a pair with a new one, given its packed set. No more than the given number of its
 // shingles may be in no new document.
 func (f *Filter) mayPair(set []byte, mayLack int) bool {
@@ -34,7 +41,7 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 
 // write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
-	all := []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands}
+	all := f.tables()
 	size := 8 * len(f.fingerprints)
 	for _, t := range all {
 		size += t.size()
@@ -57,7 +64,7 @@ func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 	return filters.Get(path, func(path string) (*Filter, error) {
 		packed, err := storage.ReadFile(path)
 		f := new(Filter)
-		for _, t := range []*Table{&f.shingles, &f.sampled, &f.digests, &f.ids, &f.bands} {
+		for _, t := range f.tables() {
 			if err == nil {
 				packed, err = t.take(packed)
 			}

@@ -74,7 +74,7 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{ids: NewTable(fresh, 64), bands: NewTable(fresh*int64(n.Scheme.Bands), 64)}
+	f := &Filter{ids: NewMarks(fresh), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
 	add := n.addSets
 	if isDistance(n.Method, &n.Parameters) {
 		f.shingles, add = NewTable(0, shingleBits), n.addFingerprints
@@ -92,7 +92,7 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.digests = NewTable(2*int64(verdicts.Len()), 64)
+	f.digests = NewMarks(2 * int64(verdicts.Len()))
 	for i := range verdicts.Len() {
 		v := verdicts.At(i)
 		f.digests.Add(v.A[0])
@@ -101,7 +101,8 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	return f, nil
 }
 
-// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up.
+// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. If heads do not
+// tell so many shingles apart, whole sets would have to be read. Then band keys decide alone, where documents have any.
 func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
 	f.shingles, err = tableOf(m, func(visit func([]byte)) error {
@@ -109,17 +110,26 @@ func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err 
 			visit(packed)
 			return nil
 		})
-	})
+	}, n.hasBands())
 	return err
 }
 
-// tableOf returns a table of the shingles in packed sets, which each visits. It is called twice.
-func tableOf(m *work.Memory, each func(visit func(sets []byte)) error) (Table, error) {
+// hasBands reports whether documents have band keys by now, and are compared if they share one.
+func (n *Planning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
+
+// tableOf returns a table of the shingles in packed sets, which each visits, twice. If they are too many for heads, and that is forgone, the
+// table has any shingle.
+func tableOf(m *work.Memory, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
 	shingles := int64(0)
 	if err := each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) }); err != nil {
 		return Table{}, err
 	}
 	table := NewTable(shingles, shingleBits)
+	if isForgone && !table.KnowsHeads() {
+		table = NewTable(0, shingleBits)
+		table.fill()
+		return table, nil
+	}
 	err := each(func(sets []byte) {
 		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], sets)
 		for _, hash := range m.Hashes {
@@ -153,14 +163,13 @@ func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sk
 // addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id.
 // It has any key if the documents have none yet: stripped sets get theirs later.
 func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
-	hasBands := n.Scheme.Bands > 0 && !n.IsStripped
 	if !n.DistinctIDs {
 		f.ids.fill()
 	}
-	if !hasBands {
+	if !n.hasBands() {
 		f.bands.fill()
 	}
-	if !n.DistinctIDs && !hasBands {
+	if !n.DistinctIDs && !n.hasBands() {
 		return nil
 	}
 	return n.eachBlock(made, m, func(block *sketchblock.Block) {
@@ -188,6 +197,6 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 			}
 			return nil
 		})
-	})
+	}, false)
 	return err
 }
