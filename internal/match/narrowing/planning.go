@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -75,11 +76,14 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 		}
 	}
 	f := &Filter{ids: NewMarks(fresh), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
-	add := n.addSets
+	var err error
 	if isDistance(n.Method, &n.Parameters) {
-		f.shingles, add = NewTable(0, shingleBits), n.addFingerprints
+		f.shingles = NewTable(0, shingleBits)
+		err = n.addFingerprints(f, made, p)
+	} else {
+		err = n.addSets(f, made, p.Memory)
 	}
-	if err := add(f, made, p.Memory); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
 	}
 	if err := n.addKeys(f, made, p.Memory); err != nil {
@@ -139,19 +143,26 @@ func tableOf(m *work.Memory, each func(visit func(sets []byte)) error, isForgone
 	return table, err
 }
 
-// addFingerprints adds their fingerprints.
-func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return n.eachBlock(made, m, func(block *sketchblock.Block) {
+// addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after that.
+func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
+	stage := work.Fingerprint
+	if n.IsStripped {
+		isMade := map[int]bool{}
+		for _, o := range made {
+			isMade[o.Number] = true
+		}
+		stage, made = work.Strip, slices.DeleteFunc(slices.Clone(p.Outcomes), func(o work.Outcome) bool { return !isMade[o.Number] })
+	}
+	return eachBlock(made, stage, records.Documents, p.Memory, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.fingerprints = block.SimHash(f.fingerprints, i)
 		}
 	})
 }
 
-// eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
-func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
-	ofDocuments, _ := n.ofBlocks()
-	return work.EachRecordOf(made, work.Fingerprint, ofDocuments, m, func(packed []byte) error {
+// eachBlock visits the sketch blocks of new documents that a stage has written. They do not know the numbers of their files.
+func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work.Memory, visit func(*sketchblock.Block)) error {
+	return work.EachRecordOf(made, stage, kind, m, func(packed []byte) error {
 		block, err := sketchblock.Parse(packed)
 		if err == nil {
 			visit(&block)
@@ -172,7 +183,8 @@ func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error
 	if !n.DistinctIDs && !n.hasBands() {
 		return nil
 	}
-	return n.eachBlock(made, m, func(block *sketchblock.Block) {
+	ofDocuments, _ := n.ofBlocks()
+	return eachBlock(made, work.Fingerprint, ofDocuments, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.ids.Add(groups.HashID(block.ID(i)))
 			for k := range block.Keys() {
