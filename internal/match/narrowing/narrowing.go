@@ -6,7 +6,7 @@
 // So it is left out if more than (1-t)n of its shingles are in no new document at all. Most documents are ruled out
 // after a few shingles, and a table of bits says whether a new document has a shingle. The table may err to one side: it
 // keeps a few documents too many, which are compared and found to be similar to none. With MinHash keys, a document that shares no
-// band with a new one is left out, too.
+// band with a new one is left out, too. If new documents have very many shingles, bands decide alone.
 //
 // What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
 // pairs are similar.
