@@ -284,7 +284,7 @@ func menus(w *writer, menu []string, pages int) {
 
 // TestCommonNights: the first night counts, later ones leave out the same shingles, and --rebuild counts anew.
 func TestCommonNights(t *testing.T) {
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
 		t.Run(string(keys), func(t *testing.T) { testCommonNights(t, keys) })
 	}
 }
@@ -307,11 +307,15 @@ func testCommonNights(t *testing.T, keys methods.Name) {
 
 	night := testConfig(t, folder)
 	night.Keys = keys
-	night.Threshold, night.Common, night.State, night.Overwrite = 0.5, "10", filepath.Join(t.TempDir(), "state"), true
+	if keys == methods.SimHash {
+		night.Hamming = 6
+	} else {
+		night.Threshold = 0.5
+	}
+	night.Common, night.State, night.Overwrite = "10", filepath.Join(t.TempDir(), "state"), true
 	night.Emit = []string{output.Clusters, output.Pairs}
-	whole := testConfig(t, folder)
-	whole.Keys = keys
-	whole.Threshold, whole.Common, whole.Overwrite, whole.Emit = night.Threshold, night.Common, true, night.Emit
+	whole := night
+	whole.State, whole.Output = "", filepath.Join(t.TempDir(), "whole")
 	compare := func(what string, with job.Config, outputs ...string) Summary {
 		t.Helper()
 		summary := runJob(t, night)

@@ -59,7 +59,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance && !isStripped); parameters.Narrowed {
+	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	return &Job{

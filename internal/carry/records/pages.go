@@ -104,6 +104,20 @@ func (p *Page) put(b []byte) {
 	copy(b, p.Address)
 }
 
+// packedSize returns the size of the first packed page.
+func packedSize(b []byte) int {
+	marks, size := binary.LittleEndian.Uint16(b[16:]), pageHeader+int(binary.LittleEndian.Uint16(b[18:]))
+	for _, part := range []struct {
+		mark uint16
+		size int
+	}{{originalMark, 8}, {markupMark, MarkupSize}, {traceMark, TraceSize}} {
+		if marks&part.mark != 0 {
+			size += part.size
+		}
+	}
+	return size
+}
+
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
 	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0, Named: marks&namedMark != 0}
@@ -129,6 +143,11 @@ func AppendSplitPage(b []byte, p SplitPage) []byte {
 	PutRef(b[n:], p.Ref)
 	p.put(b[n+RefSize:])
 	return b
+}
+
+// FirstPage returns the ref of the first page, and the size of its record.
+func FirstPage(packed []byte) (docref.Ref, int) {
+	return GetRef(packed), RefSize + packedSize(packed[RefSize:])
 }
 
 // NextSplitPage reads the first page and returns the bytes of the others.
@@ -168,11 +187,13 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 	if err != nil {
 		return nil, err
 	}
-	var pages []ShardPage
-	for len(packed) > 0 {
-		var p ShardPage
-		p, packed = nextShardPage(packed)
-		pages = append(pages, p)
+	n := 0
+	for rest := packed; len(rest) > 0; n++ {
+		rest = rest[8+packedSize(rest[8:]):]
+	}
+	pages := make([]ShardPage, n)
+	for i := range pages {
+		pages[i], packed = nextShardPage(packed)
 	}
 	return pages, nil
 }

@@ -5,20 +5,18 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/lshbands"
 )
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles has the shingles of all new documents. sampled has the shingles of documents from which the audit draws its sample.
-	// ids has the hash of each id that several documents may share. bands has the band keys of all new documents, or any key if documents are
-	// not compared by these.
-	shingles, sampled, ids, bands Table
-	// digests has the digest of each document that was in a pair, or equal to another: a table for each of its two words. A document that is kept
-	// in error goes through all stages up to the edges, and one table errs too often for that.
-	digests [2]Table
+	// shingles has the shingles of all new documents, or any shingle if bands decide alone. sampled has the shingles of documents from which
+	// the audit draws its sample.
+	shingles, sampled Table
+	// digests has the digest of each document that was in a pair, or equal to another. ids has the hash of each id that several documents
+	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these.
+	digests, ids, bands Marks
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
@@ -30,20 +28,15 @@ var filters work.Shared[Filter]
 // filterPath is where the filter of the tasks of a catalog is.
 func filterPath(catalog string) string { return catalog + "-filter" }
 
+// tables returns all tables, in the order in which a file has them.
+func (f *Filter) tables() []*Table {
+	return []*Table{&f.shingles, &f.sampled, &f.digests.Table, &f.ids.Table, &f.bands.Table}
+}
+
 // mayPair reports whether a document may be in a pair with a new one, given its packed set. No more than the given number of its
 // shingles may be in no new document.
 func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
-}
-
-// wasPaired reports whether a document may have been in a pair of the last run, or equal to another one, given its digest.
-func (f *Filter) wasPaired(d digest.Digest) bool {
-	return f.digests[0].Has(d[0]) && f.digests[1].Has(d[1])
-}
-
-// tables returns all tables, in the order in which they are written.
-func (f *Filter) tables() []*Table {
-	return []*Table{&f.shingles, &f.sampled, &f.digests[0], &f.digests[1], &f.ids, &f.bands}
 }
 
 // write writes a filter for [readFilter].

@@ -6,7 +6,7 @@
 // So it is left out if more than (1-t)n of its shingles are in no new document at all. Most documents are ruled out
 // after a few shingles, and a table of bits says whether a new document has a shingle. The table may err to one side: it
 // keeps a few documents too many, which are compared and found to be similar to none. With MinHash keys, a document that shares no
-// band with a new one is left out, too.
+// band with a new one is left out, too. If new documents have very many shingles, bands decide alone.
 //
 // What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
 // pairs are similar.
@@ -88,7 +88,6 @@ type narrowed struct {
 	simhash []uint64
 	bands   []uint64
 	paired  []bool // whether each document of the block may have been in a pair, or equal to another
-	some    []int  // documents that one table of digests has
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
@@ -105,7 +104,7 @@ func (n *narrowed) pass(ctx context.Context) error {
 			if err := n.tellID(block, i); err != nil {
 				return err
 			}
-			if n.filter.wasPaired(n.equal(block, i)) {
+			if n.filter.digests.Has(n.equal(block, i)[0]) {
 				if err := n.know(block, i, true); err != nil {
 					return err
 				}
@@ -161,20 +160,13 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 // begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
 // look-ups under way together.
 func (n *narrowed) begin(block *sketchblock.Block) error {
-	n.paired = slices.Grow(n.paired[:0], block.Len())[:block.Len()]
-	clear(n.paired)
-	n.some = slices.Grow(n.some[:0], block.Len())[:block.Len()]
-	count := 0
+	n.paired = n.paired[:0]
 	for i := range block.Len() {
 		lead := block.DigestLead(i)
 		if n.tables != nil {
 			lead = n.equal(block, i)[0]
 		}
-		n.some[count] = i
-		count += n.filter.digests[0].count(lead)
-	}
-	for _, i := range n.some[:count] {
-		n.paired[i] = n.filter.wasPaired(n.equal(block, i))
+		n.paired = append(n.paired, n.filter.digests.Has(lead))
 	}
 	for i := range block.Len() {
 		if err := n.tellID(block, i); err != nil {

@@ -66,6 +66,43 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestMarks: marks have all their hashes and few others.
+func TestMarks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 7, 100, 20_000} {
+		held, all := NewMarks(int64(n)), make([]uint64, n)
+		for i := range all {
+			all[i] = random.Uint64()
+			held.Add(all[i])
+		}
+		for _, hash := range all {
+			if !held.Has(hash) {
+				t.Fatalf("%d hashes: %x is lost", n, hash)
+			}
+		}
+		errs := 0
+		for range 10_000 {
+			if held.Has(random.Uint64()) {
+				errs++
+			}
+		}
+		if errs > 10_000/70 {
+			t.Errorf("%d hashes: %d of 10,000 others are there", n, errs)
+		}
+	}
+}
+
+// TestManyShingles: where new documents have more shingles than heads tell apart, and bands decide, all shingles are taken for new.
+func TestManyShingles(t *testing.T) {
+	sets := make([]byte, 3<<20*sketchblock.HashSize)
+	for _, isForgone := range []bool{false, true} {
+		table, err := tableOf(new(work.Memory), func(visit func([]byte)) error { visit(sets); return nil }, isForgone)
+		if err != nil || table.KnowsHeads() != isForgone || table.Has(1<<47) != isForgone || !table.Has(0) {
+			t.Errorf("forgone %t: knows heads %t, has another shingle %t, %v", isForgone, table.KnowsHeads(), table.Has(1<<47), err)
+		}
+	}
+}
+
 // hashes draws hashes of 48 bits, ascending.
 func hashes(random *rand.Rand, n int) []uint64 {
 	all := make([]uint64, n)
@@ -79,7 +116,7 @@ func hashes(random *rand.Rand, n int) []uint64 {
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{shingles: NewTable(100, 48), digests: [2]Table{NewTable(100, 64), NewTable(100, 64)}, ids: NewTable(10, 64)}).write(whole); err != nil {
+	if err := (&Filter{shingles: NewTable(100, 48), digests: NewMarks(100), ids: NewMarks(10)}).write(whole); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)
@@ -111,7 +148,7 @@ func TestNarrowing(t *testing.T) {
 func testNarrowing(t *testing.T, hasHeads bool) {
 	random := rand.New(rand.NewPCG(3, 4))
 	runs := worktest.Runs(t)
-	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) << 58} } // the table tells them apart
+	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) * (1<<58 | 1<<52 | 1<<46)} } // the marks tell them apart
 	document := func(file, i int, set []uint64) sketchblock.Document {
 		ref, err := docref.New(file, int64(i))
 		if err != nil {
@@ -129,7 +166,6 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		document(0, 3, nil),                 // without words
 		document(0, 4, hashes(random, 40)),  // like none
 	}
-	olds[4].Digest = digest.Digest{olds[2].Digest[0], 1 << 63} // half of it is of a pair
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
 	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
@@ -74,12 +75,15 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{ids: NewTable(fresh, 64), bands: NewTable(fresh*int64(n.Scheme.Bands), 64)}
-	add := n.addSets
+	f := &Filter{ids: NewMarks(fresh), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
+	var err error
 	if isDistance(n.Method, &n.Parameters) {
-		f.shingles, add = NewTable(0, shingleBits), n.addFingerprints
+		f.shingles = NewTable(0, shingleBits)
+		err = n.addFingerprints(f, made, p)
+	} else {
+		err = n.addSets(f, made, p.Memory)
 	}
-	if err := add(f, made, p.Memory); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("read the sketches of new documents: %w", err)
 	}
 	if err := n.addKeys(f, made, p.Memory); err != nil {
@@ -92,20 +96,17 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range f.digests {
-		f.digests[i] = NewTable(2*int64(verdicts.Len()), 64)
-	}
+	f.digests = NewMarks(2 * int64(verdicts.Len()))
 	for i := range verdicts.Len() {
 		v := verdicts.At(i)
-		for word := range f.digests {
-			f.digests[word].Add(v.A[word])
-			f.digests[word].Add(v.B[word])
-		}
+		f.digests.Add(v.A[0])
+		f.digests.Add(v.B[0])
 	}
 	return f, nil
 }
 
-// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up.
+// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. If heads do not
+// tell so many shingles apart, whole sets would have to be read. Then band keys decide alone, where documents have any.
 func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
 	f.shingles, err = tableOf(m, func(visit func([]byte)) error {
@@ -113,17 +114,26 @@ func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err 
 			visit(packed)
 			return nil
 		})
-	})
+	}, n.hasBands())
 	return err
 }
 
-// tableOf returns a table of the shingles in packed sets, which each visits. It is called twice.
-func tableOf(m *work.Memory, each func(visit func(sets []byte)) error) (Table, error) {
+// hasBands reports whether documents have band keys by now, and are compared if they share one.
+func (n *Planning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
+
+// tableOf returns a table of the shingles in packed sets, which each visits, twice. If they are too many for heads, and that is forgone, the
+// table has any shingle.
+func tableOf(m *work.Memory, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
 	shingles := int64(0)
 	if err := each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) }); err != nil {
 		return Table{}, err
 	}
 	table := NewTable(shingles, shingleBits)
+	if isForgone && !table.KnowsHeads() {
+		table = NewTable(0, shingleBits)
+		table.fill()
+		return table, nil
+	}
 	err := each(func(sets []byte) {
 		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], sets)
 		for _, hash := range m.Hashes {
@@ -133,19 +143,26 @@ func tableOf(m *work.Memory, each func(visit func(sets []byte)) error) (Table, e
 	return table, err
 }
 
-// addFingerprints adds their fingerprints.
-func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, m *work.Memory) error {
-	return n.eachBlock(made, m, func(block *sketchblock.Block) {
+// addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after that.
+func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
+	stage := work.Fingerprint
+	if n.IsStripped {
+		isMade := map[int]bool{}
+		for _, o := range made {
+			isMade[o.Number] = true
+		}
+		stage, made = work.Strip, slices.DeleteFunc(slices.Clone(p.Outcomes), func(o work.Outcome) bool { return !isMade[o.Number] })
+	}
+	return eachBlock(made, stage, records.Documents, p.Memory, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.fingerprints = block.SimHash(f.fingerprints, i)
 		}
 	})
 }
 
-// eachBlock visits the sketch blocks of new documents. They do not know the numbers of their files.
-func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sketchblock.Block)) error {
-	ofDocuments, _ := n.ofBlocks()
-	return work.EachRecordOf(made, work.Fingerprint, ofDocuments, m, func(packed []byte) error {
+// eachBlock visits the sketch blocks of new documents that a stage has written. They do not know the numbers of their files.
+func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work.Memory, visit func(*sketchblock.Block)) error {
+	return work.EachRecordOf(made, stage, kind, m, func(packed []byte) error {
 		block, err := sketchblock.Parse(packed)
 		if err == nil {
 			visit(&block)
@@ -157,17 +174,17 @@ func (n *Planning) eachBlock(made []work.Outcome, m *work.Memory, visit func(*sk
 // addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id.
 // It has any key if the documents have none yet: stripped sets get theirs later.
 func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
-	hasBands := n.Scheme.Bands > 0 && !n.IsStripped
 	if !n.DistinctIDs {
 		f.ids.fill()
 	}
-	if !hasBands {
+	if !n.hasBands() {
 		f.bands.fill()
 	}
-	if !n.DistinctIDs && !hasBands {
+	if !n.DistinctIDs && !n.hasBands() {
 		return nil
 	}
-	return n.eachBlock(made, m, func(block *sketchblock.Block) {
+	ofDocuments, _ := n.ofBlocks()
+	return eachBlock(made, work.Fingerprint, ofDocuments, m, func(block *sketchblock.Block) {
 		for i := range block.Len() {
 			f.ids.Add(groups.HashID(block.ID(i)))
 			for k := range block.Keys() {
@@ -192,6 +209,6 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 			}
 			return nil
 		})
-	})
+	}, false)
 	return err
 }

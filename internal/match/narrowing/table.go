@@ -44,17 +44,40 @@ func (t *Table) Add(hash uint64) {
 }
 
 // Has reports whether a hash may be in the table.
-func (t *Table) Has(hash uint64) bool { return t.count(hash) != 0 }
-
-// count returns 1 if a hash may be in the table, else 0.
-func (t *Table) count(hash uint64) int {
+func (t *Table) Has(hash uint64) bool {
 	at := hash >> (t.shift & 63)
-	return int(t.words[at>>6] >> (at & 63) & 1)
+	return t.words[at>>6]>>(at&63)&1 != 0
 }
 
 // KnowsHeads reports whether heads have all bits of a hash that the table looks at. Where it has very many hashes, it looks at more.
 func (t *Table) KnowsHeads() bool {
 	return t.shift >= 8*sketchblock.HashSize-sketchblock.HeadBits
+}
+
+// Marks holds a set of hashes of 64 bits, as three bits of a word each. It takes twice the bits of a [Table], and says of a hundredth of
+// other hashes at most that it has them, too.
+type Marks struct{ Table }
+
+// NewMarks returns no marks yet for n hashes.
+func NewMarks(n int64) Marks { return Marks{NewTable(2*n, 64)} }
+
+// marks returns the word of a hash and its bits there.
+func (m *Marks) marks(hash uint64) (word *uint64, bits uint64) {
+	shift := m.shift + 6
+	rest := hash << (64 - shift) // what does not tell the word
+	return &m.words[hash>>shift], 1<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63)
+}
+
+// Add adds a hash.
+func (m *Marks) Add(hash uint64) {
+	word, bits := m.marks(hash)
+	*word |= bits
+}
+
+// Has reports whether a hash may be among the hashes.
+func (m *Marks) Has(hash uint64) bool {
+	word, bits := m.marks(hash)
+	return *word&bits == bits
 }
 
 // RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.

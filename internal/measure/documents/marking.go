@@ -317,25 +317,47 @@ func siteName(name string) string {
 // rangeOf returns the task that counts the pages of a site.
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
 
-// OpenPages returns the pages of a split, in the order of documents.
-func OpenPages(w *work.Desk, buffer int) (Pages, error) {
-	packed, err := w.Read(buffer, records.Pages)
-	return Pages{packed}, err
+// OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of their file: the
+// link to them has it as its mark.
+func OpenPages(w *work.Desk, buffer int) (p Pages, err error) {
+	p.packed, err = w.Read(buffer, records.Pages)
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.Pages && err == nil {
+			var moved docref.Ref
+			moved, err = docref.New(int(piece.Mark), 0)
+			p.pieces = append(p.pieces, pagePiece{int(piece.Length), moved})
+		}
+	}
+	return p, err
 }
 
 // Pages are the pages of a split.
-type Pages struct{ packed []byte }
+type Pages struct {
+	packed []byte
+	pieces []pagePiece // of these bytes
+}
+
+// pagePiece is a piece with some pages.
+type pagePiece struct {
+	left  int        // bytes that were not read yet
+	moved docref.Ref // what is added to the refs
+}
 
 // Of returns the page of a document. It is false for a document that is no page of a site. Documents must be asked for in
 // their order.
 func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
 	for len(p.packed) > 0 {
-		page, rest := records.NextSplitPage(p.packed)
-		if page.Ref > ref {
+		of, packed := &p.pieces[0], p.packed
+		first, size := records.FirstPage(packed)
+		if first += of.moved; first > ref {
 			break
 		}
-		p.packed = rest
-		if page.Ref == ref {
+		p.packed, of.left = packed[size:], of.left-size
+		if of.left == 0 {
+			p.pieces = p.pieces[1:]
+		}
+		if first == ref {
+			page, _ := records.NextSplitPage(packed)
 			return page.Page, true
 		}
 	}

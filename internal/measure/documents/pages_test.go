@@ -51,15 +51,16 @@ func TestPages(t *testing.T) {
 	if rejects := string(b.rejects); b.Counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
 		t.Errorf("%d rejects: %s", b.Counts.Rejected, rejects)
 	}
-	pages := Pages{b.pages}
+	pages := Pages{slices.Concat(b.pages, b.pages), []pagePiece{{len(b.pages), 0}, {len(b.pages), 1 << 40}}} // the same pages in another file
 	var got []records.Page
 	for ref := docref.Ref(0); ref < 60; ref += 5 {
 		if page, is := pages.Of(ref); is {
 			got = append(got, page)
 		}
 	}
-	if len(got) != 4 {
-		t.Fatalf("pages %+v", got)
+	moved, isMoved := pages.Of(1<<40 + 10)
+	if len(got) != 4 || !isMoved || !reflect.DeepEqual(moved, got[1]) {
+		t.Fatalf("pages %+v; in the other file %+v", got, moved)
 	}
 	one, same, other := got[0], got[1], got[2]
 	if one.Site != same.Site || one.Path != same.Path || one.Login || !same.Login || string(one.Address) != "http://www.a.org/1" {

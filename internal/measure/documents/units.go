@@ -15,7 +15,6 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -279,7 +278,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
 			}
 		case records.Pages:
-			err = r.pages(piece, stretch.File)
+			piece.Mark = uint32(stretch.File)
+			err = errors.Join(r.Run.Link(piece.Kind, r.number, piece, piece.Mark), r.traces(piece))
 		case records.SiteCounts:
 			err = r.countSites(piece)
 		case records.Redirects:
@@ -398,28 +398,19 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	return nil
 }
 
-// pages sends the pages of a unit on. Their refs have the file number 0, and get the number that the file has now. Of pages of protected
-// sites it writes the traces.
-func (r *recalling) pages(piece runfile.Piece, file int) error {
+// traces writes the traces of the pages of protected sites.
+func (r *recalling) traces(piece runfile.Piece) error {
+	if len(r.originals) == 0 {
+		return nil // the pages need not be read
+	}
 	packed, err := r.ReadPiece(0, piece)
-	if err != nil {
-		return err
-	}
-	for rest := packed; len(rest) > 0; {
-		page, next := records.NextSplitPage(rest)
-		ref, err := docref.New(file, page.Ref.Position())
-		if err != nil {
-			return err
+	for err == nil && len(packed) > 0 {
+		var page records.SplitPage
+		if page, packed = records.NextSplitPage(packed); r.originals[page.Site] && page.Trace != nil {
+			err = records.WriteOriginalTrace(&r.Run, page.Trace)
 		}
-		records.PutRef(rest, ref)
-		if r.originals[page.Site] && page.Trace != nil {
-			if err := records.WriteOriginalTrace(&r.Run, page.Trace); err != nil {
-				return err
-			}
-		}
-		rest = next
 	}
-	return r.Run.Section(records.Pages, r.number, packed)
+	return err
 }
 
 func (r *recalling) countValues(piece runfile.Piece) error {

@@ -81,32 +81,79 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], o
 		}
 	}
 	first.Flatten()
-	slices.SortFunc(pages, func(a, b records.ShardPage) int {
-		return cmp.Or(cmp.Compare(first[a.Number], first[b.Number]), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Number, b.Number))
-	})
-	s := &shard{of: slices.Repeat([]uint32{noClass}, int(n))}
-	for i, p := range pages {
-		leader := first[p.Number]
-		if s.of[leader] == noClass {
-			s.of[leader] = uint32(len(s.classes))
-			s.classes = append(s.classes, class{})
+	sortPages(pages, first)
+	inClass := func(a, b *records.ShardPage) bool { return first[a.Number] == first[b.Number] }
+	inHolding := func(a, b *records.ShardPage) bool { return a.Site == b.Site && inClass(a, b) }
+	s := &shard{classes: make([]class, 0, stretches(pages, inClass)), of: slices.Repeat([]uint32{noClass}, int(n))}
+	holdings := make([]holding, 0, stretches(pages, inHolding))
+	for len(pages) > 0 {
+		rest := pages[stretch(pages, inClass):]
+		s.of[first[pages[0].Number]] = uint32(len(s.classes))
+		from := len(holdings)
+		for len(pages) > len(rest) {
+			same := stretch(pages, inHolding)
+			holdings = append(holdings, newHolding(pages[:same:same], ownerOf))
+			pages = pages[same:]
 		}
-		c := &s.classes[len(s.classes)-1]
-		if last := len(c.holdings) - 1; last >= 0 && c.holdings[last].site == p.Site {
-			h := &c.holdings[last]
-			h.repeats, h.repeatedText = h.repeats+1, h.repeatedText+int64(p.Size)
-			if len(h.pages) < pathsSeen {
-				h.pages = pages[i-len(h.pages) : i+1]
-			}
-			continue
-		}
-		c.holdings = append(c.holdings, holding{site: p.Site, owner: ownerOf(&pages[i]), pages: pages[i : i+1]})
+		s.classes = append(s.classes, class{holdings: holdings[from:len(holdings):len(holdings)]})
 	}
 	for i := range s.classes {
 		s.classes[i].watch()
 	}
 	s.join(edges, first)
 	return s
+}
+
+// sortPages sorts pages by class, given the first document of each class, then by site and by number. A page is large, so it moves once.
+func sortPages(pages []records.ShardPage, first graphs.Forest[records.Number]) {
+	type place struct{ class, at uint32 }
+	order := make([]place, len(pages))
+	for i := range pages {
+		order[i] = place{uint32(first[pages[i].Number]), uint32(i)}
+	}
+	order = graphs.RadixSort(order, make([]place, len(order)), func(p *place) uint64 { return uint64(p.class) })
+	for from, to := 0, 0; from < len(order); from = to {
+		for to = from + 1; to < len(order) && order[to].class == order[from].class; to++ {
+		}
+		slices.SortFunc(order[from:to], func(a, b place) int {
+			p, q := &pages[a.at], &pages[b.at]
+			return cmp.Or(cmp.Compare(p.Site, q.Site), cmp.Compare(p.Number, q.Number))
+		})
+	}
+	for i := range order {
+		moved, to := pages[i], i
+		for from := int(order[to].at); from != i; from = int(order[to].at) {
+			pages[to], order[to].at = pages[from], uint32(to)
+			to = from
+		}
+		pages[to], order[to].at = moved, uint32(to)
+	}
+}
+
+// stretch returns how many pages at the beginning are the same as the first.
+func stretch(pages []records.ShardPage, isSame func(a, b *records.ShardPage) bool) int {
+	n := 1
+	for n < len(pages) && isSame(&pages[0], &pages[n]) {
+		n++
+	}
+	return n
+}
+
+// stretches returns how many such stretches there are.
+func stretches(pages []records.ShardPage, isSame func(a, b *records.ShardPage) bool) (n int) {
+	for ; len(pages) > 0; n++ {
+		pages = pages[stretch(pages, isSame):]
+	}
+	return n
+}
+
+// newHolding returns the pages of a class on one site, in document order.
+func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owner) holding {
+	h := holding{site: pages[0].Site, owner: ownerOf(&pages[0]), pages: pages[:min(len(pages), pathsSeen)], repeats: int64(len(pages) - 1)}
+	for i := range pages[1:] {
+		h.repeatedText += int64(pages[1+i].Size)
+	}
+	return h
 }
 
 // watch chooses the holdings that are watched.
