@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/paged"
 )
 
 // repeat says that a document is equal to an earlier one of its side. All edges of that one are its own as well. But
@@ -24,17 +25,18 @@ func (s *Shard) separate() {
 		s.pairs = s.edges
 		return
 	}
-	all := s.edges
-	s.edges = slices.DeleteFunc(slices.Clone(all), s.isWithinSide)
-	s.pairs = slices.Clone(s.edges)
-	for _, r := range s.repeats(all) {
-		s.pairs = append(s.pairs, records.Edge[records.Number]{
+	all, _ := s.edges.Whole()
+	own := slices.DeleteFunc(slices.Clone(all), s.isWithinSide)
+	pairs := slices.Clone(own)
+	for _, r := range s.repeats(all, own) {
+		pairs = append(pairs, records.Edge[records.Number]{
 			A: min(r.document, r.partner), B: max(r.document, r.partner), Score: r.edge.Score,
 		})
 	}
-	slices.SortFunc(s.pairs, func(a, b records.Edge[records.Number]) int {
+	slices.SortFunc(pairs, func(a, b records.Edge[records.Number]) int {
 		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
+	s.edges, s.pairs = paged.Of[int](s.store, own), paged.Of[int](s.store, pairs)
 }
 
 // isWithinSide reports whether an edge joins documents of one side.
@@ -43,11 +45,11 @@ func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 	return sides[e.A] == sides[e.B]
 }
 
-// repeats returns the documents that share the edges of an earlier one, given all edges. Of those that share none it makes
-// clusters of one document.
-func (s *Shard) repeats(all []records.Edge[records.Number]) (list []repeat) {
+// repeats returns the documents that share the edges of an earlier one, given all edges and the ones that are pairs. Of those that share
+// none it makes clusters of one document.
+func (s *Shard) repeats(all, pairs []records.Edge[records.Number]) (list []repeat) {
 	first := make([]int, s.end()) // the number of the edge to the first partner of each document, plus 1
-	for i, e := range s.edges {
+	for i, e := range pairs {
 		// Edges are ordered by A, then B: so partners before a document come before those after it, in order.
 		for _, end := range [2]records.Number{e.A, e.B} {
 			if first[end] == 0 {
@@ -64,7 +66,7 @@ func (s *Shard) repeats(all []records.Edge[records.Number]) (list []repeat) {
 			s.members.SetFirst(e.B, e.B)
 			continue
 		}
-		edge := s.edges[first[e.A]-1]
+		edge := pairs[first[e.A]-1]
 		list = append(list, repeat{document: e.B, edge: edge, partner: edge.A ^ edge.B ^ e.A})
 	}
 	return list

@@ -14,13 +14,13 @@ type sidedClass struct {
 // countAcross is CountSources for documents that have sides: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
-	all := make([]sources.Set, len(s.classes.firsts))    // the sources of each class
-	shared := make([]sources.Set, len(s.classes.firsts)) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}               // the sources of the documents of one side
+	all := make([]sources.Set, s.classes.len())    // the sources of each class
+	shared := make([]sources.Set, s.classes.len()) // the sources with documents of several sides
+	units := map[sidedClass]*sources.Set{}         // the sources of the documents of one side
 	sidesOf := map[records.Number][]uint64{}
 	sides := s.members.Sides()
 	for i := range s.end() {
-		of, unit := s.members.Source(i), sidedClass{s.classes.of[i], sides[i]}
+		of, unit := s.members.Source(i), sidedClass{s.classes.of.At(i), sides[i]}
 		if units[unit] == nil {
 			units[unit] = &sources.Set{}
 			sidesOf[unit.class] = append(sidesOf[unit.class], unit.side)
@@ -48,8 +48,9 @@ func (s *Shard) countAcross(c *sources.Counts) {
 		in := others(unit.class, unit.side)
 		near[unit] = &in
 	}
-	for _, e := range s.edges {
-		a, b := s.classes.of[e.A], s.classes.of[e.B]
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		a, b := s.classes.of.At(e.A), s.classes.of.At(e.B)
 		if a == b {
 			continue
 		}
@@ -61,7 +62,7 @@ func (s *Shard) countAcross(c *sources.Counts) {
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		c.Share(of, *near[sidedClass{s.classes.of[i], sides[i]}])
+		c.Share(of, *near[sidedClass{s.classes.of.At(i), sides[i]}])
 		if s.goes(i) {
 			c.Removed.Add(of, 1)
 		}

@@ -21,23 +21,31 @@ func (s *Shard) CountSources(c *sources.Counts) {
 		s.countAcross(c)
 		return
 	}
-	classes := make([]class, len(s.classes.firsts))
+	classes := newList[class](s, s.classes.len())
+	change := func(number records.Number, change func(*class)) {
+		of := classes.At(number)
+		change(&of)
+		classes.Set(number, of)
+	}
 	for i := range s.end() {
 		of := s.members.Source(i)
 		if s.reference(i) {
 			references.Put(of)
 		}
-		classes[s.classes.of[i]].add(of)
+		change(s.classes.of.At(i), func(c *class) { c.add(of) })
 	}
-	for _, e := range s.edges {
-		if a, b := s.classes.of[e.A], s.classes.of[e.B]; a != b {
-			classes[a].near.PutAll(classes[b].sources)
-			classes[b].near.PutAll(classes[a].sources)
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		if a, b := s.classes.of.At(e.A), s.classes.of.At(e.B); a != b {
+			ofA, ofB := classes.At(a).sources, classes.At(b).sources
+			change(a, func(c *class) { c.near.PutAll(ofB) })
+			change(b, func(c *class) { c.near.PutAll(ofA) })
 		}
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		in := classes[s.classes.of[i]].nearDuplicates(of)
+		class := classes.At(s.classes.of.At(i))
+		in := class.nearDuplicates(of)
 		if references.Has(of) {
 			in.RemoveAll(references)
 		}
