@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// largeShard is the usual size of a large shard: its records take some 70 MB.
-	largeShard = 32 << 20
+	// LargeShard is the usual size of a large shard, in bytes of packed records: its records take some 70 MB.
+	LargeShard = 32 << 20
 	// largePart is the usual size of a large part. A task holds the nodes of a part.
 	largePart = 1 << 20
 )
@@ -39,7 +39,10 @@ type aside struct {
 type asideClass struct {
 	digest digest.Digest
 	key    uint64
-	first  center
+	first  Center
+	// hasInput says that a document of the input was read. Where the reference begins a class, that document stands for it in pairs
+	// with documents of the reference.
+	hasInput bool
 }
 
 // vote takes in a packed record.
@@ -59,8 +62,8 @@ func (a *aside) begin() bool {
 }
 
 // takes reports whether a packed record is put aside, and the class. Only the first record of a document is, and none of documents
-// with sides: two of these may be needed for pairs. Records come in document order: the first one of a class is not. A class that
-// begins with a document of the reference may need another one for pairs, so nothing of it is.
+// with sides: two of these may be needed for pairs. Records come in document order: the first one of a class is not, nor is the first
+// one of the input.
 func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	if a == nil || !records.IsFirstKey(packed) {
 		return nil, false
@@ -72,15 +75,22 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	}
 	ref, key := records.GetRef(packed[8:]), binary.LittleEndian.Uint64(packed)
 	if !class.first.isKnown {
-		*class = asideClass{digest: d, key: key, first: center{ref: ref, isKnown: true}}
+		*class = asideClass{digest: d, key: key, first: Center{Ref: ref, isKnown: true}, hasInput: ref >= a.firstInput}
 		return nil, false
 	}
-	return class, d == class.digest && key == class.key && ref > class.first.ref && class.first.ref >= a.firstInput
+	if d != class.digest || key != class.key || ref <= class.first.Ref {
+		return nil, false
+	}
+	if ref >= a.firstInput && !class.hasInput {
+		class.hasInput = true
+		return nil, false
+	}
+	return class, true
 }
 
 // put writes the edge of a packed record that is put aside.
 func (a *aside) put(class *asideClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)
-	return a.stars.join(&class.first, &r)
+	return a.stars.join(&class.first, &r, sameSet(&r))
 }
