@@ -33,12 +33,12 @@ type Member struct {
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So a
 // document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a store
-// holds lies in files, and so does what rows say of documents if it is long. Sides are always held.
+// holds lies in files, and so does what rows say of documents if it is long.
 type MemberList struct {
 	store     *paged.Store
 	list      *paged.List[Number, member]
 	standings *paged.List[Number, preference.Standing] // nil while each is Reference or Leading
-	sides     []uint64                                 // nil while each is 0
+	sides     *paged.List[Number, uint64]              // nil while each is 0
 	texts     texts
 }
 
@@ -155,10 +155,10 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 		m.standings.Set(i, of.Standing)
 	}
 	if of.Side != 0 && m.sides == nil {
-		m.sides = make([]uint64, m.Len())
+		m.sides = paged.New[Number, uint64](m.store, m.Len())
 	}
 	if m.sides != nil {
-		m.sides[i] = of.Side
+		m.sides.Set(i, of.Side)
 	}
 }
 
@@ -200,7 +200,7 @@ func (m *MemberList) Ranked(i Number) preference.Ranked {
 }
 
 // Sides returns the side of each document, nil if none has one.
-func (m *MemberList) Sides() []uint64 { return m.sides }
+func (m *MemberList) Sides() *paged.List[Number, uint64] { return m.sides }
 
 // Repeated reports whether another document has the id of document i.
 func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeatedFlag != 0 }

@@ -175,7 +175,7 @@ func memberOf(m *MemberList, i Number) Member {
 		Repeated: m.Repeated(i), Unchecked: m.Unchecked(i), PartlyListed: m.PartlyListed(i), Id: m.ID(i),
 	}
 	if m.Sides() != nil {
-		of.Side = m.Sides()[i]
+		of.Side = m.Sides().At(i)
 	}
 	if capture := m.Capture(i); capture != (Capture{}) {
 		of.Capture = &capture

@@ -84,11 +84,7 @@ const marked = ^records.Number(0)
 
 // sortEdges sorts the edges that each visits. The ones of twins are noted apart.
 func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) error) (err error) {
-	store := s.store
-	if s.members.Sides() != nil {
-		store = &paged.Store{} // edges within sides are set apart in memory
-	}
-	s.edges, err = records.SortEdges(store, func(visit func(records.Edge[records.Number])) error {
+	s.edges, err = records.SortEdges(s.store, func(visit func(records.Edge[records.Number])) error {
 		return each(func(e records.Edge[records.Number]) {
 			if !s.isTwin(e) {
 				visit(e)

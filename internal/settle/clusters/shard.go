@@ -99,7 +99,9 @@ func newShard(
 	if err := s.sortEdges(each); err != nil {
 		return nil, err
 	}
-	s.separate()
+	if err := s.separate(); err != nil {
+		return nil, err
+	}
 	s.countSizes()
 	return s, nil
 }

@@ -14,32 +14,35 @@ type sidedClass struct {
 // countAcross is CountSources for documents that have sides: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
-	all := make([]sources.Set, s.classes.len())    // the sources of each class
-	shared := make([]sources.Set, s.classes.len()) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}         // the sources of the documents of one side
+	all := newList[sources.Set](s, s.classes.len())    // the sources of each class
+	shared := newList[sources.Set](s, s.classes.len()) // the sources with documents of several sides
+	units := map[sidedClass]*sources.Set{}             // the sources of the documents of one side
 	sidesOf := map[records.Number][]uint64{}
 	sides := s.members.Sides()
 	for i := range s.end() {
-		of, unit := s.members.Source(i), sidedClass{s.classes.of.At(i), sides[i]}
+		of, unit := s.members.Source(i), sidedClass{s.classes.of.At(i), sides.At(i)}
 		if units[unit] == nil {
 			units[unit] = &sources.Set{}
 			sidesOf[unit.class] = append(sidesOf[unit.class], unit.side)
 		}
 		if in := units[unit]; !in.Has(of) {
 			in.Put(of)
-			if all[unit.class].Has(of) {
-				shared[unit.class].Put(of)
+			has := all.At(unit.class)
+			if has.Has(of) {
+				both := shared.At(unit.class)
+				both.Put(of)
+				shared.Set(unit.class, both)
 			}
-			all[unit.class].Put(of)
+			has.Put(of)
+			all.Set(unit.class, has)
 		}
 	}
 	// others returns the sources of the documents of a class that are not of a side.
 	others := func(class records.Number, side uint64) sources.Set {
-		in := all[class]
+		in := all.At(class)
 		if own := units[sidedClass{class, side}]; own != nil {
 			in.RemoveAll(*own)
-			both := shared[class]
-			in.PutAll(both)
+			in.PutAll(shared.At(class))
 		}
 		return in
 	}
@@ -62,7 +65,7 @@ func (s *Shard) countAcross(c *sources.Counts) {
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		c.Share(of, *near[sidedClass{s.classes.of.At(i), sides[i]}])
+		c.Share(of, *near[sidedClass{s.classes.of.At(i), sides.At(i)}])
 		if s.goes(i) {
 			c.Removed.Add(of, 1)
 		}

@@ -37,7 +37,7 @@ type Documents struct {
 	First *Numbers
 	// Sides holds the side of each document, nil if there are none. Documents of one side are not removed for each
 	// other, whatever edges there are.
-	Sides []uint64
+	Sides *paged.List[records.Number, uint64]
 }
 
 // Numbers has a number for each document.
@@ -60,7 +60,7 @@ func (d *Documents) units() (units, next *Numbers) {
 		next.Set(document, undecided)
 	}
 	for document := range d.end() {
-		k := key{d.First.At(document), d.Sides[document]}
+		k := key{d.First.At(document), d.Sides.At(document)}
 		if _, known := firsts[k]; !known {
 			firsts[k] = document
 			if class := k.class; class != document {
@@ -82,7 +82,7 @@ func (d *Documents) numbers() *Numbers {
 
 // apart reports whether sides forbid to remove one document for the other.
 func (d *Documents) apart(i, j records.Number) bool {
-	return d.Sides != nil && d.Sides[i] == d.Sides[j]
+	return d.Sides != nil && d.Sides.At(i) == d.Sides.At(j)
 }
 
 // Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an

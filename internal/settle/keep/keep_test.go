@@ -128,7 +128,10 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 // choose returns the choices of documents whose edges all count.
 func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choice {
 	store := new(paged.Store)
-	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), First: paged.Of[records.Number](store, first), Sides: sides}
+	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), First: paged.Of[records.Number](store, first)}
+	if sides != nil {
+		d.Sides = paged.Of[records.Number](store, sides)
+	}
 	choices, _ := Choose(d, len(edges), func(i int) (Edge, bool) { return edges[i], true }).Whole()
 	return choices
 }
@@ -139,16 +142,17 @@ func TestChooseIsTheDefinition(t *testing.T) {
 	for trial := range 500 {
 		n := 1 + random.IntN(30)
 		var order []records.Number
-		first, d := make([]records.Number, n), Documents{}
+		first, sides := make([]records.Number, n), []uint64(nil)
 		if trial%2 == 0 {
-			d.Sides = make([]uint64, n)
+			sides = make([]uint64, n)
 		}
+		apart := func(i, j records.Number) bool { return sides != nil && sides[i] == sides[j] }
 		for i := range n {
 			if first[i] = records.Number(i); i > 0 && random.IntN(3) == 0 {
 				first[i] = first[random.IntN(i)]
 			}
-			if d.Sides != nil {
-				d.Sides[i] = uint64(random.IntN(3))
+			if sides != nil {
+				sides[i] = uint64(random.IntN(3))
 			}
 		}
 		for _, i := range random.Perm(n) {
@@ -166,8 +170,8 @@ func TestChooseIsTheDefinition(t *testing.T) {
 		want := make([]Choice, n)
 		for at, i := range order {
 			before := order[:at]
-			if same := slices.IndexFunc(before, func(j records.Number) bool { return first[i] == first[j] && (d.Sides == nil || d.apart(i, j)) }); same >= 0 {
-				if want[i] = want[before[same]]; d.apart(want[i].Kept, i) {
+			if same := slices.IndexFunc(before, func(j records.Number) bool { return first[i] == first[j] && (sides == nil || apart(i, j)) }); same >= 0 {
+				if want[i] = want[before[same]]; apart(want[i].Kept, i) {
 					want[i].Kept = i
 				}
 				continue
@@ -179,13 +183,13 @@ func TestChooseIsTheDefinition(t *testing.T) {
 				if first[i] == first[j] {
 					s = 1
 				}
-				if want[j].Kept == j && s > best && !d.apart(i, j) {
+				if want[j].Kept == j && s > best && !apart(i, j) {
 					best, want[i] = s, Choice{j, s}
 				}
 			}
 		}
-		if got := choose(order, first, d.Sides, edges); !slices.Equal(got, want) {
-			t.Fatalf("order %v, classes %v, sides %v, edges %v: %v, want %v", order, first, d.Sides, edges, got, want)
+		if got := choose(order, first, sides, edges); !slices.Equal(got, want) {
+			t.Fatalf("order %v, classes %v, sides %v, edges %v: %v, want %v", order, first, sides, edges, got, want)
 		}
 	}
 }
