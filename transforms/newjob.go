@@ -48,12 +48,8 @@ type Extent struct {
 // narrowShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
 const narrowShare = 32
 
-const (
-	// passageBytes is about how much memory a task takes for each passage that it holds.
-	passageBytes = 128
-	// clusteredBytes is about how much memory a task takes for each document of clusters that it holds, and its edges.
-	clusteredBytes = 128
-)
+// passageBytes is about how much memory a task takes for each passage that it holds.
+const passageBytes = 128
 
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
@@ -78,7 +74,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
-			Held: max(int(sizing.CountBytes/clusteredBytes), 1),
+			Bytes: sizing.CountBytes,
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},

@@ -119,7 +119,7 @@ func TestReadManyEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &paged.Store{Folder: t.TempDir(), Held: 300_000}
+	store := &paged.Store{Folder: t.TempDir(), Bytes: 30 << 20}
 	defer store.Close()
 	merged, err := SortEdges(store, each)
 	if err != nil || merged.Len() != 2*n {
@@ -240,7 +240,7 @@ func TestMembers(t *testing.T) {
 	defer reader.Close()
 	for _, held := range []int{heldTexts, 1000, 0} { // what is longer lies in a file
 		folder := t.TempDir()
-		store := &paged.Store{Folder: folder, Held: min(held, 1)}
+		store := &paged.Store{Folder: folder, Bytes: int64(min(held, 1))}
 		defer store.Close()
 		got, err := readMembers(&reader, pieces, store, texts{folder: folder, most: held})
 		if err != nil || got.Len() != n || (got.texts.file != nil) != (held < heldTexts) {

@@ -115,7 +115,7 @@ func TestTooManyItems(t *testing.T) {
 // TestListOnDisk: a task whose lists do not fit on the disk fails with the error of the system.
 func TestListOnDisk(t *testing.T) {
 	_, err := Runs{Folder: "lists"}.Run(t.Context(), Write, 4, func(*Memory) error {
-		list := paged.New[int, uint64](&paged.Store{Folder: filepath.Join(t.TempDir(), "none"), Held: 1}, 1<<16)
+		list := paged.New[int, uint64](&paged.Store{Folder: filepath.Join(t.TempDir(), "none"), Bytes: 1}, 1<<16)
 		for i := range list.Len() {
 			list.Set(i, 1)
 		}

@@ -1,9 +1,10 @@
-// Package paged has lists that may be larger than memory. A list that is longer than its [Store] holds lies in a file on the
-// local disk, and a bounded number of its pages is held. What goes through a list from its front to its end costs a read of each page.
+// Package paged has lists that may be larger than memory. A list for which its [Store] has no room lies in a file on the local disk, and
+// a bounded number of its pages is held. What goes through a list from its front to its end costs a read of each page.
 package paged
 
 import (
 	"os"
+	"slices"
 	"unsafe"
 )
 
@@ -13,6 +14,8 @@ const (
 	pageLen  = 1 << pageBits
 	// leastPages is how many pages of a list are held at least.
 	leastPages = 4
+	// A list that lies in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
+	heldShare, runShare = 16, 8
 )
 
 // Fault is an error of the local disk. Lists panic with it, as the elements that are asked for are lost. Package work makes it
@@ -24,18 +27,19 @@ func (f *Fault) Error() string { return "hold a list on the local disk: " + f.er
 // Unwrap returns the error of the system.
 func (f *Fault) Unwrap() error { return f.err }
 
-// Store says how much of each of its lists is held in memory. The zero Store holds all.
+// Store says how much of its lists is held in memory. The zero Store holds all.
 type Store struct {
 	// Folder is for the files of lists; "" is the folder of temporary files.
 	Folder string
-	// Held is how many elements of a list are held; 0 for all.
-	Held int
+	// Bytes is about how much memory all lists may take together; 0 for any amount.
+	Bytes int64
 
+	used  int64 // by lists that are held as a whole
 	files []*os.File
 }
 
-// Beside returns a store of the same kind for lists that go before those of s.
-func (s *Store) Beside() *Store { return &Store{Folder: s.Folder, Held: s.Held} }
+// Beside returns a store with the room that s has left, for lists that go soon.
+func (s *Store) Beside() *Store { return &Store{Folder: s.Folder, Bytes: s.Bytes, used: s.used} }
 
 // Close gives back the files of all lists of the store. None of them is to be used after that.
 func (s *Store) Close() {
@@ -79,24 +83,25 @@ type state struct{ isChanged, isWritten bool }
 
 // New returns a list of n elements.
 func New[N Index, T any](s *Store, n int) *List[N, T] {
-	if s.Held == 0 || n <= s.Held {
+	bytes := int64(n) * sizeOf[T]()
+	if s.Bytes == 0 || s.used+bytes <= s.Bytes {
+		s.used += bytes
 		return Of[N](s, make([]T, n))
 	}
 	count := (n + pageLen - 1) >> pageBits
-	return &List[N, T]{
-		store: s, size: n, pages: make([][]T, count), states: make([]state, count), loaded: make([]int32, 0, max(s.Held>>pageBits, leastPages)),
-	}
+	held := max(int(s.Bytes/heldShare/sizeOf[T]()>>pageBits), leastPages)
+	return &List[N, T]{store: s, size: n, pages: make([][]T, count), states: make([]state, count), loaded: make([]int32, 0, held)}
+}
+
+// sizeOf returns the size of an element in bytes.
+func sizeOf[T any]() int64 {
+	var element T
+	return int64(unsafe.Sizeof(element))
 }
 
 // Of returns a list of elements that are at hand. It is held as a whole, and takes their memory.
 func Of[N Index, T any](s *Store, elements []T) *List[N, T] {
-	l := &List[N, T]{store: s, size: len(elements), whole: elements}
-	for ; len(elements) > pageLen; elements = elements[pageLen:] {
-		l.pages = append(l.pages, elements[:pageLen])
-	}
-	l.pages = append(l.pages, elements)
-	l.states = make([]state, len(l.pages))
-	return l
+	return &List[N, T]{store: s, size: len(elements), whole: elements}
 }
 
 // Len returns the number of elements.
@@ -114,21 +119,39 @@ func (l *List[N, T]) Whole() ([]T, bool) { return l.whole, l.loaded == nil }
 
 // At returns element i.
 func (l *List[N, T]) At(i N) T {
-	page := l.pages[i>>pageBits]
-	if page == nil {
-		page = l.load(int(i >> pageBits))
+	if l.whole != nil {
+		return l.whole[i]
 	}
-	return page[i&(pageLen-1)]
+	return l.page(i)[i&(pageLen-1)]
 }
 
 // Set sets element i.
 func (l *List[N, T]) Set(i N, to T) {
-	page := l.pages[i>>pageBits]
-	if page == nil {
-		page = l.load(int(i >> pageBits))
+	if l.whole != nil {
+		l.whole[i] = to
+		return
 	}
-	page[i&(pageLen-1)] = to
+	l.change(i, to)
+}
+
+// page returns the page of element i.
+func (l *List[N, T]) page(i N) []T {
+	if page := l.pages[i>>pageBits]; page != nil {
+		return page
+	}
+	return l.load(int(i >> pageBits))
+}
+
+func (l *List[N, T]) change(i N, to T) { *l.Edit(i) = to }
+
+// Edit returns element i, to be changed before the list is used again.
+func (l *List[N, T]) Edit(i N) *T {
+	if l.whole != nil {
+		return &l.whole[i]
+	}
+	page := l.page(i)
 	l.states[i>>pageBits].isChanged = true
+	return &page[i&(pageLen-1)]
 }
 
 // load holds a page in place of the oldest one.
@@ -173,7 +196,7 @@ func (l *List[N, T]) drop(number int) []T {
 
 // bytesOf returns the memory of a page. Only this process reads the file, so the order of bytes does not matter.
 func bytesOf[T any](page []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(page))), len(page)*int(unsafe.Sizeof(page[0])))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(page))), len(page)*int(sizeOf[T]()))
 }
 
 // Sort returns a sorted list of the elements of another one, which is not to be used after that. Of more elements than are held it sorts
@@ -183,7 +206,7 @@ func Sort[N Index, T any](l *List[N, T], sort func([]T) error, compare func(a, b
 		return l, sort(whole)
 	}
 	m := merging[N, T]{from: l, compare: compare}
-	run := make([]T, min(l.store.Held, l.size))
+	run := make([]T, min(max(int(l.store.Bytes/runShare/sizeOf[T]()), pageLen), l.size))
 	for start := 0; start < l.size; start += len(run) {
 		run = run[:min(len(run), l.size-start)]
 		for i := range run {
@@ -197,6 +220,7 @@ func Sort[N Index, T any](l *List[N, T], sort func([]T) error, compare func(a, b
 		}
 		m.runs = append(m.runs, head[T]{next: start, end: start + len(run)})
 	}
+	l.loaded = slices.Grow(l.loaded, len(m.runs)) // each run has a page
 	to := New[N, T](l.store, l.size)
 	m.start()
 	for i := range l.size {

@@ -18,12 +18,17 @@ type pair struct {
 // TestList: a list on the disk has the elements of a slice, whatever is read and set in which order.
 func TestList(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, held := range []int{0, 1, 20 * pageLen, 100 * pageLen} {
-		store := &Store{Folder: t.TempDir(), Held: held}
+	for _, held := range []int{0, 1, 20 * pageLen, 100 * pageLen} { // elements
+		store := &Store{Folder: t.TempDir(), Bytes: int64(held) * 16}
 		n := 50*pageLen + random.IntN(pageLen)
 		list, want := New[uint32, pair](store, n), make([]pair, n)
 		if _, whole := list.Whole(); whole != (held == 0 || held >= n) || list.Len() != n {
 			t.Fatalf("%d held of %d: whole %v", held, n, whole)
+		}
+		for _, beside := range []*Store{store.Beside(), store} {
+			if _, whole := New[uint32, pair](beside, n).Whole(); held > 0 && whole {
+				t.Fatalf("%d held of %d: a second list is held, too", held, n)
+			}
 		}
 		for range 20 {
 			from := random.IntN(n)
@@ -57,7 +62,7 @@ func TestSort(t *testing.T) {
 	byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 	for _, held := range []int{0, 5000, pageLen * 30} {
 		for _, n := range []int{0, 1, 5000, 5001, 60_000} {
-			store := &Store{Folder: t.TempDir(), Held: held}
+			store := &Store{Folder: t.TempDir(), Bytes: int64(held) * 16}
 			list, want := New[int, pair](store, n), make([]pair, n)
 			for i := range want {
 				want[i] = pair{key: random.Uint32N(1000), number: uint32(i)}
@@ -78,7 +83,7 @@ func TestSort(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	for _, held := range []int{0, 5} {
-		if _, err := Sort(New[int, pair](&Store{Folder: t.TempDir(), Held: held}, 10), func([]pair) error { return stop }, byKey); !errors.Is(err, stop) {
+		if _, err := Sort(New[int, pair](&Store{Folder: t.TempDir(), Bytes: int64(held)}, 10), func([]pair) error { return stop }, byKey); !errors.Is(err, stop) {
 			t.Errorf("%d held: error %v", held, err)
 		}
 	}
@@ -94,10 +99,10 @@ func TestFault(t *testing.T) {
 		}
 		return list, nil
 	}
-	if _, fault := fill(&Store{Folder: t.TempDir() + "/none", Held: 1}); !errors.Is(fault, os.ErrNotExist) {
+	if _, fault := fill(&Store{Folder: t.TempDir() + "/none", Bytes: 1}); !errors.Is(fault, os.ErrNotExist) {
 		t.Errorf("fault %v", fault)
 	}
-	store := &Store{Folder: t.TempDir(), Held: 1}
+	store := &Store{Folder: t.TempDir(), Bytes: 1}
 	list, _ := fill(store)
 	store.Close()
 	defer func() {

@@ -65,7 +65,7 @@ func (s *Shard) choose(stopped func() error) error {
 	s.isByDocument = s.members.Sides() != nil
 	all := s.preferred()
 	if s.isByDocument {
-		all = s.upTo(s.end())
+		all = upTo(s.store, s.end())
 	}
 	n := records.Number(all.Len())
 	leads := s.leaders()
@@ -82,11 +82,13 @@ func (s *Shard) choose(stopped func() error) error {
 		}
 		return s.prefer(a, b)
 	}
-	order, err := s.sorted(n, byPreference, stopped)
+	store := s.store.Beside() // for what goes with the choice
+	defer store.Close()
+	order, err := sorted(store, n, byPreference, stopped)
 	if err != nil {
 		return err
 	}
-	d := keep.Documents{Store: s.store, Order: order, First: s.upTo(n), Sides: s.members.Sides()}
+	d := keep.Documents{Store: store, Order: order, First: upTo(store, n), Sides: s.members.Sides()}
 	if s.isByDocument {
 		for i := range n {
 			d.First.Set(i, s.classes.first(i))
@@ -100,12 +102,12 @@ func (s *Shard) choose(stopped func() error) error {
 		}
 		return e, counts && asking.goesOn()
 	})
+	s.choices = newList[keep.Choice](s, n)
 	for i := range n {
 		choice := choices.At(i)
 		choice.Kept = all.At(choice.Kept)
-		choices.Set(i, choice)
+		s.choices.Set(i, choice)
 	}
-	s.choices = choices
 	return asking.err
 }
 
@@ -204,11 +206,11 @@ func (a *asking) goesOn() bool {
 }
 
 // upTo returns the numbers from 0 to n-1.
-func (s *Shard) upTo(n records.Number) *numbers { return newForest(s.store, int(n)).numbers }
+func upTo(store *paged.Store, n records.Number) *numbers { return newForest(store, int(n)).numbers }
 
 // sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with its error.
-func (s *Shard) sorted(n records.Number, order func(a, b records.Number) int, stopped func() error) (*numbers, error) {
-	return paged.Sort(s.upTo(n), func(run []records.Number) error { return graphs.SortFunc(run, order, stopped) }, order)
+func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int, stopped func() error) (*numbers, error) {
+	return paged.Sort(upTo(store, n), func(run []records.Number) error { return graphs.SortFunc(run, order, stopped) }, order)
 }
 
 // prefer orders documents by preference, the preferred one first.

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/state"
@@ -35,7 +36,9 @@ func (c cluster) documents(yield func(records.Number) bool) {
 
 // eachCluster yields the clusters of the shard that have several documents, in the order of rows.
 func (s *Shard) eachCluster(yield func(cluster) bool) {
-	c := cluster{order: s.byCluster()}
+	store := s.store.Beside()
+	defer store.Close()
+	c := cluster{order: s.byCluster(store)}
 	for ; c.start < s.end(); c.start += c.size {
 		if c.size = records.Number(s.size.At(s.members.First(c.document(0)))); c.size > 1 && !yield(c) {
 			return
@@ -45,7 +48,7 @@ func (s *Shard) eachCluster(yield func(cluster) bool) {
 
 // byCluster returns the documents by cluster, nil if that is their own order: they stand by component, but the stars of a component may
 // interleave.
-func (s *Shard) byCluster() *numbers {
+func (s *Shard) byCluster(store *paged.Store) *numbers {
 	isSorted := true
 	for i := records.Number(1); i < s.end() && isSorted; i++ {
 		isSorted = s.members.First(i-1) <= s.members.First(i)
@@ -53,7 +56,7 @@ func (s *Shard) byCluster() *numbers {
 	if isSorted {
 		return nil
 	}
-	order, _ := s.sorted(s.end(), func(a, b records.Number) int { // nobody stops it
+	order, _ := sorted(store, s.end(), func(a, b records.Number) int { // nobody stops it
 		return cmp.Or(cmp.Compare(s.members.First(a), s.members.First(b)), cmp.Compare(a, b))
 	}, nil)
 	return order

@@ -18,7 +18,7 @@ import (
 )
 
 // Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie in files where
-// they are longer than the store holds.
+// the store has no room for them.
 type Shard struct {
 	layout  *documents.Layout
 	store   *paged.Store
@@ -41,10 +41,10 @@ type (
 	numbers = keep.Numbers
 )
 
-// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. It holds all of
-// them that are not more than held, 0 for any number. Whoever gets the shard must close it.
-func ReadShard(layout *documents.Layout, w *work.Desk, held int) (*Shard, error) {
-	store := &paged.Store{Held: held}
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Lists of them
+// take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
+func ReadShard(layout *documents.Layout, w *work.Desk, bytes int64) (*Shard, error) {
+	store := &paged.Store{Bytes: bytes}
 	if storage.Scheme(string(w.Runs.Folder)) == "" {
 		store.Folder = string(w.Runs.Folder)
 	}
@@ -123,7 +123,11 @@ func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.l
 
 // newList returns a list of n elements, one for each document or class.
 func newList[T any](s *Shard, n records.Number) *paged.List[records.Number, T] {
-	return paged.New[records.Number, T](s.store, int(n))
+	return listIn[T](s.store, n)
+}
+
+func listIn[T any](store *paged.Store, n records.Number) *paged.List[records.Number, T] {
+	return paged.New[records.Number, T](store, int(n))
 }
 
 // countSizes counts the documents of each cluster.

@@ -370,11 +370,11 @@ func checkOnDisk(t *testing.T, members []records.Member, edges []records.Edge[re
 	var rows, counts [2]string
 	for _, split := range []keep.Split{keep.Component, keep.Star} {
 		for _, drop := range keep.Drops {
-			for k, held := range []int{0, 1} {
-				store := &paged.Store{Folder: t.TempDir(), Held: held}
+			for k, bytes := range []int64{0, 1} {
+				store := &paged.Store{Folder: t.TempDir(), Bytes: bytes}
 				s := storedShard(store, layout, members, edges)
-				if _, whole := s.classes.of.Whole(); whole != (held == 0) {
-					t.Fatalf("%d held: whole %v", held, whole)
+				if _, whole := s.classes.of.Whole(); whole != (bytes == 0) {
+					t.Fatalf("%d bytes: whole %v", bytes, whole)
 				}
 				var o work.Outcome
 				if err := errors.Join(s.Decide(keep.Rule{Split: split, Drop: drop}, func() error { return nil }), s.Count(&o)); err != nil {
@@ -386,7 +386,7 @@ func checkOnDisk(t *testing.T, members []records.Member, edges []records.Edge[re
 				counts[k] = fmt.Sprintf("%+v", o)
 				s.Close()
 				if (split == keep.Component && drop != keep.Clusters) != (o.Bridges.Count > 0) {
-					t.Errorf("split %s, drop %s, %d held: bridges %+v", split, drop, held, o.Bridges)
+					t.Errorf("split %s, drop %s, %d bytes: bridges %+v", split, drop, bytes, o.Bridges)
 				}
 			}
 			if rows[0] != rows[1] || counts[0] != counts[1] || rows[0] == "" {

@@ -14,9 +14,11 @@ type sidedClass struct {
 // countAcross is CountSources for documents that have sides: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
-	all := newList[sources.Set](s, s.classes.len())    // the sources of each class
-	shared := newList[sources.Set](s, s.classes.len()) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}             // the sources of the documents of one side
+	store := s.store.Beside()
+	defer store.Close()
+	all := listIn[sources.Set](store, s.classes.len())    // the sources of each class
+	shared := listIn[sources.Set](store, s.classes.len()) // the sources with documents of several sides
+	units := map[sidedClass]*sources.Set{}                // the sources of the documents of one side
 	sidesOf := map[records.Number][]uint64{}
 	sides := s.members.Sides()
 	for i := range s.end() {
@@ -27,14 +29,10 @@ func (s *Shard) countAcross(c *sources.Counts) {
 		}
 		if in := units[unit]; !in.Has(of) {
 			in.Put(of)
-			has := all.At(unit.class)
-			if has.Has(of) {
-				both := shared.At(unit.class)
-				both.Put(of)
-				shared.Set(unit.class, both)
+			if all.Edit(unit.class).Has(of) {
+				shared.Edit(unit.class).Put(of)
 			}
-			has.Put(of)
-			all.Set(unit.class, has)
+			all.Edit(unit.class).Put(of)
 		}
 	}
 	// others returns the sources of the documents of a class that are not of a side.

@@ -21,31 +21,28 @@ func (s *Shard) CountSources(c *sources.Counts) {
 		s.countAcross(c)
 		return
 	}
-	classes := newList[class](s, s.classes.len())
-	change := func(number records.Number, change func(*class)) {
-		of := classes.At(number)
-		change(&of)
-		classes.Set(number, of)
-	}
+	store := s.store.Beside()
+	defer store.Close()
+	classes := listIn[class](store, s.classes.len())
 	for i := range s.end() {
 		of := s.members.Source(i)
 		if s.reference(i) {
 			references.Put(of)
 		}
-		change(s.classes.of.At(i), func(c *class) { c.add(of) })
+		classes.Edit(s.classes.of.At(i)).add(of)
 	}
 	for i := range s.edges.Len() {
 		e := s.edges.At(i)
 		if a, b := s.classes.of.At(e.A), s.classes.of.At(e.B); a != b {
-			ofA, ofB := classes.At(a).sources, classes.At(b).sources
-			change(a, func(c *class) { c.near.PutAll(ofB) })
-			change(b, func(c *class) { c.near.PutAll(ofA) })
+			in := classes.Edit(b).sources
+			classes.Edit(a).near.PutAll(in)
+			in = classes.Edit(a).sources
+			classes.Edit(b).near.PutAll(in)
 		}
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		class := classes.At(s.classes.of.At(i))
-		in := class.nearDuplicates(of)
+		in := classes.Edit(s.classes.of.At(i)).nearDuplicates(of)
 		if references.Has(of) {
 			in.RemoveAll(references)
 		}
