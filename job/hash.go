@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"mirrorbeam/internal/carry/preference"
@@ -100,11 +101,15 @@ func (c *Config) SketchHash(lists Lists) string {
 }
 
 // IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version that
-// knows no common shingles must not take an index without them for a whole one.
+// knows no common shingles must not take an index without them for a whole one, nor a version with another main text of pages one of
+// other texts.
 func (c *Config) IndexHash(lists Lists) string {
 	hash := c.SketchHash(lists)
 	if !c.CommonLaw().IsOff() {
 		hash += "-common"
+	}
+	if c.HTMLText == webtext.Main {
+		hash += fmt.Sprintf("-main-%d", webtext.MainVersion)
 	}
 	return hash
 }

@@ -7,6 +7,8 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/common"
+	"mirrorbeam/internal/read/webtext"
 )
 
 // another returns a value that differs from the value of a field.
@@ -112,6 +114,18 @@ func TestHashesMean(t *testing.T) {
 		if same := c.one.ResultHash(Lists{}) == c.other.ResultHash(Lists{}); same != c.equal {
 			t.Errorf("%s: the hashes of results are equal: %v, want %v", c.name, same, c.equal)
 		}
+	}
+}
+
+// TestIndexHash: an index says what an earlier version of the program did not know of it.
+func TestIndexHash(t *testing.T) {
+	config := validConfig()
+	if index, sketches := config.IndexHash(Lists{}), config.SketchHash(Lists{}); index != sketches {
+		t.Errorf("hash %s, want %s", index, sketches)
+	}
+	config.HTMLText, config.Common = webtext.Main, common.Auto
+	if index, want := config.IndexHash(Lists{}), config.SketchHash(Lists{})+"-common-main-1"; index != want {
+		t.Errorf("hash %s, want %s", index, want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,12 +109,13 @@ func faultOfField(config *job.Config, field string, files []corpus.File) error {
 	reading := config.Sketching(0).Reading
 	wanted := reading.Wanted()
 	wanted.Fields = corpus.Fields{Texts: []string{field}}
-	return cmp.Or(formats.Probe(files, wanted, reading.LineLimits()), error(hasNoValue(field)))
-}
-
-// hasNoValue is the fault of a field that is of no use, in files of records that have it and in files without records.
-type hasNoValue string
-
-func (h hasNoValue) Error() string {
-	return "the field " + string(h) + " has other values, or is not there"
+	if err := formats.Probe(files, wanted, reading.LineLimits()); err != nil {
+		return err
+	}
+	fault := fmt.Errorf("the field %s has other values, or is not there", field)
+	if slices.ContainsFunc(files, func(f corpus.File) bool { return f.Format.HasFields() }) {
+		return fault
+	}
+	return fmt.Errorf("%w: a text has the names of its folders, such as lang of lang=de, a web page also %s, and a page of an archive also %s",
+		fault, strings.Join(formats.PageFields, ", "), strings.Join(formats.ArchiveFields, ", "))
 }

@@ -45,3 +45,17 @@ func TestFieldsOfNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestFieldsOfPages: records without fields of their own are told apart from records that have other ones.
+func TestFieldsOfPages(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "lang=de", "a.html"), []byte("<title>Operand 3</title>one two three"), plain)
+	for field, fault := range map[string]string{"title": "lang=de, a web page also canonical, language, ", "lang": "", "title_words": ""} {
+		config := testConfig(t, folder)
+		config.Format, config.Within = "html", field
+		_, err := Run(t.Context(), config)
+		if (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+}

@@ -30,6 +30,7 @@ DUE = [
     ('th.jsonl', [], {'short_records'}),
     ('de.jsonl', [], {'short_records'}),
     ('th.jsonl', ['--similarity', 'containment'], {'small_texts'}),
+    ('mirrors/react_l10n.jsonl.zst', ['--preset', 'plagiarism'], {'common_phrases'}),
     ('mirrors/clang_text.jsonl.zst', ['--emit', 'trimmed'], {'passage_loss'}),
     ('prose/linux_doc.jsonl.zst', [], {'short_records'}),
     ('prose/openjdk17_text.jsonl.zst', [], {'large_cluster', 'template'}),

@@ -13,27 +13,29 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// largeGraphs are graphs of ten million documents. Edge returns the ends of an edge by its number.
-var largeGraphs = []struct {
+// largeGraph is a graph of many documents. Edge returns the ends of an edge by its number.
+type largeGraph struct {
 	name  string
 	edges int
 	edge  func(random *rand.Rand, number int) (a, b uint32)
-}{
-	{"chain", largeSize - 1, func(_ *rand.Rand, i int) (a, b uint32) { return uint32(i), uint32(i + 1) }},
-	// An odd multiple goes through all numbers below a power of ten that it has no divisor in common with.
-	{"shuffled chain", largeSize - 1, func(_ *rand.Rand, i int) (a, b uint32) { return shuffled(i), shuffled(i + 1) }},
-	{"star", largeSize - 1, func(_ *rand.Rand, i int) (a, b uint32) { return 0, uint32(i + 1) }},
-	{"a million of ten", largeSize / 10 * 9, func(_ *rand.Rand, i int) (a, b uint32) {
-		return shuffled(i / 9 * 10), shuffled(i/9*10 + i%9 + 1)
-	}},
-	{"random", largeSize, func(random *rand.Rand, _ int) (a, b uint32) {
-		return random.Uint32N(largeSize), random.Uint32N(largeSize)
-	}},
 }
 
-const largeSize = 10_000_000
-
-func shuffled(i int) uint32 { return uint32(i * 7_368_787 % largeSize) }
+// largeGraphs makes graphs of a number of documents, which is a power of ten.
+func largeGraphs(documents int) []largeGraph {
+	// An odd multiple goes through all numbers below a power of ten that it has no divisor in common with.
+	shuffled := func(i int) uint32 { return uint32(i * 7_368_787 % documents) }
+	return []largeGraph{
+		{"chain", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return uint32(i), uint32(i + 1) }},
+		{"shuffled chain", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return shuffled(i), shuffled(i + 1) }},
+		{"star", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return 0, uint32(i + 1) }},
+		{"components of ten", documents / 10 * 9, func(_ *rand.Rand, i int) (a, b uint32) {
+			return shuffled(i / 9 * 10), shuffled(i/9*10 + i%9 + 1)
+		}},
+		{"random", documents, func(random *rand.Rand, _ int) (a, b uint32) {
+			return random.Uint32N(uint32(documents)), random.Uint32N(uint32(documents))
+		}},
+	}
+}
 
 // writeLarge writes a graph in parts, and returns the run files. It joins the edges in forest, too.
 func writeLarge(b *testing.B, dir string, edges int, edge func(*rand.Rand, int) (uint32, uint32), forest graphs.Forest[uint32]) (runs []string) {
@@ -80,12 +82,17 @@ func (n firstNumbers) Document(d joining.Document) (none struct{}, err error) {
 	return none, nil
 }
 
-// BenchmarkLabel labels large graphs within several budgets. The labels must be as a plain union-find gives them.
+// BenchmarkLabel labels graphs of ten million documents within several budgets, or with -short of a hundred thousand within a
+// hundredth of these. The labels must be as a plain union-find gives them.
 func BenchmarkLabel(b *testing.B) {
-	for _, graph := range largeGraphs {
+	documents, less := 10_000_000, int64(1)
+	if testing.Short() {
+		documents, less = documents/100, 100
+	}
+	for _, graph := range largeGraphs(documents) {
 		var runs []string
 		dir := b.TempDir()
-		forest := graphs.NewForest[uint32](largeSize)
+		forest := graphs.NewForest[uint32](documents)
 		for _, bytes := range []int64{1 << 30, 100 << 20, 20 << 20} {
 			b.Run(fmt.Sprintf("%s/%dMiB", graph.name, bytes>>20), func(b *testing.B) {
 				if runs == nil {
@@ -96,11 +103,11 @@ func BenchmarkLabel(b *testing.B) {
 				var labels firstNumbers
 				var cpu time.Duration
 				for b.Loop() {
-					labels = make(firstNumbers, largeSize)
+					labels = make(firstNumbers, documents)
 					for i := range labels {
 						labels[i] = uint32(i)
 					}
-					took, err := Measure(func() error { return joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes), labels) })
+					took, err := Measure(func() error { return joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes/less), labels) })
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -57,6 +57,32 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 	return []Warning{w}
 }
 
+const (
+	// crowdedRows is the number of pairs for each document at which most of them may share nothing but phrases of their language or form.
+	crowdedRows = 10
+	// rarePassage is the rarity below which these phrases are.
+	rarePassage = 3
+	// commonShingle is the length of shingles, in words, that nearly all texts share where each character is a word.
+	commonShingle = 2
+)
+
+// ofPhrases warns of more pairs with a common passage than copying explains.
+func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
+	n := found.Counts.Pairs - found.Counts.Identical
+	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments || n < crowdedRows*compared(found) {
+		return nil
+	}
+	w := Warning{
+		Kind: CommonPhrases, Flag: fmt.Sprintf("--rarity %d", rarePassage),
+		Text: fmt.Sprintf("%d pairs of %d documents share a passage: most may be phrases of the language, or of a form, that nobody copied", n, compared(found)),
+	}
+	if c.Shingle <= commonShingle {
+		w.Flag += fmt.Sprintf(", --shingle %d", 2*commonShingle)
+		w.Text += "; where a character is a word, as in Chinese and Japanese, longer shingles also take less time"
+	}
+	return []Warning{w}
+}
+
 // ofMarkup warns of web pages in fields, whose tags count as words.
 func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 10*t.Markup <= t.Records {

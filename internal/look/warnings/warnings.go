@@ -42,6 +42,8 @@ const (
 	ShortRecords Kind = "short_records"
 	// SmallTexts: many documents are so short that containment finds no passage of theirs.
 	SmallTexts Kind = "small_texts"
+	// CommonPhrases: so many pairs share a passage that most of them may be phrases that nobody copied.
+	CommonPhrases Kind = "common_phrases"
 	// Markup: texts of records are web pages with all their tags.
 	Markup Kind = "markup"
 	// OtherTitle: web pages are removed for pages of another title.
@@ -59,7 +61,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -93,6 +95,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
 	warnings = append(warnings, ofSmall(c, found)...)
+	warnings = append(warnings, ofPhrases(c, found)...)
 	warnings = append(warnings, ofMarkup(c, found.Texts)...)
 	warnings = append(warnings, ofTitles(c, found)...)
 	warnings = append(warnings, ofPreset(c, found)...)

@@ -322,6 +322,30 @@ func TestSmallTexts(t *testing.T) {
 	}
 }
 
+// TestCommonPhrases: containment is told of where more pairs share a passage than copying explains.
+func TestCommonPhrases(t *testing.T) {
+	for _, test := range []struct {
+		change func(*job.Config, *findings.Counts)
+		flag   string
+	}{
+		{func(*job.Config, *findings.Counts) {}, "--rarity 3"},
+		{func(c *job.Config, _ *findings.Counts) { c.Shingle = 2 }, "--rarity 3, --shingle 4"},
+		{func(c *job.Config, _ *findings.Counts) { c.Rarity = 3 }, ""},
+		{func(c *job.Config, _ *findings.Counts) { c.Similarity = methods.Resemblance }, ""},
+		{func(_ *job.Config, n *findings.Counts) { n.Identical++ }, ""},
+		{func(_ *job.Config, n *findings.Counts) { n.ReferenceDocuments++ }, ""},
+		{func(_ *job.Config, n *findings.Counts) { n.Documents-- }, ""},
+	} {
+		config, found := job.Default(), findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 50, Pairs: 507, Identical: 7}}}
+		config.Similarity = methods.Containment
+		test.change(&config, &found.Counts)
+		got := Of(&config, &found, nil)
+		if len(got) > 0 != (test.flag != "") || len(got) > 0 && (got[0].Kind != CommonPhrases || got[0].Flag != test.flag) {
+			t.Errorf("%+v, want %s", got, test.flag)
+		}
+	}
+}
+
 // TestMarkup: web pages in fields are told of.
 func TestMarkup(t *testing.T) {
 	for markup, warns := range map[int64]bool{2: false, 3: true} {

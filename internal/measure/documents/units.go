@@ -36,11 +36,9 @@ type Unit struct {
 }
 
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
-// sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new.
+// sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new. For the
+// main text of pages alone, [webtext.MainVersion] is raised.
 const unitVersion = 6
-
-// mainTextVersion is raised in its place where only [webtext.Main] takes another text: other states stay of use.
-const mainTextVersion = 1
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
@@ -53,7 +51,7 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	}
 	mainText := 0
 	if f.PageText == webtext.Main {
-		mainText = mainTextVersion
+		mainText = webtext.MainVersion
 	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching

@@ -213,6 +213,12 @@ const (
 	Markup = "markup_sketch"
 )
 
+// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has besides.
+var (
+	PageFields    = []string{Canonical, Language, PasswordInput, TitleWords}
+	ArchiveFields = []string{"date", "site", "url"}
+)
+
 // markupValue returns the value of [Markup], nil if the page has hardly any.
 func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
 

@@ -39,6 +39,9 @@ const (
 	Main Mode = "main"
 )
 
+// MainVersion is raised when [Main] takes another text of a page: then states and indexes of such texts are made anew.
+const MainVersion = 1
+
 // Form says how the text in a field of a record is written.
 type Form string
 

@@ -8,6 +8,9 @@ import (
 // BenchmarkOnePage compares sites that all have one page, in groups of 900 at a limit of 1,000: 404,550 mirrors a group.
 func BenchmarkOnePage(b *testing.B) {
 	for _, groups := range []int{1, 4} {
+		if testing.Short() && groups > 1 {
+			continue
+		}
 		b.Run(fmt.Sprint(900*groups), func(b *testing.B) {
 			w := newCrawl()
 			for i := range 900 * groups {
@@ -30,6 +33,9 @@ func BenchmarkOnePage(b *testing.B) {
 // BenchmarkCampaign finds the copies of one page of a protected site.
 func BenchmarkCampaign(b *testing.B) {
 	for _, sites := range []int{10_000, 100_000} {
+		if testing.Short() && sites > 10_000 {
+			continue
+		}
 		b.Run(fmt.Sprint(sites), func(b *testing.B) {
 			w := newCrawl()
 			w.bank()
