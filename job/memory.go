@@ -17,7 +17,8 @@ type MemoryPlan struct {
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
 	LargeBytes int64
-	// CountBytes is how many bytes of shingles a task that counts them holds at most. It matters for very large corpora.
+	// CountBytes is how many bytes of shingles a task that counts them holds at most, and how many bytes of clusters a task that writes them
+	// holds. It matters for very large corpora and clusters.
 	CountBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.

@@ -74,6 +74,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
+			Bytes: sizing.CountBytes,
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},

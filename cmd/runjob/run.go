@@ -326,7 +326,8 @@ func printCost(w io.Writer, s finished.Summary) {
 	say(w, "%.1f s, %.1f CPU-s%s, %s memory, %s of temporary files\n", s.Seconds, s.CPUSeconds, rate, size(s.PeakMemoryBytes), size(s.TempBytes))
 	printRequests(w, s.Requests)
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
-		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
+		largest := slices.MaxFunc(s.Stages, func(a, b finished.Stage) int { return cmp.Compare(a.PeakMemoryBytes, b.PeakMemoryBytes) })
+		say(w, "note: that is more memory than --memory %s, which a job aims at; most was in use in stage %s\n", size(limit), largest.Name)
 	}
 	printWarnings(w, s.Warnings)
 	written := s.Config.Emit

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/sketch"
 )
@@ -147,46 +148,88 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], 
 	if err != nil {
 		return nil, err
 	}
-	return SortEdges(each)
+	list, err := SortEdges(&paged.Store{}, each)
+	if err != nil {
+		return nil, err
+	}
+	edges, _ := list.Whole()
+	return edges, nil
 }
 
-// SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order.
-//
-// The largest cluster has millions of edges. So they are dealt out to buckets in place, and each bucket is sorted by itself.
-func SortEdges(each func(visit func(Edge[Number])) error) ([]Edge[Number], error) {
-	var ends []int // of each bucket
+// SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order. Edges that the store does not hold are
+// sorted in runs.
+func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*paged.List[int, Edge[Number]], error) {
+	var counts []int // of each bucket
+	total := 0
 	err := each(func(e Edge[Number]) {
 		bucket := int(e.A >> bucketBits)
-		if bucket >= len(ends) {
-			ends = append(ends, make([]int, bucket+1-len(ends))...)
+		if bucket >= len(counts) {
+			counts = append(counts, make([]int, bucket+1-len(counts))...)
 		}
-		ends[bucket]++
+		counts[bucket]++
+		total++
 	})
 	if err != nil {
 		return nil, err
 	}
+	edges := paged.New[int, Edge[Number]](store, total)
+	if whole, is := edges.Whole(); is {
+		err = dealEdges(whole, counts, each)
+	} else {
+		edges, err = mergeEdges(edges, each)
+	}
+	if err != nil {
+		return nil, err
+	}
+	compactEdges(edges)
+	return edges, nil
+}
+
+// edgeOrder orders edges by A, then B.
+func edgeOrder(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) }
+
+// dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are dealt out to
+// buckets in place, and each bucket is sorted by itself. Counts are the numbers of edges of the buckets.
+func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Number])) error) error {
+	ends := counts
 	total, most := 0, 0
-	for bucket, n := range ends {
+	for bucket, n := range counts {
 		ends[bucket] = total // where the bucket begins, and then where its next edge belongs
 		total, most = total+n, max(most, n)
 	}
-	edges := make([]Edge[Number], total)
-	err = each(func(e Edge[Number]) {
+	err := each(func(e Edge[Number]) {
 		end := &ends[e.A>>bucketBits]
 		edges[*end] = e
 		*end++
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	scratch, start := make([]Edge[Number], most), 0
 	for _, end := range ends {
 		bucket := edges[start:end]
-		sorted := graphs.RadixSort(bucket, scratch, func(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
-		copy(bucket, sorted)
+		copy(bucket, graphs.RadixSort(bucket, scratch, edgeOrder))
 		start = end
 	}
-	return compactEdges(edges), nil
+	return nil
+}
+
+// mergeEdges fills the list with the edges that each visits, and sorts it in runs.
+func mergeEdges(edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error) (*paged.List[int, Edge[Number]], error) {
+	n := 0
+	err := each(func(e Edge[Number]) {
+		edges.Set(n, e)
+		n++
+	})
+	if err != nil {
+		return nil, err
+	}
+	var scratch []Edge[Number]
+	return paged.Sort(edges, func(run []Edge[Number]) error {
+		scratch = slices.Grow(scratch[:0], len(run))[:len(run)]
+		copy(run, graphs.RadixSort(run, scratch, edgeOrder))
+		return nil
+	}, func(a, b Edge[Number]) int { return cmp.Compare(edgeOrder(&a), edgeOrder(&b)) })
 }
 
 // EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it is
@@ -237,17 +280,21 @@ func eachPacked(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kin
 }
 
 // compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
-func compactEdges(edges []Edge[Number]) []Edge[Number] {
+func compactEdges(edges *paged.List[int, Edge[Number]]) {
 	n := 0
-	for _, e := range edges {
-		if n > 0 && edges[n-1].A == e.A && edges[n-1].B == e.B {
-			edges[n-1].Total |= e.Total & HeapMark
-			continue
+	var last Edge[Number]
+	for i := range edges.Len() {
+		e := edges.At(i)
+		if n > 0 && last.A == e.A && last.B == e.B {
+			last.Total |= e.Total & HeapMark
+			n--
+		} else {
+			last = e
 		}
-		edges[n] = e
+		edges.Set(n, last)
 		n++
 	}
-	return edges[:n]
+	edges.Cut(n)
 }
 
 // SpanSize is the size of a span's record: its pair, its offsets in both documents, its number of words, the number of

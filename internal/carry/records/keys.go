@@ -62,9 +62,15 @@ func KeyPosition(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide | hasBitmap)
 }
 
-// IsFirstKey reports whether a packed key record is the first one of a document that has no side.
-func IsFirstKey(b []byte) bool {
-	return binary.LittleEndian.Uint32(b[36:])&(FirstKey|hasSide) == FirstKey
+// IsFirstKey reports whether a packed key record is the first one of its document.
+func IsFirstKey(b []byte) bool { return binary.LittleEndian.Uint32(b[36:])&FirstKey != 0 }
+
+// SideOf returns the side of the document of a packed key record, 0 if it has none.
+func SideOf(b []byte) uint64 {
+	if binary.LittleEndian.Uint32(b[36:])&hasSide == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[len(b)-len(AfterKey(b))-sideSize:])
 }
 
 // PutKey packs a key record.

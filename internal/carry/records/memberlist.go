@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
 )
@@ -31,12 +32,13 @@ type Member struct {
 }
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So a
-// document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What rows say of
-// documents lies in a file if it is long.
+// document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a store
+// holds lies in files, and so does what rows say of documents if it is long.
 type MemberList struct {
-	list      []member
-	standings []preference.Standing // nil while each is Reference or Leading
-	sides     []uint64              // nil while each is 0
+	store     *paged.Store
+	list      *paged.List[Number, member]
+	standings *paged.List[Number, preference.Standing] // nil while each is Reference or Leading
+	sides     *paged.List[Number, uint64]              // nil while each is 0
 	texts     texts
 }
 
@@ -54,8 +56,8 @@ type member struct {
 const leadingFlag = 1 << 7
 
 // NewMemberList returns documents that are at hand.
-func NewMemberList(list []Member) *MemberList {
-	m := &MemberList{list: make([]member, len(list)), texts: texts{most: math.MaxInt}}
+func NewMemberList(store *paged.Store, list []Member) *MemberList {
+	m := newMemberList(store, len(list), texts{most: math.MaxInt})
 	for i := range list {
 		m.set(Number(i), &list[i], []byte(list[i].Id))
 	}
@@ -63,12 +65,16 @@ func NewMemberList(list []Member) *MemberList {
 	return m
 }
 
-// ReadMembers returns the documents of an output shard. Long texts lie in a file of its own in a folder of the local disk, until Close.
-func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, folder string) (*MemberList, error) {
-	return readMembers(reader, pieces, texts{folder: folder, most: heldTexts})
+func newMemberList(store *paged.Store, n int, empty texts) *MemberList {
+	return &MemberList{store: store, list: paged.New[Number, member](store, n), texts: empty}
 }
 
-func readMembers(reader *runfile.Reader, pieces []runfile.Piece, empty texts) (*MemberList, error) {
+// ReadMembers returns the documents of an output shard. Long texts lie in a file of its own in the folder of the store, until Close.
+func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store) (*MemberList, error) {
+	return readMembers(reader, pieces, store, texts{folder: store.Folder, most: heldTexts})
+}
+
+func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store, empty texts) (*MemberList, error) {
 	each, err := eachPacked(reader, pieces, ShardMembers)
 	if err != nil {
 		return nil, err
@@ -82,7 +88,7 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, empty texts) (*
 	if err != nil {
 		return nil, err
 	}
-	m := &MemberList{list: make([]member, n), texts: empty}
+	m := newMemberList(store, n, empty)
 	err = each(func(b []byte) {
 		for ; len(b) > 0; b = b[memberSize(b):] {
 			m.read(b)
@@ -134,29 +140,29 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 	if of.Digest != (digest.Digest{}) {
 		flags |= DigestFlag
 	}
-	to := &m.list[i]
-	*to = member{ref: of.Ref, first: of.First, size: of.Size, source: of.Source, flags: flags}
+	to := member{ref: of.Ref, first: of.First, size: of.Size, source: of.Source, flags: flags}
 	if len(id) > 0 || flags&(capturedFlag|DigestFlag) != 0 {
 		to.text = m.texts.add(id, of)
 	}
+	m.list.Set(i, to)
 	if of.Standing > preference.Leading && m.standings == nil {
-		m.standings = make([]preference.Standing, len(m.list))
-		for k := range m.list {
-			m.standings[k] = m.list[k].leastStanding()
+		m.standings = paged.New[Number, preference.Standing](m.store, m.Len())
+		for k := range Number(m.Len()) {
+			m.standings.Set(k, m.list.At(k).leastStanding())
 		}
 	}
 	if m.standings != nil {
-		m.standings[i] = of.Standing
+		m.standings.Set(i, of.Standing)
 	}
 	if of.Side != 0 && m.sides == nil {
-		m.sides = make([]uint64, len(m.list))
+		m.sides = paged.New[Number, uint64](m.store, m.Len())
 	}
 	if m.sides != nil {
-		m.sides[i] = of.Side
+		m.sides.Set(i, of.Side)
 	}
 }
 
-func (m *member) leastStanding() preference.Standing {
+func (m member) leastStanding() preference.Standing {
 	if m.flags&leadingFlag != 0 {
 		return preference.Leading
 	}
@@ -164,63 +170,67 @@ func (m *member) leastStanding() preference.Standing {
 }
 
 // Len returns the number of documents.
-func (m *MemberList) Len() int { return len(m.list) }
+func (m *MemberList) Len() int { return m.list.Len() }
 
 // Ref returns the name of document i inside the job.
-func (m *MemberList) Ref(i Number) docref.Ref { return m.list[i].ref }
+func (m *MemberList) Ref(i Number) docref.Ref { return m.list.At(i).ref }
 
 // First returns the first document of the cluster of document i, and SetFirst changes it.
-func (m *MemberList) First(i Number) Number { return m.list[i].first }
+func (m *MemberList) First(i Number) Number { return m.list.At(i).first }
 
 // SetFirst puts document i into the cluster of another one.
-func (m *MemberList) SetFirst(i, first Number) { m.list[i].first = first }
+func (m *MemberList) SetFirst(i, first Number) {
+	of := m.list.At(i)
+	of.first = first
+	m.list.Set(i, of)
+}
 
 // Size returns the number of distinct shingles of document i.
-func (m *MemberList) Size(i Number) uint32 { return m.list[i].size }
+func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
 
 // Source returns the source of document i.
-func (m *MemberList) Source(i Number) sources.Number { return m.list[i].source }
+func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
 
 // Ranked returns document i with its standing.
 func (m *MemberList) Ranked(i Number) preference.Ranked {
 	if m.standings == nil {
-		return preference.Ranked{Ref: m.list[i].ref, Standing: m.list[i].leastStanding()}
+		return preference.Ranked{Ref: m.list.At(i).ref, Standing: m.list.At(i).leastStanding()}
 	}
-	return preference.Ranked{Ref: m.list[i].ref, Standing: m.standings[i]}
+	return preference.Ranked{Ref: m.list.At(i).ref, Standing: m.standings.At(i)}
 }
 
 // Sides returns the side of each document, nil if none has one.
-func (m *MemberList) Sides() []uint64 { return m.sides }
+func (m *MemberList) Sides() *paged.List[Number, uint64] { return m.sides }
 
 // Repeated reports whether another document has the id of document i.
-func (m *MemberList) Repeated(i Number) bool { return m.list[i].flags&repeatedFlag != 0 }
+func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeatedFlag != 0 }
 
 // Unchecked reports whether document i leads documents of a heap, and was not compared with all other leaders.
-func (m *MemberList) Unchecked(i Number) bool { return m.list[i].flags&uncheckedFlag != 0 }
+func (m *MemberList) Unchecked(i Number) bool { return m.list.At(i).flags&uncheckedFlag != 0 }
 
 // PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.
-func (m *MemberList) PartlyListed(i Number) bool { return m.list[i].flags&PartlyListedFlag != 0 }
+func (m *MemberList) PartlyListed(i Number) bool { return m.list.At(i).flags&PartlyListedFlag != 0 }
 
 // ID returns the id of document i as rows write it, empty if it has none.
 func (m *MemberList) ID(i Number) string {
-	text := m.texts.of(m.list[i].text)
+	text := m.texts.of(m.list.At(i).text)
 	return text.id()
 }
 
 // Capture returns what is known of document i as a web page. It is empty if that is nothing.
 func (m *MemberList) Capture(i Number) Capture {
-	if m.list[i].flags&capturedFlag == 0 {
+	if m.list.At(i).flags&capturedFlag == 0 {
 		return Capture{}
 	}
-	return m.texts.of(m.list[i].text).capture()
+	return m.texts.of(m.list.At(i).text).capture()
 }
 
 // Digest returns the digest of the set or the fingerprint of document i, 0 if it was not asked for.
 func (m *MemberList) Digest(i Number) digest.Digest {
-	if m.list[i].flags&DigestFlag == 0 {
+	if m.list.At(i).flags&DigestFlag == 0 {
 		return digest.Digest{}
 	}
-	return m.texts.of(m.list[i].text).digest()
+	return m.texts.of(m.list.At(i).text).digest()
 }
 
 // Err returns the first fault of the file of texts. What a document was called after that is not to be relied on.

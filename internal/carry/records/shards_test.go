@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
@@ -114,8 +115,18 @@ func TestReadManyEdges(t *testing.T) {
 	if err != nil || len(edges) != 2*n {
 		t.Fatalf("%d edges, want %d (%v)", len(edges), 2*n, err)
 	}
+	each, err := EachEdge(&reader, pieces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &paged.Store{Folder: t.TempDir(), Bytes: 30 << 20}
+	defer store.Close()
+	merged, err := SortEdges(store, each)
+	if err != nil || merged.Len() != 2*n {
+		t.Fatalf("%d edges, want %d (%v)", merged.Len(), 2*n, err)
+	}
 	for i, e := range edges {
-		if i > 0 && cmp.Or(cmp.Compare(edges[i-1].A, e.A), cmp.Compare(edges[i-1].B, e.B)) >= 0 || uint32(e.A) != uint32(e.B)/2*7919%n {
+		if i > 0 && cmp.Or(cmp.Compare(edges[i-1].A, e.A), cmp.Compare(edges[i-1].B, e.B)) >= 0 || uint32(e.A) != uint32(e.B)/2*7919%n || e != merged.At(i) {
 			t.Fatalf("edge %d is %+v", i, e)
 		}
 	}
@@ -164,7 +175,7 @@ func memberOf(m *MemberList, i Number) Member {
 		Repeated: m.Repeated(i), Unchecked: m.Unchecked(i), PartlyListed: m.PartlyListed(i), Id: m.ID(i),
 	}
 	if m.Sides() != nil {
-		of.Side = m.Sides()[i]
+		of.Side = m.Sides().At(i)
 	}
 	if capture := m.Capture(i); capture != (Capture{}) {
 		of.Capture = &capture
@@ -229,7 +240,9 @@ func TestMembers(t *testing.T) {
 	defer reader.Close()
 	for _, held := range []int{heldTexts, 1000, 0} { // what is longer lies in a file
 		folder := t.TempDir()
-		got, err := readMembers(&reader, pieces, texts{folder: folder, most: held})
+		store := &paged.Store{Folder: folder, Bytes: int64(min(held, 1))}
+		defer store.Close()
+		got, err := readMembers(&reader, pieces, store, texts{folder: folder, most: held})
 		if err != nil || got.Len() != n || (got.texts.file != nil) != (held < heldTexts) {
 			t.Fatalf("%d members (%v), want %d", got.Len(), err, n)
 		}
@@ -251,7 +264,7 @@ func TestMembers(t *testing.T) {
 			}
 		}
 	}
-	if m, err := readMembers(&reader, pieces, texts{folder: filepath.Join(t.TempDir(), "none")}); err == nil {
+	if m, err := readMembers(&reader, pieces, &paged.Store{}, texts{folder: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Errorf("%d members without a folder for their texts", m.Len())
 	}
 }
@@ -328,7 +341,7 @@ func TestDamagedShards(t *testing.T) {
 	var reader runfile.Reader
 	defer reader.Close()
 	edges, err1 := ReadEdges(&reader, pieces)
-	members, err2 := ReadMembers(&reader, pieces, t.TempDir())
+	members, err2 := ReadMembers(&reader, pieces, &paged.Store{Folder: t.TempDir()})
 	spans, err3 := ReadSpans(&reader, pieces)
 	refs, err4 := ReadRefs(&reader, pieces, Repeated)
 	if err1 == nil || err2 == nil || err3 == nil || err4 == nil || members != nil || len(edges)+len(spans)+len(refs) > 0 {

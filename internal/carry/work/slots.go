@@ -18,6 +18,7 @@ import (
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 )
@@ -142,10 +143,14 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 // name the task, or clean up after it.
 func shielded(m *Memory, work func(*Memory) error) (err error) {
 	defer func() {
-		switch fault := recover(); fault {
-		case nil:
-		case graphs.ErrFull:
+		fault := recover()
+		disk, isOfDisk := fault.(*paged.Fault)
+		switch {
+		case fault == nil:
+		case fault == graphs.ErrFull:
 			err = graphs.ErrFull // no fault of the program
+		case isOfDisk:
+			err = disk
 		default:
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}

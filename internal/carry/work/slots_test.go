@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 )
 
@@ -107,6 +108,20 @@ func TestTooManyItems(t *testing.T) {
 		return nil
 	})
 	if fault, found := FaultOf(err); !found || !strings.HasPrefix(fault.Text, "group 3: more items than") || strings.Contains(fault.Text, "panic") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestListOnDisk: a task whose lists do not fit on the disk fails with the error of the system.
+func TestListOnDisk(t *testing.T) {
+	_, err := Runs{Folder: "lists"}.Run(t.Context(), Write, 4, func(*Memory) error {
+		list := paged.New[int, uint64](&paged.Store{Folder: filepath.Join(t.TempDir(), "none"), Bytes: 1}, 1<<16)
+		for i := range list.Len() {
+			list.Set(i, 1)
+		}
+		return nil
+	})
+	if fault, found := FaultOf(err); !found || fault.Errno != "ENOENT" || !strings.HasPrefix(fault.Text, "write 4: hold a list on the local disk: ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -132,7 +132,8 @@ const (
 	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
-	edgeMemory      = 61
+	edgeMemory      = 61 // for an edge, up to edgesAtATime bytes: the rest of very large components lies on the disk
+	edgesAtATime    = 1e9
 	auditMemory     = 5 // for a shingle that an audit looks at, up to auditAtATime shingles
 	auditAtATime    = 2e6
 )
@@ -142,7 +143,7 @@ func (w *Work) memory() float64 {
 	return processMemory + min(w.Bytes, textAtATime)*textMemory +
 		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
 		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, shardAtATime) +
-		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
+		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + min(w.Edges*edgeMemory, edgesAtATime) +
 		min(w.Probed, auditAtATime)*auditMemory
 }
 

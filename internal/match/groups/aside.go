@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// largeShard is the usual size of a large shard: its records take some 70 MB.
-	largeShard = 32 << 20
+	// LargeShard is the usual size of a large shard, in bytes of packed records: its records take some 70 MB.
+	LargeShard = 32 << 20
 	// largePart is the usual size of a large part. A task holds the nodes of a part.
 	largePart = 1 << 20
 )
@@ -39,7 +39,14 @@ type aside struct {
 type asideClass struct {
 	digest digest.Digest
 	key    uint64
-	first  center
+	first  Center
+	side   uint64 // of the first document
+	// other is the first document of another side. Documents of the side of the first one are joined to it; see [candidates.Grouper].
+	// It is known once all records were read.
+	other Center
+	// hasInput and hasOther say that a document of the input, and one of another side, was read. The first of these stands for the class in
+	// pairs that its first document cannot make.
+	hasInput, hasOther bool
 }
 
 // vote takes in a packed record.
@@ -51,16 +58,19 @@ func (a *aside) vote(packed []byte) {
 
 // begin lets the records be read from the beginning. It reports whether some of them are put aside.
 func (a *aside) begin() bool {
+	before := a.classes
 	a.classes = map[uint64]*asideClass{}
 	for hash := range a.votes.Frequent() {
 		a.classes[hash] = &asideClass{}
+		if class := before[hash]; class != nil {
+			a.classes[hash].other = Center{Ref: class.other.Ref, isKnown: class.other.isKnown}
+		}
 	}
 	return len(a.classes) > 0
 }
 
-// takes reports whether a packed record is put aside, and the class. Only the first record of a document is, and none of documents
-// with sides: two of these may be needed for pairs. Records come in document order: the first one of a class is not. A class that
-// begins with a document of the reference may need another one for pairs, so nothing of it is.
+// takes reports whether a packed record is put aside, and the class. Only the first record of a document is. Records come in document
+// order: the first one of a class is not, nor are the first one of the input and the first one of another side.
 func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	if a == nil || !records.IsFirstKey(packed) {
 		return nil, false
@@ -72,15 +82,30 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	}
 	ref, key := records.GetRef(packed[8:]), binary.LittleEndian.Uint64(packed)
 	if !class.first.isKnown {
-		*class = asideClass{digest: d, key: key, first: center{ref: ref, isKnown: true}}
+		*class = asideClass{
+			digest: d, key: key, first: Center{Ref: ref, isKnown: true}, side: records.SideOf(packed), other: class.other, hasInput: ref >= a.firstInput,
+		}
 		return nil, false
 	}
-	return class, d == class.digest && key == class.key && ref > class.first.ref && class.first.ref >= a.firstInput
+	if d != class.digest || key != class.key || ref <= class.first.Ref {
+		return nil, false
+	}
+	isInput, isOther := ref >= a.firstInput, records.SideOf(packed) != class.side
+	if isOther && !class.other.isKnown {
+		class.other = Center{Ref: ref, isKnown: true}
+	}
+	stands := isInput && !class.hasInput || isOther && !class.hasOther
+	class.hasInput, class.hasOther = class.hasInput || isInput, class.hasOther || isOther
+	return class, !stands
 }
 
 // put writes the edge of a packed record that is put aside.
 func (a *aside) put(class *asideClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)
-	return a.stars.join(&class.first, &r)
+	center := &class.first
+	if class.side != 0 && r.Side == class.side && class.other.isKnown {
+		center = &class.other
+	}
+	return a.stars.join(center, &r, sameSet(&r))
 }

@@ -65,7 +65,7 @@ func (c *corpus) write(t *testing.T, runs work.Runs) work.Outcome {
 	o := write(t, runs, func(run *runfile.Writer) error {
 		for _, d := range c.documents {
 			for _, r := range candidates.AppendHashed(nil, d, c.keys[d.Digest]) {
-				b, err := run.Record(records.Keys, records.ShardOf(r.Key, shards), records.KeySize+4*r.Known())
+				b, err := run.Record(records.Keys, records.ShardOf(r.Key, shards), records.LengthOfKey(&r))
 				if err != nil {
 					return err
 				}
@@ -211,6 +211,34 @@ func TestAside(t *testing.T) {
 			}
 		}
 		if len(parts) < 10 {
+			t.Errorf("only %d parts", len(parts))
+		}
+	}
+}
+
+// TestAsideWithSides: equal documents that are put aside have the edges and pairs that they always have, also if they have sides.
+func TestAsideWithSides(t *testing.T) {
+	for _, ofReference := range []int{0, 40} {
+		c := newCorpus(8, 1500, ofReference)
+		for i := range c.documents {
+			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 {
+				c.documents[i] = c.documents[of]
+				c.documents[i].Ref = docref.Ref(i)
+			}
+			c.documents[i].Side = 1 + uint64(i*i%11%3)
+			if i%3 == 0 {
+				c.documents[i].Side = 7 // all documents of a class are of one side
+			}
+		}
+		k := c.keyed(0.5, UsualBounds())
+		_, all := c.first(t, worktest.Runs(t), k)
+		pairs, edges := found(t, all)
+		k.large = large{bytes: 1, nodes: 50, records: 3}
+		_, all = c.first(t, worktest.Runs(t), k)
+		asidePairs, asideEdges := found(t, all)
+		check(t, "candidates", asidePairs, pairs)
+		check(t, "equal documents", asideEdges, edges)
+		if parts := worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...); len(parts) < 10 {
 			t.Errorf("only %d parts", len(parts))
 		}
 	}

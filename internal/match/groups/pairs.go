@@ -101,7 +101,7 @@ func MostParts(shards int) int { return 2*shards + 1 }
 type stars struct {
 	run    *runfile.Writer
 	part   int // number of the part
-	center center
+	center Center
 
 	shard, shards int
 	parts         int // that are full
@@ -109,9 +109,22 @@ type stars struct {
 	large
 }
 
-// center is the first of equal documents.
-type center struct {
-	ref     docref.Ref
+// Stars writes edges between equal documents that are very many, in further parts.
+type Stars struct{ stars }
+
+// NewStars begins the stars of a shard.
+func NewStars(run *runfile.Writer, shard, shards int) *Stars {
+	return &Stars{stars{run: run, shard: shard, shards: shards, nodes: largePart}}
+}
+
+// Join writes the edge from a center to a document that is equal to it, with that score.
+func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
+	return w.join(c, other, score)
+}
+
+// Center is the first of equal documents.
+type Center struct {
+	Ref     docref.Ref
 	isKnown bool
 	part    int // number of its last part, plus 1
 	node    graphs.Node
@@ -119,14 +132,19 @@ type center struct {
 
 // add writes the edge from the first of equal documents to another one.
 func (w *stars) add(first, other *candidates.Record) error {
-	if !w.center.isKnown || w.center.ref != first.Ref {
-		w.center = center{ref: first.Ref, isKnown: true}
+	if !w.center.isKnown || w.center.Ref != first.Ref {
+		w.center = Center{Ref: first.Ref, isKnown: true}
 	}
-	return w.join(&w.center, other)
+	return w.join(&w.center, other, sameSet(other))
+}
+
+// sameSet returns the score of two documents with the set of one of them.
+func sameSet(r *candidates.Record) records.Score {
+	return records.NewScore(int(r.Size), int(r.Size), false)
 }
 
 // join writes the edge from a center to a document that is equal to it.
-func (w *stars) join(c *center, other *candidates.Record) error {
+func (w *stars) join(c *Center, other *candidates.Record, score records.Score) error {
 	if w.nodes+2 > cmp.Or(w.large.nodes, largePart) {
 		// Scoring has two of three numbers from there on.
 		w.part, w.nodes = MostParts(w.shards)+3*(w.parts*w.shards+w.shard)+2, 0
@@ -134,15 +152,15 @@ func (w *stars) join(c *center, other *candidates.Record) error {
 	}
 	if c.part != w.part+1 {
 		c.part, c.node = w.part+1, graphs.Node(w.nodes)
-		if err := w.node(c.ref, other.Size, c.node); err != nil {
+		if err := w.node(c.Ref, other.Size, c.node); err != nil {
 			return err
 		}
 	}
-	size, node := int(other.Size), graphs.Node(w.nodes)
+	node := graphs.Node(w.nodes)
 	if err := w.node(other.Ref, other.Size, c.node); err != nil {
 		return err
 	}
-	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: records.NewScore(size, size, false)})
+	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: score})
 }
 
 // node writes the next node.

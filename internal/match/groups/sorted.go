@@ -103,7 +103,7 @@ func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Bucket
 
 // count counts the records that are not put aside. If some are to be, it reads all of them once more.
 func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.Buckets, error) {
-	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, largeShard) {
+	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, LargeShard) {
 		s.aside = nil
 	}
 	var buckets *candidates.Buckets

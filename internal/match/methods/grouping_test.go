@@ -1,12 +1,14 @@
 package methods
 
 import (
+	"maps"
 	"testing"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/match/groups"
 )
 
 // TestExactMissesNone: every pair that reaches the threshold is a candidate.
@@ -93,6 +95,21 @@ func TestSimHashFindsDistances(t *testing.T) {
 		}
 		if len(want) < 20 || (len(pairs) > 0) != (scoring == Jaccard) {
 			t.Errorf("%s: %d pairs are near, %d candidates", scoring, len(want), len(pairs))
+		}
+		s.p.large = 1
+		outcomes := s.group(t, m, s.key(t, m))
+		again, edgesAgain := s.found(t, outcomes)
+		if s.p.large = 0; !maps.Equal(again, pairs) || !maps.Equal(edgesAgain, edges) {
+			t.Errorf("%s: %d candidates and %d edges where identical documents are put aside, %d and %d without", scoring, len(again), len(edgesAgain), len(pairs), len(edges))
+		}
+		further := 0
+		for part := range worktest.Read(t, records.EdgeNodes, work.RunsOf(outcomes)...) {
+			if part >= groups.MostParts(s.p.Shards) {
+				further++
+			}
+		}
+		if further == 0 {
+			t.Errorf("%s: no identical document was put aside", scoring)
 		}
 	}
 }

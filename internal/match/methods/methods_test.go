@@ -220,8 +220,11 @@ func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, ed
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
-		nodes = records.DecodePart(graphs.Part{}, worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)[shard])
-		for b := worktest.Read(t, records.Edges, work.RunsOf(all)...)[shard]; len(b) > 0; b = b[records.EdgeSize:] {
+	}
+	edgesOf := worktest.Read(t, records.Edges, work.RunsOf(all)...)
+	for part, packed := range worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...) {
+		nodes := records.DecodePart(graphs.Part{}, packed)
+		for b := edgesOf[part]; len(b) > 0; b = b[records.EdgeSize:] {
 			e := records.GetEdge[graphs.Node](b)
 			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e.Score
 		}

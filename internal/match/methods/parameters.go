@@ -51,6 +51,8 @@ type Parameters struct {
 	Narrowed, DistinctIDs bool
 
 	settled *groups.Settled
+
+	large int64 // from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
 }
 
 // passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.

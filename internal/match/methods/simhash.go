@@ -162,25 +162,22 @@ type simhashGroups struct {
 
 // groupSimHash goes through a shard of SimHash keys.
 func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
-	packed, err := w.Read(0, records.Fingerprints)
-	if err != nil {
-		return err
-	}
 	tables, err := p.Tables()
 	if err != nil {
 		return err
 	}
 	g := simhashGroups{
-		Parameters: p, layout: l, packed: packed,
+		Parameters: p, layout: l,
 		recordSize: records.KeySize + p.fingerprintSize(), matcher: tables.NewMatcher(),
 		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard), run: &w.Run,
 	}
 	if p.HasSides {
 		g.recordSize += sideSize
 	}
+	if err := g.read(w, shard); err != nil {
+		return err
+	}
 	keys := g.records()
-	w.Figures.Bytes += int64(len(packed))
-	w.Figures.Records += int64(len(keys))
 	for start := 0; start < len(keys) && g.failed == nil; {
 		end := start + 1
 		for end < len(keys) && keys[end].Key == keys[start].Key {
@@ -209,19 +206,25 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 func (g *simhashGroups) records() []fingerprintRecord {
 	keys := make([]fingerprintRecord, len(g.packed)/g.recordSize)
 	for i := range keys {
-		b := g.packed[i*g.recordSize:]
-		keys[i] = fingerprintRecord{
-			at: uint32(i), table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
-			Record: candidates.Record{
-				Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
-				Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
-			},
-		}
-		if g.HasSides {
-			keys[i].Side = binary.LittleEndian.Uint64(b[g.recordSize-sideSize:])
-		}
+		keys[i] = g.record(g.packed[i*g.recordSize:])
+		keys[i].at = uint32(i)
 	}
 	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
+}
+
+// record unpacks a record.
+func (g *simhashGroups) record(b []byte) fingerprintRecord {
+	r := fingerprintRecord{
+		table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
+		Record: candidates.Record{
+			Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
+			Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
+		},
+	}
+	if g.HasSides {
+		r.Side = binary.LittleEndian.Uint64(b[g.recordSize-sideSize:])
+	}
+	return r
 }
 
 func (g *simhashGroups) words(r *fingerprintRecord) []byte {

@@ -4,44 +4,77 @@ import (
 	"iter"
 
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 )
+
+// forest is [graphs.Forest] for documents that may be too many to be held.
+type forest struct{ *numbers }
+
+// newForest returns n documents, each alone.
+func newForest(store *paged.Store, n int) forest {
+	f := forest{paged.New[records.Number, records.Number](store, n)}
+	for i := range records.Number(n) {
+		f.Set(i, i)
+	}
+	return f
+}
+
+// find returns the root of a document and halves the path to it.
+func (f forest) find(x records.Number) records.Number {
+	for parent := f.At(x); parent != x; parent = f.At(x) {
+		above := f.At(parent)
+		f.Set(x, above)
+		x = above
+	}
+	return x
+}
+
+// union joins the trees of a and b. The smallest document of a tree is its root.
+func (f forest) union(a, b records.Number) {
+	a, b = f.find(a), f.find(b)
+	f.Set(max(a, b), min(a, b))
+}
 
 // classes are the classes of identical documents, with numbers from 0 in the order of their first documents.
 type classes struct {
-	of     []records.Number // the class of each document
-	firsts []records.Number // the first document of each class
+	of     *numbers // the class of each document
+	firsts *numbers // the first document of each class
 }
 
 // newClasses returns the trees of a forest as classes. It takes the forest's memory.
-func newClasses(identical graphs.Forest[records.Number]) classes {
-	n := 0
-	for i, parent := range identical {
-		if parent == records.Number(i) {
+func newClasses(store *paged.Store, identical forest) classes {
+	end, n := records.Number(identical.Len()), 0
+	for i := range end {
+		if identical.At(i) == i {
 			n++
 		}
 	}
-	c := classes{of: identical, firsts: make([]records.Number, 0, n)}
-	for i, parent := range identical {
+	c := classes{of: identical.numbers, firsts: paged.New[records.Number, records.Number](store, n)}
+	class := records.Number(0)
+	for i := range end {
 		// A parent is smaller than its child, so its own entry is a class already.
-		if parent == records.Number(i) {
-			identical[i] = records.Number(len(c.firsts))
-			c.firsts = append(c.firsts, parent)
+		if parent := identical.At(i); parent == i {
+			c.firsts.Set(class, i)
+			identical.Set(i, class)
+			class++
 		} else {
-			identical[i] = identical[parent]
+			identical.Set(i, identical.At(parent))
 		}
 	}
 	return c
 }
 
+// len returns the number of classes.
+func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
+
 // first returns the first document that is identical to a document.
-func (c *classes) first(i records.Number) records.Number { return c.firsts[c.of[i]] }
+func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.of.At(i)) }
 
 // twins are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
 // says nothing more. Such an edge takes 4 bytes in place of 24.
 type twins struct {
 	// next holds, for the first document of a class, its first twin, and for each twin the next one; 0 for none. It is nil without twins.
-	next  []records.Number
+	next  *numbers
 	pairs int           // how many there are
 	score records.Score // of each pair, if documents are compared by distance
 }
@@ -51,31 +84,32 @@ const marked = ^records.Number(0)
 
 // sortEdges sorts the edges that each visits. The ones of twins are noted apart.
 func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) error) (err error) {
-	s.edges, err = records.SortEdges(func(visit func(records.Edge[records.Number])) error {
+	s.edges, err = records.SortEdges(s.store, func(visit func(records.Edge[records.Number])) error {
 		return each(func(e records.Edge[records.Number]) {
 			if !s.isTwin(e) {
 				visit(e)
 				return
 			}
 			if s.twins.next == nil {
-				s.twins.next = make([]records.Number, s.end())
+				s.twins.next = newList[records.Number](s, s.end())
 			}
-			s.twins.next[e.B] = marked
+			s.twins.next.Set(e.B, marked)
 		})
 	})
 	if err != nil || s.twins.next == nil {
 		return err
 	}
 	next := s.twins.next
-	for _, e := range s.edges {
-		if e.Identical() && s.classes.first(e.B) == e.A {
-			next[e.B] = 0 // a heap has found it, too, and its edge has a mark
+	for i := range s.edges.Len() {
+		if e := s.edges.At(i); e.Identical() && s.classes.first(e.B) == e.A {
+			next.Set(e.B, 0) // a heap has found it, too, and its edge has a mark
 		}
 	}
 	for i := s.end(); i > 0; i-- {
-		if twin := i - 1; next[twin] == marked {
+		if twin := i - 1; next.At(twin) == marked {
 			first := s.classes.first(twin)
-			next[twin], next[first] = next[first], twin
+			next.Set(twin, next.At(first))
+			next.Set(first, twin)
 			s.twins.pairs++
 		}
 	}
@@ -101,29 +135,34 @@ func (s *Shard) twinScore(first records.Number) records.Score {
 }
 
 // withTwins yields sorted edges and the pairs of twins, in the order of rows.
-func (s *Shard) withTwins(edges []records.Edge[records.Number]) iter.Seq[records.Edge[records.Number]] {
+func (s *Shard) withTwins(of *edges) iter.Seq[records.Edge[records.Number]] {
 	return func(yield func(records.Edge[records.Number]) bool) {
-		for first, twin := range s.twins.next {
-			if twin == 0 || s.classes.first(records.Number(first)) != records.Number(first) {
+		next := 0 // edge
+		before := func(pair *records.Edge[records.Number]) bool {
+			for ; next < of.Len(); next++ {
+				e := of.At(next)
+				if pair != nil && (e.A > pair.A || e.A == pair.A && e.B >= pair.B) {
+					break
+				}
+				if !yield(e) {
+					return false
+				}
+			}
+			return true
+		}
+		for first := records.Number(0); s.twins.next != nil && first < s.end(); first++ {
+			twin := s.twins.next.At(first)
+			if twin == 0 || s.classes.first(first) != first {
 				continue
 			}
-			for ; twin != 0; twin = s.twins.next[twin] {
-				pair := records.Edge[records.Number]{A: records.Number(first), B: twin}
-				for len(edges) > 0 && (edges[0].A < pair.A || edges[0].A == pair.A && edges[0].B < pair.B) {
-					if !yield(edges[0]) {
-						return
-					}
-					edges = edges[1:]
-				}
-				if pair.Score = s.twinScore(pair.A); !yield(pair) {
+			score := s.twinScore(first)
+			for ; twin != 0; twin = s.twins.next.At(twin) {
+				pair := records.Edge[records.Number]{A: first, B: twin, Score: score}
+				if !before(&pair) || !yield(pair) {
 					return
 				}
 			}
 		}
-		for _, e := range edges {
-			if !yield(e) {
-				return
-			}
-		}
+		before(nil)
 	}
 }

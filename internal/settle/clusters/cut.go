@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/measure/documents"
 )
 
@@ -53,12 +54,13 @@ func Cut(layout *documents.Layout, members []records.Member, edges []records.Edg
 		}
 	}
 	all, of = make([]*Shard, shards), cutEdges(edges, places, shards)
+	store := &paged.Store{} // holds all
 	for shard := range all {
 		own := make([]records.Edge[records.Number], 0, len(of[shard]))
 		for _, i := range of[shard] {
 			own = append(own, records.Edge[records.Number]{A: places[edges[i].A].Number, B: places[edges[i].B].Number, Score: edges[i].Score})
 		}
-		if all[shard], err = newShard(layout, records.NewMemberList(sorted[shard]), listed(own)); err != nil {
+		if all[shard], err = newShard(layout, records.NewMemberList(store, sorted[shard]), store, listed(own)); err != nil {
 			return nil, nil, err
 		}
 	}

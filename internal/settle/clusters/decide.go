@@ -2,10 +2,10 @@ package clusters
 
 import (
 	"cmp"
-	"slices"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/settle/keep"
 )
 
@@ -13,7 +13,7 @@ import (
 type decision struct {
 	// choices has one for each class of identical documents: whatever holds for one of them holds for all. If isByDocument says so, it
 	// has one for each document. It is nil without a decision.
-	choices      []keep.Choice
+	choices      *paged.List[records.Number, keep.Choice]
 	isByDocument bool
 }
 
@@ -28,9 +28,9 @@ func (s *Shard) choice(i records.Number) keep.Choice {
 		return keep.Choice{Kept: i, Similarity: 1}
 	}
 	if s.isByDocument {
-		return s.choices[i]
+		return s.choices.At(i)
 	}
-	c := s.choices[s.classes.of[i]]
+	c := s.choices.At(s.classes.of.At(i))
 	if c.Kept == itself {
 		c.Kept = i
 	}
@@ -65,51 +65,61 @@ func (s *Shard) choose(stopped func() error) error {
 	s.isByDocument = s.members.Sides() != nil
 	all := s.preferred()
 	if s.isByDocument {
-		all = numbers(s.members.Len())
+		all = upTo(s.store, s.end())
 	}
-	order, leads := numbers(len(all)), s.leaders()
-	if err := graphs.SortFunc(order, func(x, y records.Number) int {
-		a, b := all[x], all[y]
+	n := records.Number(all.Len())
+	leads := s.leaders()
+	byPreference := func(x, y records.Number) int {
+		a, b := all.At(x), all.At(y)
 		if cluster := cmp.Compare(s.members.First(a), s.members.First(b)); cluster != 0 {
 			return cluster
 		}
-		if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.classes.of[a]] != leads[s.classes.of[b]] {
-			if leads[s.classes.of[a]] {
+		if !s.reference(a) && !s.reference(b) && leads != nil && leads.At(s.classes.of.At(a)) != leads.At(s.classes.of.At(b)) {
+			if leads.At(s.classes.of.At(a)) {
 				return -1
 			}
 			return 1
 		}
 		return s.prefer(a, b)
-	}, stopped); err != nil {
+	}
+	store := s.store.Beside() // for what goes with the choice
+	defer store.Close()
+	order, err := sorted(store, n, byPreference, stopped)
+	if err != nil {
 		return err
 	}
-	d := keep.Documents{Order: order, First: numbers(len(all)), Sides: s.members.Sides()}
+	d := keep.Documents{Store: store, Order: order, First: upTo(store, n), Sides: s.members.Sides()}
 	if s.isByDocument {
-		for i := range d.First {
-			d.First[i] = s.classes.first(records.Number(i))
+		for i := range n {
+			d.First.Set(i, s.classes.first(i))
 		}
 	}
 	asking := asking{stopped: stopped}
-	choices := keep.Choose(d, len(s.edges), func(i int) (keep.Edge, bool) {
+	choices := keep.Choose(d, s.edges.Len(), func(i int) (keep.Edge, bool) {
 		e, counts := s.rival(i)
 		if s.isByDocument {
-			e.A, e.B = s.classes.firsts[e.A], s.classes.firsts[e.B]
+			e.A, e.B = s.classes.firsts.At(e.A), s.classes.firsts.At(e.B)
 		}
 		return e, counts && asking.goesOn()
 	})
-	for i := range choices {
-		choices[i].Kept = all[choices[i].Kept]
+	s.choices = newList[keep.Choice](s, n)
+	for i := range n {
+		choice := choices.At(i)
+		choice.Kept = all.At(choice.Kept)
+		s.choices.Set(i, choice)
 	}
-	s.choices = choices
 	return asking.err
 }
 
 // preferred returns the preferred document of each class.
-func (s *Shard) preferred() []records.Number {
-	best := slices.Clone(s.classes.firsts)
-	for i, class := range s.classes.of {
-		if i := records.Number(i); s.prefer(i, best[class]) < 0 {
-			best[class] = i
+func (s *Shard) preferred() *numbers {
+	best := newList[records.Number](s, s.classes.len())
+	for class := range s.classes.len() {
+		best.Set(class, s.classes.firsts.At(class))
+	}
+	for i := range s.end() {
+		if class := s.classes.of.At(i); s.prefer(i, best.At(class)) < 0 {
+			best.Set(class, i)
 		}
 	}
 	return best
@@ -117,20 +127,23 @@ func (s *Shard) preferred() []records.Number {
 
 // chooseForReference removes each document that is like one of the reference, for the most similar of these. All others stay.
 func (s *Shard) chooseForReference() {
-	best := make([]keep.Choice, len(s.classes.firsts))
-	for class, first := range s.classes.firsts {
-		if best[class] = (keep.Choice{Kept: itself, Similarity: 1}); s.reference(first) {
-			best[class].Kept = first
+	best := newList[keep.Choice](s, s.classes.len())
+	for class := range s.classes.len() {
+		choice := keep.Choice{Kept: itself, Similarity: 1}
+		if first := s.classes.firsts.At(class); s.reference(first) {
+			choice.Kept = first
 		}
+		best.Set(class, choice)
 	}
-	for i := range s.edges {
+	for i := range s.edges.Len() {
 		e, counts := s.rival(i)
 		known, other := e.A, e.B
-		if !s.reference(s.classes.firsts[known]) {
+		if !s.reference(s.classes.firsts.At(known)) {
 			known, other = other, known
 		}
-		if counts && s.reference(s.classes.firsts[known]) && (best[other].Kept == itself || e.Similarity > best[other].Similarity) {
-			best[other] = keep.Choice{Kept: s.classes.firsts[known], Similarity: e.Similarity}
+		first, before := s.classes.firsts.At(known), best.At(other)
+		if counts && s.reference(first) && (before.Kept == itself || e.Similarity > before.Similarity) {
+			best.Set(other, keep.Choice{Kept: first, Similarity: e.Similarity})
 		}
 	}
 	s.choices = best
@@ -140,13 +153,13 @@ func (s *Shard) chooseForReference() {
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
 	s.isDropped = true
-	like := make([]keep.Choice, s.end())
+	like := newList[keep.Choice](s, s.end())
 	for i := range s.end() {
-		like[i].Kept = i
+		like.Set(i, keep.Choice{Kept: i})
 	}
 	isOwn := func(i, other records.Number) bool { return s.members.First(i) == s.members.First(other) }
 	offer := func(to, other records.Number, similarity float64) {
-		before := like[to]
+		before := like.At(to)
 		is := before.Kept == to
 		switch {
 		case is:
@@ -158,7 +171,7 @@ func (s *Shard) dropClusters() {
 			is = s.prefer(other, before.Kept) < 0
 		}
 		if is {
-			like[to] = keep.Choice{Kept: other, Similarity: similarity}
+			like.Set(to, keep.Choice{Kept: other, Similarity: similarity})
 		}
 	}
 	for e := range s.withTwins(s.pairs) {
@@ -170,8 +183,8 @@ func (s *Shard) dropClusters() {
 		offer(e.B, e.A, similarity)
 	}
 	for i := range s.end() {
-		if s.size[s.members.First(i)] == 1 {
-			like[i] = s.choice(i)
+		if s.size.At(s.members.First(i)) == 1 {
+			like.Set(i, s.choice(i))
 		}
 	}
 	s.choices, s.isByDocument = like, true
@@ -192,8 +205,13 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// numbers returns the numbers from 0 to n-1.
-func numbers(n int) []records.Number { return graphs.NewForest[records.Number](n) }
+// upTo returns the numbers from 0 to n-1.
+func upTo(store *paged.Store, n records.Number) *numbers { return newForest(store, int(n)).numbers }
+
+// sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with its error.
+func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int, stopped func() error) (*numbers, error) {
+	return paged.Sort(upTo(store, n), func(run []records.Number) error { return graphs.SortFunc(run, order, stopped) }, order)
+}
 
 // prefer orders documents by preference, the preferred one first.
 func (s *Shard) prefer(a, b records.Number) int {
@@ -203,12 +221,13 @@ func (s *Shard) prefer(a, b records.Number) int {
 // heapEdges visits each edge of a heap as two classes of identical documents: the class of the leader and the class of the document
 // that is like it. The leader is the preferred one of their first documents.
 func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
-	for _, e := range s.edges {
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
 		if !e.Heap() {
 			continue
 		}
-		leader, other := s.classes.of[e.A], s.classes.of[e.B]
-		if s.prefer(s.classes.firsts[other], s.classes.firsts[leader]) < 0 {
+		leader, other := s.classes.of.At(e.A), s.classes.of.At(e.B)
+		if s.prefer(s.classes.firsts.At(other), s.classes.firsts.At(leader)) < 0 {
 			leader, other = other, leader
 		}
 		visit(leader, other)
@@ -216,12 +235,12 @@ func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
 }
 
 // leaders returns, for each class, whether it leads others of a heap. It returns nil if no class does.
-func (s *Shard) leaders() (leads []bool) {
+func (s *Shard) leaders() (leads *paged.List[records.Number, bool]) {
 	s.heapEdges(func(leader, _ records.Number) {
 		if leads == nil {
-			leads = make([]bool, len(s.classes.firsts))
+			leads = newList[bool](s, s.classes.len())
 		}
-		leads[leader] = true
+		leads.Set(leader, true)
 	})
 	return leads
 }
@@ -232,23 +251,24 @@ func (s *Shard) leaders() (leads []bool) {
 // leaders, and some of these are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
 func (s *Shard) unchecked() (n int64) {
-	stays := make([]bool, len(s.classes.firsts)) // a document of the class is kept
+	stays := newList[bool](s, s.classes.len()) // a document of the class is kept
 	for i := range s.end() {
-		class := s.classes.of[i]
-		stays[class] = stays[class] || !s.goes(i)
+		if !s.goes(i) {
+			stays.Set(s.classes.of.At(i), true)
+		}
 	}
 	for i := range s.end() {
-		class := s.classes.of[i]
-		if s.members.Unchecked(i) && !stays[class] {
+		class := s.classes.of.At(i)
+		if s.members.Unchecked(i) && !stays.At(class) {
 			n--
 		}
-		if s.members.PartlyListed(i) && stays[class] && s.classes.firsts[class] == i && !s.reference(i) {
+		if s.members.PartlyListed(i) && stays.At(class) && s.classes.firsts.At(class) == i && !s.reference(i) {
 			n++
 		}
 	}
 	left := map[records.Number]bool{}
 	s.heapEdges(func(leader, other records.Number) {
-		if !stays[leader] && stays[other] && !s.reference(s.classes.firsts[other]) {
+		if !stays.At(leader) && stays.At(other) && !s.reference(s.classes.firsts.At(other)) {
 			left[other] = true
 		}
 	})
@@ -259,21 +279,21 @@ func (s *Shard) unchecked() (n int64) {
 // document be removed for the other. If the reference begins both classes, both are kept: their documents of the input are
 // removed for documents of their own class.
 func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
-	a, b := s.classes.of[s.edges[i].A], s.classes.of[s.edges[i].B]
-	counts = a != b && (!s.reference(s.classes.firsts[a]) || !s.reference(s.classes.firsts[b]))
-	return keep.Edge{A: a, B: b, Similarity: s.edges[i].Similarity()}, counts
+	of := s.edges.At(i)
+	a, b := s.classes.of.At(of.A), s.classes.of.At(of.B)
+	counts = a != b && (!s.reference(s.classes.firsts.At(a)) || !s.reference(s.classes.firsts.At(b)))
+	return keep.Edge{A: a, B: b, Similarity: of.Similarity()}, counts
 }
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.
 func (s *Shard) splitStars() {
-	const none = ^records.Number(0)
-	star := slices.Repeat([]records.Number{none}, s.members.Len())
+	star := newList[records.Number](s, s.end()) // the first document of the star of each document that stays, and 1
 	for i := range s.end() {
 		kept := s.choice(i).Kept
-		if star[kept] == none {
-			star[kept] = i
+		if star.At(kept) == 0 {
+			star.Set(kept, i+1)
 		}
-		s.members.SetFirst(i, star[kept])
+		s.members.SetFirst(i, star.At(kept)-1)
 	}
 	s.countSizes()
 }

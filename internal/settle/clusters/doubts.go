@@ -15,18 +15,18 @@ const (
 
 // addLargest notes the largest cluster, the first of those if there are several.
 func (s *Shard) addLargest(o *work.Outcome) {
-	largest := records.Number(0)
-	for first, size := range s.size {
-		if size > s.size[largest] {
-			largest = records.Number(first)
+	largest, documents := records.Number(0), uint32(0)
+	for first := range s.end() {
+		if size := s.size.At(first); size > documents {
+			largest, documents = first, size
 		}
 	}
-	if len(s.size) == 0 || s.size[largest] == 0 {
+	if documents == 0 {
 		return
 	}
-	c := findings.LargeCluster{Name: s.name(largest), Documents: int64(s.size[largest]), A: s.name(largest)}
+	c := findings.LargeCluster{Name: s.name(largest), Documents: int64(documents), A: s.name(largest)}
 	for i := range s.end() {
-		if s.members.First(i) == largest && s.classes.of[i] != s.classes.of[largest] {
+		if s.members.First(i) == largest && s.classes.of.At(i) != s.classes.of.At(largest) {
 			c.B = s.name(i)
 			break
 		}
@@ -42,7 +42,7 @@ func (s *Shard) addNear(o *work.Outcome) {
 		if near = near[:0]; choice.Kept == i {
 			continue
 		}
-		if s.classes.of[i] != s.classes.of[choice.Kept] {
+		if s.classes.of.At(i) != s.classes.of.At(choice.Kept) {
 			if near = append(near, &o.Near); s.members.Size(i) < findings.ShortText {
 				near = append(near, &o.NearShort)
 			}
@@ -73,21 +73,21 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	}
 	s.addNear(o)
 	for cluster := range s.eachCluster {
-		if len(cluster) < leastTemplate {
+		if cluster.size < leastTemplate {
 			continue
 		}
 		c := s.cohesion(cluster)
 		if mean := c.sum / float64(c.gone); c.gone > 0 && mean < (least+1)/2 {
-			o.Templates.Add(findings.Template{Cluster: s.name(s.members.First(cluster[0])), Documents: int64(len(cluster)), Mean: mean, Least: c.least})
+			o.Templates.Add(findings.Template{Cluster: s.name(s.members.First(cluster.document(0))), Documents: int64(cluster.size), Mean: mean, Least: c.least})
 		}
 	}
 	if !areComponents {
 		return
 	}
 	for _, found := range s.bridges(leastPart) {
-		e := s.edges[found.edge]
+		e := s.edges.At(found.edge)
 		o.Bridges.Add(findings.Bridge{
-			Cluster: s.name(found.first), Documents: int64(s.size[found.first]), Part: int64(found.part),
+			Cluster: s.name(found.first), Documents: int64(s.size.At(found.first)), Part: int64(found.part),
 			A: s.name(e.A), B: s.name(e.B),
 		})
 	}

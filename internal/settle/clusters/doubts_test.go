@@ -93,11 +93,12 @@ func someComponents(random *rand.Rand) (edges []records.Edge[records.Number], n 
 
 // naiveBridges returns, for each component with a bridge, all that are the best of it.
 func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
-	for first := records.Number(0); first < s.end(); first += records.Number(s.size[first]) {
-		end := first + records.Number(s.size[first])
+	edges, _ := s.edges.Whole()
+	for first := records.Number(0); first < s.end(); first += records.Number(s.size.At(first)) {
+		end := first + records.Number(s.size.At(first))
 		var best []bridge
 		isHeap := false
-		for left, e := range s.edges {
+		for left, e := range edges {
 			if e.A < first || e.A >= end {
 				continue
 			}
@@ -106,7 +107,7 @@ func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
 				continue
 			}
 			joined := graphs.NewForest[records.Number](s.members.Len())
-			for i, other := range s.edges {
+			for i, other := range edges {
 				if i != left {
 					joined.Union(other.A, other.B)
 				}
@@ -120,7 +121,7 @@ func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
 			if joined.Find(e.B) == joined.Find(e.A) {
 				continue
 			}
-			part = min(part, s.size[first]-part)
+			part = min(part, s.size.At(first)-part)
 			if len(best) == 0 || part > best[0].part {
 				best = nil
 			}

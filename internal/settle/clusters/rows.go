@@ -2,45 +2,76 @@ package clusters
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/state"
 )
 
-// eachCluster yields the documents of each cluster of the shard in the order of rows. They are valid until the next.
-func (s *Shard) eachCluster(yield func(documents []records.Number) bool) {
-	// Documents stand by component; a component's stars may interleave.
-	order := numbers(s.members.Len())
-	byCluster := func(a, b records.Number) int { return cmp.Compare(s.members.First(a), s.members.First(b)) }
-	if !slices.IsSortedFunc(order, byCluster) {
-		slices.SortStableFunc(order, byCluster)
+// cluster is a cluster of a shard.
+type cluster struct {
+	order       *numbers // the documents of the shard by cluster; nil if that is their own order
+	start, size records.Number
+}
+
+// document returns document i in the order of rows.
+func (c cluster) document(i records.Number) records.Number {
+	if c.order == nil {
+		return c.start + i
 	}
-	for len(order) > 0 {
-		n := s.size[s.members.First(order[0])]
-		if n > 1 && !yield(order[:n]) {
+	return c.order.At(c.start + i)
+}
+
+// documents yields all of them.
+func (c cluster) documents(yield func(records.Number) bool) {
+	for i := records.Number(0); i < c.size && yield(c.document(i)); i++ {
+	}
+}
+
+// eachCluster yields the clusters of the shard that have several documents, in the order of rows.
+func (s *Shard) eachCluster(yield func(cluster) bool) {
+	store := s.store.Beside()
+	defer store.Close()
+	c := cluster{order: s.byCluster(store)}
+	for ; c.start < s.end(); c.start += c.size {
+		if c.size = records.Number(s.size.At(s.members.First(c.document(0)))); c.size > 1 && !yield(c) {
 			return
 		}
-		order = order[n:]
 	}
+}
+
+// byCluster returns the documents by cluster, nil if that is their own order: they stand by component, but the stars of a component may
+// interleave.
+func (s *Shard) byCluster(store *paged.Store) *numbers {
+	isSorted := true
+	for i := records.Number(1); i < s.end() && isSorted; i++ {
+		isSorted = s.members.First(i-1) <= s.members.First(i)
+	}
+	if isSorted {
+		return nil
+	}
+	order, _ := sorted(store, s.end(), func(a, b records.Number) int { // nobody stops it
+		return cmp.Or(cmp.Compare(s.members.First(a), s.members.First(b)), cmp.Compare(a, b))
+	}, nil)
+	return order
 }
 
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func(output.Member) error) error {
 	for cluster := range s.eachCluster {
-		name, of := s.name(s.members.First(cluster[0])), s.cohesion(cluster)
+		name, of := s.name(s.members.First(cluster.document(0))), s.cohesion(cluster)
 		mean := of.mean()
-		for _, i := range cluster {
+		for i := range cluster.documents {
 			at, choice := s.members.Capture(i), s.choice(i)
 			err := row(output.Member{
 				ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: name,
-				Kept: choice.Kept == i, Similarity: choice.Similarity, Size: int64(len(cluster)),
+				Kept: choice.Kept == i, Similarity: choice.Similarity, Size: int64(cluster.size),
 				Least: of.least, Mean: mean, Reference: s.reference(i),
 			})
 			if err != nil {
@@ -66,9 +97,9 @@ func (c *cohesion) mean() float64 {
 }
 
 // cohesion returns the cohesion of a cluster.
-func (s *Shard) cohesion(cluster []records.Number) cohesion {
+func (s *Shard) cohesion(cluster cluster) cohesion {
 	of := cohesion{least: 1}
-	for _, i := range cluster {
+	for i := range cluster.documents {
 		if choice := s.choice(i); choice.Kept != i {
 			of.least = min(of.least, choice.Similarity)
 			of.sum += choice.Similarity
@@ -134,11 +165,11 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
 		first := s.members.First(i)
-		if s.size[first] < 2 || s.reference(i) {
+		if s.size.At(first) < 2 || s.reference(i) {
 			continue
 		}
 		ref := s.members.Ref(i)
-		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size[first], Kept: !s.goes(i)}
+		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size.At(first), Kept: !s.goes(i)}
 		if s.goes(i) && !s.isDropped {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
@@ -197,13 +228,13 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 // decided.
 func (s *Shard) WriteMemberships(run *runfile.Writer) error {
 	for cluster := range s.eachCluster {
-		name := s.name(s.members.First(cluster[0]))
-		record, err := run.Record(records.Memberships, 0, state.GroupSize(name, len(cluster)))
+		name := s.name(s.members.First(cluster.document(0)))
+		record, err := run.Record(records.Memberships, 0, state.GroupSize(name, int(cluster.size)))
 		if err != nil {
 			return err
 		}
-		packed := state.AppendGroupHead(record[:0], name, len(cluster))
-		for _, i := range cluster {
+		packed := state.AppendGroupHead(record[:0], name, int(cluster.size))
+		for i := range cluster.documents {
 			hash := xxh3.HashString128(s.name(i))
 			packed = state.Member{hash.Hi, hash.Lo}.Append(packed)
 		}

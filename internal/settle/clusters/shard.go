@@ -9,72 +9,86 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
-	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/keep"
 )
 
-// Shard holds the clusters of an output shard. A document is known by its number: its index in members.
+// Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie in files where
+// the store has no room for them.
 type Shard struct {
 	layout  *documents.Layout
+	store   *paged.Store
 	members *records.MemberList
 	classes classes // of identical documents
-	edges   []records.Edge[records.Number]
-	pairs   []records.Edge[records.Number] // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
+	edges   *edges
+	pairs   *edges                         // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
 	twins   twins                          // further pairs
 	spans   []records.Span[records.Number] // spans of the edges, in their order
 	decision
 	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
 	isDropped bool
-	size      []uint32 // documents in the cluster, by its first document
-	scratch   []byte   // of a ref
+	size      *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	scratch   []byte                              // of a ref
 }
 
-// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Whoever gets it
-// must close it.
-func ReadShard(layout *documents.Layout, w *work.Desk) (*Shard, error) {
-	folder := "" // of the local disk
+type (
+	// edges are sorted by A, then B.
+	edges = paged.List[int, records.Edge[records.Number]]
+	// numbers has a number for each document or class.
+	numbers = keep.Numbers
+)
+
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Lists of them
+// take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
+func ReadShard(layout *documents.Layout, w *work.Desk, bytes int64) (*Shard, error) {
+	store := &paged.Store{Bytes: bytes}
 	if storage.Scheme(string(w.Runs.Folder)) == "" {
-		folder = string(w.Runs.Folder)
+		store.Folder = string(w.Runs.Folder)
 	}
-	members, err := records.ReadMembers(&w.Reader, w.Pieces, folder)
+	members, err := records.ReadMembers(&w.Reader, w.Pieces, store)
 	if err != nil {
+		store.Close()
 		return nil, err
 	}
-	s, err := readEdges(layout, members, w)
+	s, err := readEdges(layout, members, store, w)
 	if err != nil {
 		members.Close()
+		store.Close()
 	}
 	return s, err
 }
 
-func readEdges(layout *documents.Layout, members *records.MemberList, w *work.Desk) (*Shard, error) {
+func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store, w *work.Desk) (*Shard, error) {
 	each, err := records.EachEdge(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newShard(layout, members, each)
+	s, err := newShard(layout, members, store, each)
 	if err != nil {
 		return nil, err
 	}
 	if s.spans, err = records.ReadSpans(&w.Reader, w.Pieces); err != nil {
 		return nil, err
 	}
-	w.Figures.Records += int64(s.members.Len() + len(s.edges) + s.twins.pairs)
+	w.Figures.Records += int64(s.members.Len() + s.edges.Len() + s.twins.pairs)
 	return s, nil
 }
 
 // newShard makes a shard of its documents and of the edges that each visits.
-func newShard(layout *documents.Layout, members *records.MemberList, each func(visit func(records.Edge[records.Number])) error) (*Shard, error) {
-	s := &Shard{layout: layout, members: members}
-	identical := graphs.NewForest[records.Number](members.Len())
+func newShard(
+	layout *documents.Layout, members *records.MemberList, store *paged.Store, each func(visit func(records.Edge[records.Number])) error,
+) (*Shard, error) {
+	s := &Shard{layout: layout, members: members, store: store}
+	identical := newForest(store, members.Len())
 	err := each(func(e records.Edge[records.Number]) {
 		if !e.Identical() {
 			return
 		}
-		identical.Union(e.A, e.B)
+		identical.union(e.A, e.B)
 		if _, isDistance := e.Hamming(); isDistance {
 			s.twins.score = records.HammingScore(0, int(e.Union()))
 		}
@@ -82,11 +96,13 @@ func newShard(layout *documents.Layout, members *records.MemberList, each func(v
 	if err != nil {
 		return nil, err
 	}
-	s.classes = newClasses(identical)
+	s.classes = newClasses(store, identical)
 	if err := s.sortEdges(each); err != nil {
 		return nil, err
 	}
-	s.separate()
+	if err := s.separate(); err != nil {
+		return nil, err
+	}
 	s.countSizes()
 	return s, nil
 }
@@ -95,7 +111,10 @@ func newShard(layout *documents.Layout, members *records.MemberList, each func(v
 func (s *Shard) Err() error { return s.members.Err() }
 
 // Close gives back what the shard holds beside its memory.
-func (s *Shard) Close() { s.members.Close() }
+func (s *Shard) Close() {
+	s.members.Close()
+	s.store.Close()
+}
 
 // end returns the number after the last document's.
 func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
@@ -103,11 +122,21 @@ func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
 // reference reports whether a document is of the reference.
 func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.layout.FirstInput }
 
+// newList returns a list of n elements, one for each document or class.
+func newList[T any](s *Shard, n records.Number) *paged.List[records.Number, T] {
+	return listIn[T](s.store, n)
+}
+
+func listIn[T any](store *paged.Store, n records.Number) *paged.List[records.Number, T] {
+	return paged.New[records.Number, T](store, int(n))
+}
+
 // countSizes counts the documents of each cluster.
 func (s *Shard) countSizes() {
-	s.size = make([]uint32, s.end())
+	s.size = newList[uint32](s, s.end())
 	for i := range s.end() {
-		s.size[s.members.First(i)]++
+		first := s.members.First(i)
+		s.size.Set(first, s.size.At(first)+1)
 	}
 }
 
@@ -156,10 +185,10 @@ func (s *Shard) IsDropped() bool { return s.isDropped }
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
 func (s *Shard) Count(o *work.Outcome) error {
-	o.Counts.Pairs += int64(len(s.pairs) + s.twins.pairs)
+	o.Counts.Pairs += int64(s.pairs.Len() + s.twins.pairs)
 	o.Counts.Identical += int64(s.twins.pairs)
-	for _, e := range s.pairs {
-		if e.Identical() {
+	for i := range s.pairs.Len() {
+		if s.pairs.At(i).Identical() {
 			o.Counts.Identical++
 		}
 	}
@@ -174,16 +203,16 @@ func (s *Shard) Count(o *work.Outcome) error {
 	o.Skipped.Kept += s.unchecked()
 	likesReference := s.likeReference()
 	for i := range s.end() {
-		if s.size[i] > 1 {
+		if size := s.size.At(i); size > 1 {
 			o.Counts.Clusters++
-			o.Counts.Clustered += int64(s.size[i])
+			o.Counts.Clustered += int64(size)
 		}
 		if s.goes(i) {
 			if s.goes(s.choice(i).Kept) && !s.isDropped {
 				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
 			}
 			o.Counts.Removed++
-			if likesReference[s.classes.of[i]] {
+			if likesReference != nil && likesReference.At(s.classes.of.At(i)) {
 				o.Counts.RemovedForReference++
 			}
 		}
@@ -192,19 +221,20 @@ func (s *Shard) Count(o *work.Outcome) error {
 }
 
 // likeReference returns, for each class of identical documents, whether it begins with a document of the reference or is joined to one
-// that does.
-func (s *Shard) likeReference() []bool {
-	is := make([]bool, len(s.classes.firsts))
+// that does. It returns nil if there is no reference.
+func (s *Shard) likeReference() *paged.List[records.Number, bool] {
 	if s.layout.FirstInput == 0 {
-		return is // there is no reference
+		return nil
 	}
-	for class, first := range s.classes.firsts {
-		is[class] = s.reference(first)
+	is := newList[bool](s, s.classes.len())
+	for class := range s.classes.len() {
+		is.Set(class, s.reference(s.classes.firsts.At(class)))
 	}
-	for i := range s.edges {
+	for i := range s.edges.Len() {
 		if edge, counts := s.rival(i); counts {
-			a, b := s.classes.firsts[edge.A], s.classes.firsts[edge.B]
-			is[edge.A], is[edge.B] = is[edge.A] || s.reference(b), is[edge.B] || s.reference(a)
+			a, b := s.classes.firsts.At(edge.A), s.classes.firsts.At(edge.B)
+			is.Set(edge.A, is.At(edge.A) || s.reference(b))
+			is.Set(edge.B, is.At(edge.B) || s.reference(a))
 		}
 	}
 	return is

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,10 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/paged"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/sketch"
 )
@@ -32,7 +35,12 @@ type shardContent struct {
 
 // shardOf returns a shard of documents and their sorted edges.
 func shardOf(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
-	s, err := newShard(layout, records.NewMemberList(members), listed(edges))
+	return storedShard(new(paged.Store), layout, members, edges)
+}
+
+// storedShard is shardOf with lists in a store.
+func storedShard(store *paged.Store, layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
+	s, err := newShard(layout, records.NewMemberList(store, members), store, listed(edges))
 	if err != nil {
 		panic(err)
 	}
@@ -42,7 +50,7 @@ func shardOf(layout *documents.Layout, members []records.Member, edges []records
 // readsShard returns a task that reads a shard and compares what it has read.
 func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task, *work.Desk) error {
 	return func(_ context.Context, task work.Task, w *work.Desk) error {
-		s, err := ReadShard(layoutOf(t), w)
+		s, err := ReadShard(layoutOf(t), w, 0)
 		if err != nil {
 			return err
 		}
@@ -344,6 +352,91 @@ func TestDecisionsHold(t *testing.T) {
 	}
 }
 
+// TestShardsOnDisk: clusters whose lists lie in files have the rows and counts of those that are held, for each rule.
+func TestShardsOnDisk(t *testing.T) {
+	members, edges := largeClusters(rand.New(rand.NewPCG(17, 18)))
+	checkOnDisk(t, members, slices.DeleteFunc(slices.Clone(edges), func(e records.Edge[records.Number]) bool {
+		return !e.Identical() && members[e.A].Side == members[e.B].Side // no job compares these
+	}))
+	for i := range members {
+		members[i].Side = 0
+	}
+	checkOnDisk(t, members, edges)
+}
+
+func checkOnDisk(t *testing.T, members []records.Member, edges []records.Edge[records.Number]) {
+	t.Helper()
+	layout := layoutOf(t)
+	var rows, counts [2]string
+	for _, split := range []keep.Split{keep.Component, keep.Star} {
+		for _, drop := range keep.Drops {
+			for k, bytes := range []int64{0, 1} {
+				store := &paged.Store{Folder: t.TempDir(), Bytes: bytes}
+				s := storedShard(store, layout, members, edges)
+				if _, whole := s.classes.of.Whole(); whole != (bytes == 0) {
+					t.Fatalf("%d bytes: whole %v", bytes, whole)
+				}
+				var o work.Outcome
+				if err := errors.Join(s.Decide(keep.Rule{Split: split, Drop: drop}, func() error { return nil }), s.Count(&o)); err != nil {
+					t.Fatal(err)
+				}
+				s.Doubt(&o, .8, split == keep.Component)
+				s.CountSources(&o.Sources)
+				rows[k] = rowsOf(t, s.ClusterRows) + rowsOf(t, s.RemovedRows) + pairsOf(t, s, output.SetPair)
+				counts[k] = fmt.Sprintf("%+v", o)
+				s.Close()
+				if (split == keep.Component && drop != keep.Clusters) != (o.Bridges.Count > 0) {
+					t.Errorf("split %s, drop %s, %d bytes: bridges %+v", split, drop, bytes, o.Bridges)
+				}
+			}
+			if rows[0] != rows[1] || counts[0] != counts[1] || rows[0] == "" {
+				t.Fatalf("split %s, drop %s: %d and %d bytes of rows, counts\n%s\n%s", split, drop, len(rows[0]), len(rows[1]), counts[0], counts[1])
+			}
+		}
+	}
+}
+
+// largeClusters returns documents of two clusters, one of them with nearly all, and their edges. Many are equal to others of their side,
+// and one edge holds the larger cluster together.
+func largeClusters(random *rand.Rand) (members []records.Member, edges []records.Edge[records.Number]) {
+	const n, small, half = 6000, 400, 3500
+	firsts := []records.Number{}
+	for i := range records.Number(n) {
+		cluster := records.Number(0)
+		if i >= small {
+			cluster = small
+		}
+		m := records.Member{Ref: at(1, int64(i)), First: cluster, Size: 20, Standing: preference.Standing(1 + random.IntN(1000)), Source: sources.Number(random.IntN(3))}
+		if i < 10 {
+			m.Ref, m.Standing = at(0, int64(i)), preference.Reference
+		}
+		if i == 0 || i == small || i == half {
+			m.Side = 1 + uint64(i)%3
+			members, firsts = append(members, m), append(firsts[:0], i)
+			continue
+		}
+		first := firsts[random.IntN(len(firsts))]
+		e := edge(first, i, 20, 20)
+		m.Side = members[first].Side
+		if random.IntN(3) > 0 {
+			e = edge(first, i, 16+random.Uint32N(4), 20)
+			m.Side = 1 + m.Side%3
+			firsts = append(firsts, i)
+		}
+		members, edges = append(members, m), append(edges, e)
+		if other := firsts[random.IntN(len(firsts))]; !e.Identical() && other < i {
+			edges = append(edges, edge(other, i, 16+uint32(i)%4, 20))
+		}
+	}
+	edges = append(edges, edge(small, half, 17, 20))
+	slices.SortFunc(edges, func(a, b records.Edge[records.Number]) int {
+		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+	})
+	edges = slices.CompactFunc(edges, func(a, b records.Edge[records.Number]) bool { return a.A == b.A && a.B == b.B })
+	random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	return members, edges
+}
+
 // TestTwins draws shards of identical and similar documents. Edges that follow from a class say the same as any other.
 func TestTwins(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
@@ -378,11 +471,15 @@ func TestTwins(t *testing.T) {
 		s := shardOf(layout, members, edges)
 		all += s.twins.pairs
 		plain := *s
-		plain.edges = slices.Collect(s.withTwins(s.edges))
+		every := slices.Collect(s.withTwins(s.edges))
+		plain.edges = paged.Of[int](s.store, every)
 		plain.pairs, plain.twins = plain.edges, twins{}
-		want, err := records.SortEdges(listed(edges))
-		if err != nil || !slices.Equal(plain.edges, want) {
-			t.Fatalf("edges %v, want %v (%v)", plain.edges, want, err)
+		sorted, err := records.SortEdges(s.store, listed(edges))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := sorted.Whole(); !slices.Equal(every, want) {
+			t.Fatalf("edges %v, want %v", every, want)
 		}
 		rule := keep.Rule{Split: keep.Component, Drop: keep.Drops[random.IntN(3)]}
 		var content, counted [2]string

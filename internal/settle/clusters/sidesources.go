@@ -14,32 +14,33 @@ type sidedClass struct {
 // countAcross is CountSources for documents that have sides: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
-	all := make([]sources.Set, len(s.classes.firsts))    // the sources of each class
-	shared := make([]sources.Set, len(s.classes.firsts)) // the sources with documents of several sides
-	units := map[sidedClass]*sources.Set{}               // the sources of the documents of one side
+	store := s.store.Beside()
+	defer store.Close()
+	all := listIn[sources.Set](store, s.classes.len())    // the sources of each class
+	shared := listIn[sources.Set](store, s.classes.len()) // the sources with documents of several sides
+	units := map[sidedClass]*sources.Set{}                // the sources of the documents of one side
 	sidesOf := map[records.Number][]uint64{}
 	sides := s.members.Sides()
 	for i := range s.end() {
-		of, unit := s.members.Source(i), sidedClass{s.classes.of[i], sides[i]}
+		of, unit := s.members.Source(i), sidedClass{s.classes.of.At(i), sides.At(i)}
 		if units[unit] == nil {
 			units[unit] = &sources.Set{}
 			sidesOf[unit.class] = append(sidesOf[unit.class], unit.side)
 		}
 		if in := units[unit]; !in.Has(of) {
 			in.Put(of)
-			if all[unit.class].Has(of) {
-				shared[unit.class].Put(of)
+			if all.Edit(unit.class).Has(of) {
+				shared.Edit(unit.class).Put(of)
 			}
-			all[unit.class].Put(of)
+			all.Edit(unit.class).Put(of)
 		}
 	}
 	// others returns the sources of the documents of a class that are not of a side.
 	others := func(class records.Number, side uint64) sources.Set {
-		in := all[class]
+		in := all.At(class)
 		if own := units[sidedClass{class, side}]; own != nil {
 			in.RemoveAll(*own)
-			both := shared[class]
-			in.PutAll(both)
+			in.PutAll(shared.At(class))
 		}
 		return in
 	}
@@ -48,8 +49,9 @@ func (s *Shard) countAcross(c *sources.Counts) {
 		in := others(unit.class, unit.side)
 		near[unit] = &in
 	}
-	for _, e := range s.edges {
-		a, b := s.classes.of[e.A], s.classes.of[e.B]
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		a, b := s.classes.of.At(e.A), s.classes.of.At(e.B)
 		if a == b {
 			continue
 		}
@@ -61,7 +63,7 @@ func (s *Shard) countAcross(c *sources.Counts) {
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		c.Share(of, *near[sidedClass{s.classes.of[i], sides[i]}])
+		c.Share(of, *near[sidedClass{s.classes.of.At(i), sides.At(i)}])
 		if s.goes(i) {
 			c.Removed.Add(of, 1)
 		}

@@ -21,23 +21,28 @@ func (s *Shard) CountSources(c *sources.Counts) {
 		s.countAcross(c)
 		return
 	}
-	classes := make([]class, len(s.classes.firsts))
+	store := s.store.Beside()
+	defer store.Close()
+	classes := listIn[class](store, s.classes.len())
 	for i := range s.end() {
 		of := s.members.Source(i)
 		if s.reference(i) {
 			references.Put(of)
 		}
-		classes[s.classes.of[i]].add(of)
+		classes.Edit(s.classes.of.At(i)).add(of)
 	}
-	for _, e := range s.edges {
-		if a, b := s.classes.of[e.A], s.classes.of[e.B]; a != b {
-			classes[a].near.PutAll(classes[b].sources)
-			classes[b].near.PutAll(classes[a].sources)
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		if a, b := s.classes.of.At(e.A), s.classes.of.At(e.B); a != b {
+			in := classes.Edit(b).sources
+			classes.Edit(a).near.PutAll(in)
+			in = classes.Edit(a).sources
+			classes.Edit(b).near.PutAll(in)
 		}
 	}
 	for i := range s.end() {
 		of := s.members.Source(i)
-		in := classes[s.classes.of[i]].nearDuplicates(of)
+		in := classes.Edit(s.classes.of.At(i)).nearDuplicates(of)
 		if references.Has(of) {
 			in.RemoveAll(references)
 		}

@@ -6,9 +6,8 @@
 package keep
 
 import (
-	"slices"
-
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/paged"
 )
 
 // Edge joins two documents that are similar, but not identical.
@@ -29,20 +28,25 @@ const undecided = ^records.Number(0)
 
 // Documents are the documents of an output shard, with numbers from 0.
 type Documents struct {
+	// Store is where lists of documents are held.
+	Store *paged.Store
 	// Order lists them by preference.
-	Order []records.Number
+	Order *Numbers
 	// First holds, for each document, the first document that is identical to it, or the document itself. Only these
 	// first documents have edges, which stand for all identical ones.
-	First []records.Number
+	First *Numbers
 	// Sides holds the side of each document, nil if there are none. Documents of one side are not removed for each
 	// other, whatever edges there are.
-	Sides []uint64
+	Sides *paged.List[records.Number, uint64]
 }
+
+// Numbers has a number for each document.
+type Numbers = paged.List[records.Number, records.Number]
 
 // units returns the first document of each unit: identical documents of one side, or all identical ones if there are no
 // sides. Whatever holds for one of them holds for all. Next returns, for each unit of a class but the last, the next one;
 // the first unit of a class is known by the first document of the class.
-func (d *Documents) units() (units, next []records.Number) {
+func (d *Documents) units() (units, next *Numbers) {
 	if d.Sides == nil {
 		return d.First, nil
 	}
@@ -51,24 +55,34 @@ func (d *Documents) units() (units, next []records.Number) {
 		side  uint64
 	}
 	firsts := map[key]records.Number{}
-	units, next = make([]records.Number, len(d.First)), slices.Repeat([]records.Number{undecided}, len(d.First))
-	for i := range units {
-		document := records.Number(i)
-		k := key{d.First[i], d.Sides[i]}
+	units, next = d.numbers(), d.numbers()
+	for document := range d.end() {
+		next.Set(document, undecided)
+	}
+	for document := range d.end() {
+		k := key{d.First.At(document), d.Sides.At(document)}
 		if _, known := firsts[k]; !known {
 			firsts[k] = document
 			if class := k.class; class != document {
-				next[document], next[class] = next[class], document
+				next.Set(document, next.At(class))
+				next.Set(class, document)
 			}
 		}
-		units[i] = firsts[k]
+		units.Set(document, firsts[k])
 	}
 	return units, next
 }
 
+// end returns the number after the last document's.
+func (d *Documents) end() records.Number { return records.Number(d.First.Len()) }
+
+func (d *Documents) numbers() *Numbers {
+	return paged.New[records.Number, records.Number](d.Store, d.First.Len())
+}
+
 // apart reports whether sides forbid to remove one document for the other.
 func (d *Documents) apart(i, j records.Number) bool {
-	return d.Sides != nil && d.Sides[i] == d.Sides[j]
+	return d.Sides != nil && d.Sides.At(i) == d.Sides.At(j)
 }
 
 // Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an
@@ -76,28 +90,30 @@ func (d *Documents) apart(i, j records.Number) bool {
 //
 // Edge returns the n edges by number, and whether an edge counts. A heap of copies has millions of
 // edges, so Choose holds none of them: it asks for each twice, and again when one of its documents is kept.
-func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) []Choice {
-	c := chooser{Documents: d, edge: edge, turn: make([]uint32, len(d.First))}
-	for i, document := range d.Order {
-		c.turn[document] = uint32(i)
+func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) *paged.List[records.Number, Choice] {
+	c := chooser{Documents: d, edge: edge, turn: d.numbers()}
+	for i := range d.end() {
+		c.turn.Set(d.Order.At(i), i)
 	}
 	c.units, c.next = d.units()
-	c.decided, c.isDecided = make([]Choice, len(d.First)), make([]bool, len(d.First))
-	c.kept = make([]records.Number, len(d.First))
-	for i := range c.decided {
-		c.decided[i].Kept, c.kept[i] = undecided, undecided
+	c.decided, c.isDecided = paged.New[records.Number, Choice](d.Store, d.First.Len()), paged.New[records.Number, bool](d.Store, d.First.Len())
+	c.kept = d.numbers()
+	for i := range d.end() {
+		c.decided.Set(i, Choice{Kept: undecided})
+		c.kept.Set(i, undecided)
 	}
 	c.order(n)
-	for _, document := range d.Order {
-		c.choose(document)
+	for i := range d.end() {
+		c.choose(d.Order.At(i))
 	}
 	// A unit is known by its first document, so its choice stands before the others that it becomes.
 	choices := c.decided
-	for i, unit := range c.units {
-		document := records.Number(i)
-		if choices[i] = choices[unit]; d.apart(choices[i].Kept, document) {
-			choices[i].Kept = document // its unit is kept
+	for document := range d.end() {
+		choice := choices.At(c.units.At(document))
+		if d.apart(choice.Kept, document) {
+			choice.Kept = document // its unit is kept
 		}
+		choices.Set(document, choice)
 	}
 	return choices
 }
@@ -107,23 +123,23 @@ func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) []Choice
 type chooser struct {
 	Documents
 	edge   func(i int) (e Edge, counts bool)
-	turn   []uint32 // of each document, in the order of preference
-	starts []uint32 // where in edges the edges of each class begin
-	edges  []uint32 // numbers of the edges by which a class may be offered
-	units  []records.Number
-	next   []records.Number
+	turn   *Numbers                            // of each document, in the order of preference
+	starts *paged.List[records.Number, uint32] // where in edges the edges of each class begin
+	edges  *paged.List[uint32, uint32]         // numbers of the edges by which a class may be offered
+	units  *Numbers
+	next   *Numbers
 
-	decided   []Choice // of each unit, at its first document: the best offer until it is decided
-	isDecided []bool
-	kept      []records.Number // the kept document that stands for each class, at its first document
+	decided   *paged.List[records.Number, Choice] // of each unit, at its first document: the best offer until it is decided
+	isDecided *paged.List[records.Number, bool]
+	kept      *Numbers // the kept document that stands for each class, at its first document
 }
 
 // order puts each of the n edges to the class that it may offer to the other one. Without sides that is the class that is
 // decided first.
 func (c *chooser) order(n int) {
-	first := make([]uint32, len(c.First)) // turn of each class
-	for i := len(c.Order) - 1; i >= 0; i-- {
-		first[c.First[c.Order[i]]] = uint32(i)
+	first := c.numbers() // turn of each class
+	for i := c.end(); i > 0; i-- {
+		first.Set(c.First.At(c.Order.At(i-1)), i-1)
 	}
 	each := func(visit func(class records.Number, i int)) {
 		for i := range n {
@@ -131,40 +147,49 @@ func (c *chooser) order(n int) {
 			if !counts {
 				continue
 			}
-			if c.Sides != nil || first[e.A] < first[e.B] {
+			a, b := first.At(e.A), first.At(e.B)
+			if c.Sides != nil || a < b {
 				visit(e.A, i)
 			}
-			if c.Sides != nil || first[e.B] < first[e.A] {
+			if c.Sides != nil || b < a {
 				visit(e.B, i)
 			}
 		}
 	}
-	c.starts = make([]uint32, len(c.First)+2)
-	each(func(class records.Number, _ int) { c.starts[class+2]++ })
-	for i := 2; i < len(c.starts); i++ {
-		c.starts[i] += c.starts[i-1]
+	c.starts = paged.New[records.Number, uint32](c.Store, c.First.Len()+2)
+	each(func(class records.Number, _ int) { c.starts.Set(class+2, c.starts.At(class+2)+1) })
+	sum := uint32(0)
+	for i := range records.Number(c.starts.Len()) {
+		sum += c.starts.At(i)
+		c.starts.Set(i, sum)
 	}
-	c.edges = make([]uint32, c.starts[len(c.starts)-1])
+	c.edges = paged.New[uint32, uint32](c.Store, int(sum))
 	each(func(class records.Number, i int) {
-		c.edges[c.starts[class+1]] = uint32(i)
-		c.starts[class+1]++
+		at := c.starts.At(class + 1)
+		c.edges.Set(at, uint32(i))
+		c.starts.Set(class+1, at+1)
 	})
 }
 
 // choose decides for a document, unless its unit is decided.
 func (c *chooser) choose(document records.Number) {
-	class, unit := c.First[document], c.units[document]
-	choice := &c.decided[unit]
-	if c.isDecided[unit] {
+	class, unit := c.First.At(document), c.units.At(document)
+	if c.isDecided.At(unit) {
 		return
 	}
-	c.isDecided[unit] = true
+	c.isDecided.Set(unit, true)
+	choice := c.decided.At(unit)
 	// Only identical documents of another side can have been decided.
-	if other := c.kept[class]; other != undecided && (choice.Kept == undecided || choice.Similarity < 1 || c.turn[other] < c.turn[choice.Kept]) {
-		*choice = Choice{other, 1}
+	if other := c.kept.At(class); other != undecided && (choice.Kept == undecided || choice.Similarity < 1 || c.turn.At(other) < c.turn.At(choice.Kept)) {
+		choice = Choice{other, 1}
 	}
-	if choice.Kept == undecided {
-		*choice, c.kept[class] = Choice{document, 1}, document
+	isKept := choice.Kept == undecided
+	if isKept {
+		choice = Choice{document, 1}
+		c.kept.Set(class, document)
+	}
+	c.decided.Set(unit, choice)
+	if isKept {
 		c.offer(document)
 	}
 }
@@ -172,13 +197,13 @@ func (c *chooser) choose(document records.Number) {
 // offer offers a document that is kept to all units that it has an edge to. Of two equally similar documents the first one
 // that is offered is the preferred one.
 func (c *chooser) offer(document records.Number) {
-	class := c.First[document]
-	for _, i := range c.edges[c.starts[class]:c.starts[class+1]] {
-		e, _ := c.edge(int(i))
+	class := c.First.At(document)
+	for i, end := c.starts.At(class), c.starts.At(class+1); i < end; i++ {
+		e, _ := c.edge(int(c.edges.At(i)))
 		for unit := e.A ^ e.B ^ class; unit != undecided; unit = c.after(unit) {
-			best := &c.decided[unit]
-			if !c.isDecided[unit] && !c.apart(document, unit) && (best.Kept == undecided || e.Similarity > best.Similarity) {
-				*best = Choice{document, e.Similarity}
+			best := c.decided.At(unit)
+			if !c.isDecided.At(unit) && !c.apart(document, unit) && (best.Kept == undecided || e.Similarity > best.Similarity) {
+				c.decided.Set(unit, Choice{document, e.Similarity})
 			}
 		}
 	}
@@ -189,7 +214,7 @@ func (c *chooser) after(unit records.Number) records.Number {
 	if c.next == nil {
 		return undecided
 	}
-	return c.next[unit]
+	return c.next.At(unit)
 }
 
 // Split says what a cluster is.

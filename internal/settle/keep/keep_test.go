@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/ground/paged"
 )
 
 func TestChoose(t *testing.T) {
@@ -58,7 +59,7 @@ func TestChoose(t *testing.T) {
 			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
 		},
 	} {
-		if got := Choose(Documents{Order: c.order, First: c.first}, len(c.edges), listed(c.edges)); !slices.Equal(got, c.want) {
+		if got := choose(c.order, c.first, nil, c.edges); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -95,9 +96,9 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 		for i, p := range random.Perm(n) {
 			order[i] = records.Number(p)
 		}
-		choices := Choose(Documents{Order: order, First: first}, len(edges), listed(edges))
+		choices := choose(order, first, nil, edges)
 		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
-		if !slices.Equal(choices, Choose(Documents{Order: order, First: first}, len(edges), listed(edges))) {
+		if !slices.Equal(choices, choose(order, first, nil, edges)) {
 			t.Fatal("the choice depends on the order of the edges")
 		}
 		for i, c := range choices {
@@ -124,9 +125,15 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 	}
 }
 
-// listed returns the function that returns an edge by number. All count.
-func listed(edges []Edge) func(int) (Edge, bool) {
-	return func(i int) (Edge, bool) { return edges[i], true }
+// choose returns the choices of documents whose edges all count.
+func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choice {
+	store := new(paged.Store)
+	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), First: paged.Of[records.Number](store, first)}
+	if sides != nil {
+		d.Sides = paged.Of[records.Number](store, sides)
+	}
+	choices, _ := Choose(d, len(edges), func(i int) (Edge, bool) { return edges[i], true }).Whole()
+	return choices
 }
 
 // TestChooseIsTheDefinition compares the choice with one that looks, for each document, at all that are kept before it.
@@ -134,35 +141,37 @@ func TestChooseIsTheDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for trial := range 500 {
 		n := 1 + random.IntN(30)
-		d := Documents{First: make([]records.Number, n)}
+		var order []records.Number
+		first, sides := make([]records.Number, n), []uint64(nil)
 		if trial%2 == 0 {
-			d.Sides = make([]uint64, n)
+			sides = make([]uint64, n)
 		}
+		apart := func(i, j records.Number) bool { return sides != nil && sides[i] == sides[j] }
 		for i := range n {
-			if d.First[i] = records.Number(i); i > 0 && random.IntN(3) == 0 {
-				d.First[i] = d.First[random.IntN(i)]
+			if first[i] = records.Number(i); i > 0 && random.IntN(3) == 0 {
+				first[i] = first[random.IntN(i)]
 			}
-			if d.Sides != nil {
-				d.Sides[i] = uint64(random.IntN(3))
+			if sides != nil {
+				sides[i] = uint64(random.IntN(3))
 			}
 		}
 		for _, i := range random.Perm(n) {
-			d.Order = append(d.Order, records.Number(i))
+			order = append(order, records.Number(i))
 		}
 		similarity := map[[2]records.Number]float64{} // 0: no edge
 		var edges []Edge
 		for range random.IntN(3 * n) {
-			e := Edge{d.First[random.IntN(n)], d.First[random.IntN(n)], float64(1+random.IntN(5)) / 5}
+			e := Edge{first[random.IntN(n)], first[random.IntN(n)], float64(1+random.IntN(5)) / 5}
 			if e.A != e.B && similarity[[2]records.Number{e.A, e.B}] == 0 {
 				similarity[[2]records.Number{e.A, e.B}], similarity[[2]records.Number{e.B, e.A}] = e.Similarity, e.Similarity
 				edges = append(edges, e)
 			}
 		}
 		want := make([]Choice, n)
-		for at, i := range d.Order {
-			before := d.Order[:at]
-			if same := slices.IndexFunc(before, func(j records.Number) bool { return d.sameUnit(i, j) }); same >= 0 {
-				if want[i] = want[before[same]]; d.apart(want[i].Kept, i) {
+		for at, i := range order {
+			before := order[:at]
+			if same := slices.IndexFunc(before, func(j records.Number) bool { return first[i] == first[j] && (sides == nil || apart(i, j)) }); same >= 0 {
+				if want[i] = want[before[same]]; apart(want[i].Kept, i) {
 					want[i].Kept = i
 				}
 				continue
@@ -170,22 +179,17 @@ func TestChooseIsTheDefinition(t *testing.T) {
 			want[i] = Choice{i, 1}
 			best := 0.0
 			for _, j := range before {
-				s := similarity[[2]records.Number{d.First[i], d.First[j]}]
-				if d.First[i] == d.First[j] {
+				s := similarity[[2]records.Number{first[i], first[j]}]
+				if first[i] == first[j] {
 					s = 1
 				}
-				if want[j].Kept == j && s > best && !d.apart(i, j) {
+				if want[j].Kept == j && s > best && !apart(i, j) {
 					best, want[i] = s, Choice{j, s}
 				}
 			}
 		}
-		if got := Choose(d, len(edges), listed(edges)); !slices.Equal(got, want) {
-			t.Fatalf("%+v, edges %v: %v, want %v", d, edges, got, want)
+		if got := choose(order, first, sides, edges); !slices.Equal(got, want) {
+			t.Fatalf("order %v, classes %v, sides %v, edges %v: %v, want %v", order, first, sides, edges, got, want)
 		}
 	}
-}
-
-// sameUnit reports whether two documents are identical and of one side.
-func (d *Documents) sameUnit(i, j records.Number) bool {
-	return d.First[i] == d.First[j] && (d.Sides == nil || d.apart(i, j))
 }

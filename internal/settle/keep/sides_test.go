@@ -14,20 +14,21 @@ func TestChooseAcross(t *testing.T) {
 	gone := 0
 	for range 500 {
 		n := 1 + random.IntN(30)
-		d := Documents{First: make([]records.Number, n), Sides: make([]uint64, n)}
+		var order []records.Number
+		first, sides := make([]records.Number, n), make([]uint64, n)
 		for i := range n {
-			d.First[i], d.Sides[i] = records.Number(i), uint64(1+random.IntN(3))
+			first[i], sides[i] = records.Number(i), uint64(1+random.IntN(3))
 			if i > 0 && random.IntN(3) == 0 {
-				d.First[i] = d.First[random.IntN(i)]
+				first[i] = first[random.IntN(i)]
 			}
 		}
 		for _, i := range random.Perm(n) {
-			d.Order = append(d.Order, records.Number(i))
+			order = append(order, records.Number(i))
 		}
 		near := map[[2]records.Number]bool{}
 		var edges []Edge
 		for range random.IntN(n + 1) {
-			a, b := d.First[random.IntN(n)], d.First[random.IntN(n)]
+			a, b := first[random.IntN(n)], first[random.IntN(n)]
 			if a == b || near[[2]records.Number{a, b}] {
 				continue
 			}
@@ -35,21 +36,21 @@ func TestChooseAcross(t *testing.T) {
 			near[[2]records.Number{a, b}], near[[2]records.Number{b, a}] = true, true
 		}
 		isPair := func(i, j records.Number) bool {
-			return d.Sides[i] != d.Sides[j] && (d.First[i] == d.First[j] || near[[2]records.Number{d.First[i], d.First[j]}])
+			return sides[i] != sides[j] && (first[i] == first[j] || near[[2]records.Number{first[i], first[j]}])
 		}
-		choices := Choose(d, len(edges), listed(edges))
+		choices := choose(order, first, sides, edges)
 		for i := range records.Number(n) {
 			kept := choices[i].Kept
 			if kept != i {
 				gone++
 				if choices[kept].Kept != kept || !isPair(i, kept) {
-					t.Fatalf("%d goes for %d: %+v, sides %v, classes %v", i, kept, choices, d.Sides, d.First)
+					t.Fatalf("%d goes for %d: %+v, sides %v, classes %v", i, kept, choices, sides, first)
 				}
 				continue
 			}
 			for j := range i {
 				if choices[j].Kept == j && isPair(i, j) {
-					t.Fatalf("%d and %d both stay: %+v, sides %v, classes %v", j, i, choices, d.Sides, d.First)
+					t.Fatalf("%d and %d both stay: %+v, sides %v, classes %v", j, i, choices, sides, first)
 				}
 			}
 		}

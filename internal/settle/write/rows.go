@@ -39,6 +39,8 @@ type Rows struct {
 	ForNext bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
+	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
+	Bytes int64
 
 	layout documents.Layout // read in Setup
 }
@@ -51,7 +53,7 @@ func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
-	shard, err := clusters.ReadShard(&r.layout, w)
+	shard, err := clusters.ReadShard(&r.layout, w, r.Bytes)
 	if err != nil {
 		return err
 	}
