@@ -142,6 +142,7 @@ func (l *List[N, T]) page(i N) []T {
 	return l.load(int(i >> pageBits))
 }
 
+// change is apart from Set, so that the compiler puts Set in line.
 func (l *List[N, T]) change(i N, to T) { *l.Edit(i) = to }
 
 // Edit returns element i, to be changed before the list is used again.
@@ -199,8 +200,8 @@ func bytesOf[T any](page []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(page))), len(page)*int(sizeOf[T]()))
 }
 
-// Sort returns a sorted list of the elements of another one, which is not to be used after that. Of more elements than are held it sorts
-// runs by sort, and merges these by compare. Of elements that compare as equal those of an earlier run come first.
+// Sort returns a sorted list of the elements of another one, which is not to be used after that. If not all are held, it sorts
+// runs by sort, and merges these by compare. Elements that compare as equal stay in the order of their runs.
 func Sort[N Index, T any](l *List[N, T], sort func([]T) error, compare func(a, b T) int) (*List[N, T], error) {
 	if whole, is := l.Whole(); is {
 		return l, sort(whole)

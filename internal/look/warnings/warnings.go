@@ -42,7 +42,7 @@ const (
 	ShortRecords Kind = "short_records"
 	// SmallTexts: many documents are so short that containment finds no passage of theirs.
 	SmallTexts Kind = "small_texts"
-	// CommonPhrases: so many pairs share a passage that most of them may be phrases that nobody copied.
+	// CommonPhrases: more pairs share a passage than copying explains. Most passages may be phrases that nobody copied.
 	CommonPhrases Kind = "common_phrases"
 	// Markup: texts of records are web pages with all their tags.
 	Markup Kind = "markup"

@@ -258,7 +258,7 @@ func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score rec
 	if !ok {
 		return
 	}
-	// Ends names the documents in document order, each of which stands for one of the classes.
+	// Ends names two documents in document order. Each stands for one of the classes.
 	place := func(ref docref.Ref) uint32 {
 		switch ref {
 		case x.First:

@@ -105,8 +105,8 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 	return f, nil
 }
 
-// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. If heads do not
-// tell so many shingles apart, whole sets would have to be read. Then band keys decide alone, where documents have any.
+// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. Heads cannot tell very
+// many shingles apart, and whole sets would have to be read. Then band keys decide alone, where documents have any.
 func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
 	f.shingles, err = tableOf(m, func(visit func([]byte)) error {
