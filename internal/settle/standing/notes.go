@@ -1,0 +1,42 @@
+package standing
+
+import "encoding/binary"
+
+// The marks of what an output shard notes for the next run: a component that was made, or a stretch of those that stand.
+const (
+	madeMark = iota
+	stoodMark
+)
+
+// AppendMade packs a component that was made.
+func AppendMade(b []byte, c *Component) []byte { return c.Append(append(b, madeMark)) }
+
+// AppendStood packs a stretch of components that stand.
+func AppendStood(b []byte, s Stretch) []byte {
+	b = binary.AppendUvarint(append(b, stoodMark), uint64(s.From))
+	return binary.AppendUvarint(b, uint64(s.To))
+}
+
+// Notes goes through what an output shard has noted: components that were made, and stretches of those that stand, from one number on
+// and without another one. They come in the order of their rows.
+func Notes(packed []byte, made func(Component), stood func(from, to int)) error {
+	for r := (reader{b: packed}); len(r.b) > 0; {
+		switch mark := r.number(); mark {
+		case madeMark:
+			c, err := r.next()
+			if err != nil {
+				return err
+			}
+			made(c)
+		case stoodMark:
+			from, to := r.number(), r.number()
+			if r.isBroken {
+				return ErrDamaged
+			}
+			stood(int(from), int(to))
+		default:
+			return ErrDamaged
+		}
+	}
+	return nil
+}

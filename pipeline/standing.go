@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/standing"
+	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/settle/write"
+	"mirrorbeam/internal/start/build"
+	"mirrorbeam/transforms"
+)
+
+// notes reports whether the next run may copy rows of this one: of clusters, pairs and removed documents as lines of JSON, of a job
+// whose documents are all compared alike. Rows of other outputs say more of the whole corpus.
+func (r *run) notes() bool {
+	c := &r.Config
+	return c.State != "" && c.Scorer().HasClusters && c.CommonLaw().IsOff() && c.OutputFormat == output.JSONL &&
+		len(c.Reference) == 0 && c.Across == "" && c.SourceField == "" && !c.HasSites() &&
+		!slices.ContainsFunc(c.Outputs(), func(of string) bool { return !slices.Contains(standing.Outputs[:], of) })
+}
+
+// stands reports whether the run may copy rows of the last one, whose results are in the output folder. In the state are similar pairs that
+// are not similar any more since a document has gone. Once there are as many as others, all rows are made anew, and the pairs with them.
+func (r *run) stands() bool {
+	if !r.notes() || !r.narrows() || r.settled() == "" || r.Config.Republish {
+		return false
+	}
+	last := &r.state.Last
+	if r.state.makesAllRows || last.Standing == "" || last.SharedIDs > 0 || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
+		r.inputs.HaveURLs() != slices.ContainsFunc(last.Files, func(f state.File) bool { return f.Format == corpus.WARC }) {
+		return false
+	}
+	results, err := finished.Open(r.Config.Output)
+	return err == nil && results.Summary.State != nil && results.Summary.State.Generation == last.Number && r.Config.HasResultsOf(&results.Summary.Config)
+}
+
+// giveStanding writes the components of the last run, as they are called in this one, for the tasks of the job.
+func (r *run) giveStanding() error {
+	list, err := standing.Load(r.state.Path(r.state.Last.Standing))
+	if err != nil {
+		return err
+	}
+	numbers := map[string]int{} // of unchanged files
+	for number, is := range r.inputs.Unchanged() {
+		if is {
+			numbers[pathOf(&r.inputs.Files[number])] = number
+		}
+	}
+	files := make([]int, len(r.state.Last.Files))
+	for i := range files {
+		files[i] = -1
+		if number, is := numbers[pathOf(&r.state.Last.Files[i].File)]; is {
+			files[i] = number
+		}
+	}
+	list.Renumber(files)
+	return list.Write(transforms.StandingPath(r.results.Temp))
+}
+
+// pathOf returns the path of a file, or of the one file of a group.
+func pathOf(file *corpus.File) string {
+	if len(file.Members) > 0 {
+		return file.Members[0].Path
+	}
+	return file.Path
+}
+
+// standing returns what the run hands on of components, those that stood included.
+func (r *run) standing(now *write.ForNext) (*standing.Next, error) {
+	last, err := standing.Load(transforms.StandingPath(r.results.Temp))
+	if errors.Is(err, fs.ErrNotExist) {
+		last, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return standing.Merge(last, now.Noted)
+}
+
+// rememberStanding writes what the next run is to know of components, if it may copy rows.
+func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names) error {
+	if len(next.List.Shards) == 0 || !r.notes() || f.names.Verdicts == "" {
+		return nil
+	}
+	f.names.Standing = names.Standing
+	return next.List.Write(r.state.Path(names.Standing))
+}
+
+// verdictsOf returns the similar pairs of the run, those of components that stood included.
+func (r *run) verdictsOf(now *write.ForNext, next *standing.Next) ([]byte, error) {
+	if !next.HasStood {
+		return now.Verdicts, nil
+	}
+	last, err := state.ReadVerdicts(r.state.Path(r.state.Last.Verdicts))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(last.Packed(), now.Verdicts), nil
+}
