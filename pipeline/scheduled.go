@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -56,6 +57,8 @@ type scheduled struct {
 	comparesAll bool
 	// makesAllRows says that the run copies none of the last results.
 	makesAllRows bool
+	// standing are the components of the last run, nil if none of them may stand.
+	standing *standing.List
 }
 
 func openState(config *job.Config) (*scheduled, error) {

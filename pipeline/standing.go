@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
@@ -12,6 +10,7 @@ import (
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
+	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
 
@@ -39,7 +38,7 @@ func (r *run) stands() bool {
 	return err == nil && results.Summary.State != nil && results.Summary.State.Generation == last.Number && r.Config.HasResultsOf(&results.Summary.Config)
 }
 
-// giveStanding writes the components of the last run, as they are called in this one, for the tasks of the job.
+// giveStanding gives the components of the last run to the tasks of the job, as they are called in this run.
 func (r *run) giveStanding() error {
 	list, err := standing.Load(r.state.Path(r.state.Last.Standing))
 	if err != nil {
@@ -59,7 +58,12 @@ func (r *run) giveStanding() error {
 		}
 	}
 	list.Renumber(files)
-	return list.Write(transforms.StandingPath(r.results.Temp))
+	r.state.standing = list
+	path := transforms.StandingPath(r.results.Temp)
+	if list.Give(path); job.IsLocal(r.Config.Runner) {
+		return nil
+	}
+	return list.Write(path)
 }
 
 // pathOf returns the path of a file, or of the one file of a group.
@@ -68,18 +72,6 @@ func pathOf(file *corpus.File) string {
 		return file.Members[0].Path
 	}
 	return file.Path
-}
-
-// standing returns what the run hands on of components, those that stood included.
-func (r *run) standing(now *write.ForNext) (*standing.Next, error) {
-	last, err := standing.Load(transforms.StandingPath(r.results.Temp))
-	if errors.Is(err, fs.ErrNotExist) {
-		last, err = nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return standing.Merge(last, now.Noted)
 }
 
 // rememberStanding writes what the next run is to know of components, if it may copy rows.

@@ -174,7 +174,7 @@ func (l *labeller) readStanding(path work.Path, p *work.Planning) (err error) {
 		return err
 	}
 	for _, i := range l.stands {
-		l.order.total += int64(len(l.list.Components[i].Documents))
+		l.order.total += int64(len(l.list.Documents(int(i))))
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (l *labeller) readStanding(path work.Path, p *work.Planning) (err error) {
 func (l *labeller) standBefore(first docref.Ref) error {
 	for ; len(l.stands) > 0; l.stands = l.stands[1:] {
 		i := l.stands[0]
-		documents := l.list.Components[i].Documents
+		documents := l.list.Documents(int(i))
 		if documents[0].Ref >= first {
 			break
 		}

@@ -61,19 +61,20 @@ func (s *Shard) reach(i records.Number) error {
 	return c.follow(c.reached)
 }
 
-// Notes makes what the next run is to know of each component, and passes it on without rows. The shard must be decided.
-func (s *Shard) Notes(note func(component int, of *standing.Component)) {
+// Notes makes what the next run is to know of each component, and passes it on without rows. If its documents are nil, it cannot stand. The shard
+// must be decided.
+func (s *Shard) Notes(note func(component int, of *standing.Component, documents []standing.Document)) {
 	edge := 0
 	for i := range s.components.Len() {
 		c := component{Shard: s, first: s.components.starts.At(i), end: s.components.starts.At(i + 1), edge: edge}
 		for ; edge < s.edges.Len() && s.edges.At(edge).A < c.end; edge++ {
 		}
 		c.edgeEnd = edge
-		of := standing.Component{Found: c.found()}
+		var documents []standing.Document
 		if c.canStand() {
-			of.Documents = c.documents()
+			documents = c.documents()
 		}
-		note(i, &of)
+		note(i, &standing.Component{Found: c.found()}, documents)
 	}
 }
 
@@ -111,7 +112,7 @@ func (c *component) documents() []standing.Document {
 
 // found counts what findings tell of the component.
 func (c *component) found() (f standing.Found) {
-	f.Pairs = int64(c.edgeEnd - c.edge)
+	f.Pairs = uint32(c.edgeEnd - c.edge)
 	for i := c.edge; i < c.edgeEnd; i++ {
 		if c.Shard.edges.At(i).Identical() {
 			f.Identical++
@@ -120,7 +121,7 @@ func (c *component) found() (f standing.Found) {
 	for i := c.first; i < c.end; i++ {
 		if size := c.size.At(i); size > 1 {
 			f.Clusters++
-			f.Clustered += int64(size)
+			f.Clustered += size
 		}
 		if c.twins.next != nil && c.classes.first(i) == i {
 			for twin := c.twins.next.At(i); twin != 0; twin = c.twins.next.At(twin) {

@@ -24,7 +24,7 @@ type Known struct {
 func (l *List) Choose(known iter.Seq[Known], large int) []uint32 {
 	stands := l.untouched(known)
 	for i := range stands {
-		stands[i] = stands[i] && len(l.Components[i].Documents) < large
+		stands[i] = stands[i] && len(l.Documents(i)) < large
 	}
 	l.dropLeast(stands, func(c *Component) Near { return c.Near })
 	l.dropLeast(stands, func(c *Component) Near { return c.NearShort })
@@ -39,9 +39,9 @@ func (l *List) Choose(known iter.Seq[Known], large int) []uint32 {
 
 // Refs returns the documents of chosen components, ascending.
 func (l *List) Refs(chosen []uint32) []docref.Ref {
-	var refs []docref.Ref
+	refs := make([]docref.Ref, 0, len(l.documents))
 	for _, i := range chosen {
-		for _, d := range l.Components[i].Documents {
+		for _, d := range l.Documents(int(i)) {
 			refs = append(refs, d.Ref)
 		}
 	}
@@ -54,13 +54,13 @@ func (l *List) untouched(known iter.Seq[Known]) []bool {
 		ref       docref.Ref
 		component uint32
 	}
-	var places []place
+	places := make([]place, 0, len(l.documents))
 	stands := make([]bool, len(l.Components))
 	for i := range l.Components {
-		for _, d := range l.Components[i].Documents {
+		for _, d := range l.Documents(i) {
 			places = append(places, place{d.Ref, uint32(i)})
 		}
-		stands[i] = len(l.Components[i].Documents) > 0
+		stands[i] = len(l.Documents(i)) > 0
 	}
 	places = graphs.RadixSort(places, make([]place, len(places)), func(p *place) uint64 { return uint64(p.ref) })
 	for d := range known {
@@ -101,18 +101,18 @@ func (l *List) dropLeast(stands []bool, of func(*Component) Near) {
 func (l *List) Count(chosen []uint32, f *findings.Findings, sourceOf func(docref.Ref) sources.Number) {
 	counts := &f.Counts
 	for _, i := range chosen {
-		c := &l.Components[i]
-		all, removed := int64(len(c.Documents)), c.Removed()
-		counts.Pairs, counts.Identical = counts.Pairs+c.Pairs, counts.Identical+c.Identical
-		counts.Clusters, counts.Clustered = counts.Clusters+c.Clusters, counts.Clustered+c.Clustered
+		c, documents := &l.Components[i], l.Documents(int(i))
+		all, removed := int64(len(documents)), removed(documents)
+		counts.Pairs, counts.Identical = counts.Pairs+int64(c.Pairs), counts.Identical+int64(c.Identical)
+		counts.Clusters, counts.Clustered = counts.Clusters+int64(c.Clusters), counts.Clustered+int64(c.Clustered)
 		counts.Kept, counts.Removed = counts.Kept+all-removed, counts.Removed+removed
 		f.Sent += all
-		f.Near.Count += c.Near.Count
-		f.NearShort.Count += c.NearShort.Count
-		for _, d := range c.Documents {
+		f.Near.Count += int64(c.Near.Count)
+		f.NearShort.Count += int64(c.NearShort.Count)
+		for _, d := range documents {
 			of := sourceOf(d.Ref)
 			var in sources.Set
-			for k, other := range c.Documents {
+			for k, other := range documents {
 				if d.Near>>k&1 == 1 {
 					in.Put(sourceOf(other.Ref))
 				}

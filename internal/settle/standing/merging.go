@@ -21,6 +21,9 @@ func Merge(last *List, noted [][]byte) (*Next, error) {
 	n := &Next{List: new(List)}
 	var starts []int // of the clusters of each component of the last run
 	if last != nil {
+		n.List.Components = make([]Component, 0, len(last.Components)+len(last.Components)/8)
+		n.List.documents = make([]Document, 0, len(last.documents)+len(last.documents)/8)
+		starts = make([]int, 0, len(last.Components)+1)
 		for i := range last.Components {
 			starts = append(starts, n.groups)
 			n.groups += int(last.Components[i].Clusters)
@@ -30,10 +33,10 @@ func Merge(last *List, noted [][]byte) (*Next, error) {
 	made, isDamaged := 0, false
 	for _, shard := range noted {
 		before := len(n.List.Components)
-		err := Notes(shard, func(c Component) {
+		err := Notes(shard, func(c Component, documents []Document) {
 			n.add(part{from: made, to: made + int(c.Clusters)})
 			made += int(c.Clusters)
-			n.List.Components = append(n.List.Components, c)
+			n.List.Add(c, documents)
 		}, func(from, to int) {
 			if from > to || to >= len(starts) {
 				isDamaged = true
@@ -41,7 +44,9 @@ func Merge(last *List, noted [][]byte) (*Next, error) {
 			}
 			n.HasStood = true
 			n.add(part{true, starts[from], starts[to]})
-			n.List.Components = append(n.List.Components, last.Components[from:to]...)
+			for i := from; i < to; i++ {
+				n.List.Add(last.Components[i], last.Documents(i))
+			}
 		})
 		if err != nil || isDamaged {
 			return nil, ErrDamaged

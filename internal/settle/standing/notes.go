@@ -8,8 +8,10 @@ const (
 	stoodMark
 )
 
-// AppendMade packs a component that was made.
-func AppendMade(b []byte, c *Component) []byte { return c.Append(append(b, madeMark)) }
+// AppendMade packs a component that was made, with its documents.
+func AppendMade(b []byte, c *Component, documents []Document) []byte {
+	return c.Append(append(b, madeMark), documents)
+}
 
 // AppendStood packs a stretch of components that stand.
 func AppendStood(b []byte, s Stretch) []byte {
@@ -19,15 +21,17 @@ func AppendStood(b []byte, s Stretch) []byte {
 
 // Notes goes through what an output shard has noted: components that were made, and stretches of those that stand, from one number on
 // and without another one. They come in the order of their rows.
-func Notes(packed []byte, made func(Component), stood func(from, to int)) error {
+func Notes(packed []byte, made func(Component, []Document), stood func(from, to int)) error {
+	var documents []Document
 	for r := (reader{b: packed}); len(r.b) > 0; {
 		switch mark := r.number(); mark {
 		case madeMark:
-			c, err := r.next()
+			c, of, err := r.next(documents[:0])
 			if err != nil {
 				return err
 			}
-			made(c)
+			made(c, of)
+			documents = of
 		case stoodMark:
 			from, to := r.number(), r.number()
 			if r.isBroken {

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/graphs"
 )
 
 // Outputs are the outputs whose rows can be copied.
@@ -31,15 +32,17 @@ type List struct {
 	Components []Component
 	// Shards has the number of components of each output shard.
 	Shards []int
+
+	documents []Document // of all components
 }
 
 // Component is a connected component of the similarity graph.
 type Component struct {
-	// Documents are its documents in document order. A component without any cannot stand; its rows are in the results.
-	Documents []Document
 	Found
 	// Rows are its rows in each of [Outputs].
 	Rows [len(Outputs)]Rows
+
+	first, end uint32 // its documents among those of all
 }
 
 // Document is a document of a component.
@@ -50,11 +53,25 @@ type Document struct {
 	IsRemoved bool
 }
 
+// Documents returns the documents of a component, in document order. A component without any cannot stand; its rows are in the results.
+func (l *List) Documents(component int) []Document {
+	c := &l.Components[component]
+	return l.documents[c.first:c.end]
+}
+
+// Add adds a component with its documents.
+func (l *List) Add(c Component, documents []Document) {
+	c.first = graphs.Next[uint32](len(l.documents))
+	l.documents = append(l.documents, documents...)
+	c.end = graphs.Next[uint32](len(l.documents))
+	l.Components = append(l.Components, c)
+}
+
 // Found is what a component adds to the findings.
 type Found struct {
 	// Clusters counts its clusters of several documents, and Clustered the documents in them. Pairs counts its pairs, and Identical those
 	// of identical documents.
-	Clusters, Clustered, Pairs, Identical int64
+	Clusters, Clustered, Pairs, Identical uint32
 	// Near and NearShort are about its removed documents that are not identical to the one that stays for them, and about the short
 	// ones among these.
 	Near, NearShort Near
@@ -62,7 +79,7 @@ type Found struct {
 
 // Near counts removed documents. Least is the least similarity to the one that stays, or a little less.
 type Near struct {
-	Count int64
+	Count uint32
 	Least float32
 }
 
@@ -85,9 +102,20 @@ type Rows struct {
 	Sum   uint32
 }
 
-// Removed returns the number of removed documents of a component that can stand.
-func (c *Component) Removed() (n int64) {
-	for _, d := range c.Documents {
+// RowsOf returns how many rows a component that can stand has in one of [Outputs], given by its number there.
+func (l *List) RowsOf(component, of int) int64 {
+	switch c := &l.Components[component]; Outputs[of] {
+	case output.Clusters:
+		return int64(c.Clustered)
+	case output.Pairs:
+		return int64(c.Pairs)
+	}
+	return removed(l.Documents(component))
+}
+
+// removed returns how many documents are removed.
+func removed(documents []Document) (n int64) {
+	for _, d := range documents {
 		if d.IsRemoved {
 			n++
 		}
@@ -95,22 +123,11 @@ func (c *Component) Removed() (n int64) {
 	return n
 }
 
-// RowsOf returns how many rows a component that can stand has in one of [Outputs], given by its number there.
-func (c *Component) RowsOf(of int) int64 {
-	switch Outputs[of] {
-	case output.Clusters:
-		return c.Clustered
-	case output.Pairs:
-		return c.Pairs
-	}
-	return c.Removed()
-}
-
-// Append packs a component.
-func (c *Component) Append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(c.Documents)))
+// Append packs a component with its documents.
+func (c *Component) Append(b []byte, documents []Document) []byte {
+	b = binary.AppendUvarint(b, uint64(len(documents)))
 	before := docref.Ref(0)
-	for _, d := range c.Documents {
+	for _, d := range documents {
 		b = binary.AppendUvarint(b, uint64(d.Ref-before))
 		near := uint64(d.Near) << 1
 		if d.IsRemoved {
@@ -118,10 +135,10 @@ func (c *Component) Append(b []byte) []byte {
 		}
 		b, before = binary.AppendUvarint(b, near), d.Ref
 	}
-	for _, n := range []int64{c.Clusters, c.Clustered, c.Pairs, c.Identical} {
+	for _, n := range [...]uint32{c.Clusters, c.Clustered, c.Pairs, c.Identical} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	for _, n := range []Near{c.Near, c.NearShort} {
+	for _, n := range [...]Near{c.Near, c.NearShort} {
 		if b = binary.AppendUvarint(b, uint64(n.Count)); n.Count > 0 {
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(n.Least))
 		}
@@ -137,11 +154,10 @@ func (c *Component) Append(b []byte) []byte {
 // ErrDamaged says that packed components are not what was packed.
 var ErrDamaged = errors.New("the components of the last run are damaged")
 
-// reader reads packed components. Their documents share pieces of memory.
+// reader reads packed components.
 type reader struct {
-	b         []byte
-	documents []Document
-	isBroken  bool
+	b        []byte
+	isBroken bool
 }
 
 // number reads a number.
@@ -166,32 +182,24 @@ func (r *reader) word() uint32 {
 	return n
 }
 
-// documentsTogether is how many documents share a piece of memory.
-const documentsTogether = 8 << 10
-
-// next reads the first component.
-func (r *reader) next() (c Component, err error) {
+// next reads the first component. Its documents are added to others.
+func (r *reader) next(documents []Document) (c Component, all []Document, err error) {
 	n := r.number()
 	if n > Most {
-		return c, ErrDamaged
-	}
-	first := len(r.documents)
-	if cap(r.documents)-first < int(n) {
-		r.documents, first = make([]Document, 0, documentsTogether), 0
+		return c, documents, ErrDamaged
 	}
 	before := docref.Ref(0)
 	for range n {
 		d := Document{Ref: before + docref.Ref(r.number())}
 		near := r.number()
 		d.Near, d.IsRemoved = uint32(near>>1), near&1 == 1
-		r.documents, before = append(r.documents, d), d.Ref
+		documents, before = append(documents, d), d.Ref
 	}
-	c.Documents = r.documents[first:len(r.documents):len(r.documents)]
-	for _, to := range []*int64{&c.Clusters, &c.Clustered, &c.Pairs, &c.Identical} {
-		*to = int64(r.number())
+	for _, to := range [...]*uint32{&c.Clusters, &c.Clustered, &c.Pairs, &c.Identical} {
+		*to = uint32(r.number())
 	}
-	for _, to := range []*Near{&c.Near, &c.NearShort} {
-		if to.Count = int64(r.number()); to.Count > 0 {
+	for _, to := range [...]*Near{&c.Near, &c.NearShort} {
+		if to.Count = uint32(r.number()); to.Count > 0 {
 			to.Least = math.Float32frombits(r.word())
 		}
 	}
@@ -200,10 +208,10 @@ func (r *reader) next() (c Component, err error) {
 			c.Rows[of].Sum = r.word()
 		}
 	}
-	if r.isBroken {
-		return c, ErrDamaged
+	if r.isBroken || c.Rows[0].Bytes < 0 || c.Rows[1].Bytes < 0 || c.Rows[2].Bytes < 0 {
+		return c, documents, ErrDamaged
 	}
-	return c, nil
+	return c, documents, nil
 }
 
 // Append packs the list.
@@ -213,7 +221,7 @@ func (l *List) Append(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	for i := range l.Components {
-		b = l.Components[i].Append(b)
+		b = l.Components[i].Append(b, l.Documents(i))
 	}
 	return b
 }
@@ -233,13 +241,16 @@ func Unpack(b []byte) (*List, error) {
 	if all > uint64(len(r.b)) {
 		return nil, ErrDamaged
 	}
-	l.Components = make([]Component, 0, all)
-	for range all {
-		c, err := r.next()
+	l.Components, l.documents = make([]Component, all), make([]Document, 0, 2*all)
+	for i := range l.Components {
+		first := len(l.documents)
+		c, documents, err := r.next(l.documents)
 		if err != nil {
 			return nil, err
 		}
-		l.Components = append(l.Components, c)
+		l.documents = documents
+		c.first, c.end = graphs.Next[uint32](first), graphs.Next[uint32](len(documents))
+		l.Components[i] = c
 	}
 	if len(r.b) > 0 || r.isBroken {
 		return nil, fmt.Errorf("%w: %d bytes are left", ErrDamaged, len(r.b))
@@ -251,18 +262,17 @@ func Unpack(b []byte) (*List, error) {
 // component with a document of such a file cannot stand.
 func (l *List) Renumber(files []int) {
 	for i := range l.Components {
-		c := &l.Components[i]
-		for k := range c.Documents {
-			ref := c.Documents[k].Ref
-			number := -1
+		documents := l.Documents(i)
+		for k := range documents {
+			ref, number := documents[k].Ref, -1
 			if ref.File() < len(files) {
 				number = files[ref.File()]
 			}
 			if number < 0 {
-				c.Documents = nil
+				l.Components[i].end = l.Components[i].first
 				break
 			}
-			c.Documents[k].Ref, _ = docref.New(number, ref.Position()) // both numbers are of refs
+			documents[k].Ref, _ = docref.New(number, ref.Position()) // both numbers are of refs
 		}
 	}
 }

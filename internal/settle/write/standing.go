@@ -136,10 +136,10 @@ func (s *shardStanding) notes(shard *clusters.Shard) []byte {
 			packed = standing.AppendStood(packed, left[0])
 		}
 	}
-	shard.Notes(func(component int, c *standing.Component) {
+	shard.Notes(func(component int, c *standing.Component, documents []standing.Document) {
 		stand(shard.Start(component))
 		c.Rows = s.noted[component]
-		packed = standing.AppendMade(packed, c)
+		packed = standing.AppendMade(packed, c, documents)
 	})
 	stand(shard.Start(shard.Components()))
 	return packed
@@ -169,7 +169,7 @@ func (l *lastRows) copy(s standing.Stretch, to rowFile) error {
 		end, bytes, rows := l.next, int64(0), int64(0)
 		for ; end < min(int(s.To), l.firsts[l.shard+1]) && bytes < copyBytes; end++ {
 			bytes += all[end].Rows[l.of].Bytes
-			rows += all[end].RowsOf(l.of)
+			rows += l.list.RowsOf(end, l.of)
 		}
 		packed, err := l.read(bytes)
 		if err == nil {
