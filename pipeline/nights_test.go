@@ -159,7 +159,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	scheduled.Output, scheduled.Overwrite = n.output, true
 	got := runJob(t, scheduled)
 	whole := config
-	whole.Output, whole.State, whole.Add, whole.AllowRemoval = filepath.Join(t.TempDir(), "out"), "", false, false
+	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish = filepath.Join(t.TempDir(), "out"), "", false, false, false
 	want := runJob(t, whole)
 	for _, name := range append(config.Outputs(), output.Rejects) {
 		if got, want := readOutput(t, scheduled.Output, name), readOutput(t, whole.Output, name); !bytes.Equal(got, want) {

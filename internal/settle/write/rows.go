@@ -127,24 +127,27 @@ func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) err
 func (f Files) shard(
 	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stands *shardStanding,
 ) (output.File, error) {
-	follow := func(rows rowFile, err error) {
-		if stands != nil && err == nil {
-			stands.follow(shard, file.Output, rows)
-		}
-	}
 	switch file.Output {
 	case output.Clusters:
 		rows, err := output.NewRows[output.Member](string(f.Partial), file, f.Format, names)
-		follow(rows, err)
-		return finish(rows, err, shard.ClusterRows)
+		return finishBetween(stands, shard, file.Output, rows, err, shard.ClusterRows)
 	case output.Removed:
 		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
-		follow(rows, err)
-		return finish(rows, err, shard.RemovedRows)
+		return finishBetween(stands, shard, file.Output, rows, err, shard.RemovedRows)
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
-	follow(rows, err)
-	return finish(rows, err, pairs)
+	return finishBetween(stands, shard, file.Output, rows, err, pairs)
+}
+
+// finishBetween writes the rows of a file, as finish does, between others that it copies.
+func finishBetween[T any](
+	stands *shardStanding, shard *clusters.Shard, of string, rows *output.Rows[T], err error, write func(row func(T) error) error,
+) (output.File, error) {
+	if stands != nil && err == nil {
+		f := stands.follow(shard, of, rows)
+		defer f.last.close()
+	}
+	return finish(rows, err, write)
 }
 
 // Rejects writes rejects that are known already.

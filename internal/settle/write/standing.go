@@ -88,7 +88,7 @@ type rowFile interface {
 	Mark() (bytes int64, sum uint32)
 }
 
-// follow has the rows of an output followed, which are written to a file.
+// follow has the rows of an output followed, which are written to a file. Whoever has them followed must close what is returned.
 func (s *shardStanding) follow(shard *clusters.Shard, of string, rows rowFile) *following {
 	f := &following{shardStanding: s, shard: shard, of: slices.Index(standing.Outputs[:], of), rows: rows, stretches: s.stretches}
 	f.last = lastRows{shardStanding: s, of: f.of}
@@ -152,6 +152,7 @@ type lastRows struct {
 	shard  int // where the next component is
 	next   int // number of the component
 	offset int64
+	file   storage.File // of the shard, nil before it is read
 	buffer []byte
 }
 
@@ -192,9 +193,18 @@ func (l *lastRows) enter() {
 	if shard == l.shard {
 		return
 	}
+	l.close()
 	l.shard, l.offset = shard, 0
 	for i := l.firsts[shard]; i < l.next; i++ {
 		l.offset += l.list.Components[i].Rows[l.of].Bytes
+	}
+}
+
+// close closes the file.
+func (l *lastRows) close() {
+	if l.file != nil {
+		l.file.Close() // it was only read
+		l.file = nil
 	}
 }
 
@@ -205,13 +215,18 @@ func (l *lastRows) read(bytes int64) ([]byte, error) {
 	}
 	name := output.ShardName(standing.Outputs[l.of], l.shard, len(l.list.Shards), output.JSONL)
 	path := storage.Join(string(l.Results), name)
-	file, err := storage.Open(path)
-	if err != nil {
-		return nil, err
+	if l.file == nil {
+		size := int64(0)
+		for i := l.firsts[l.shard]; i < l.firsts[l.shard+1]; i++ {
+			size += l.list.Components[i].Rows[l.of].Bytes
+		}
+		var err error
+		if l.file, err = storage.Reopen(storage.Info{Name: path, Size: size}); err != nil {
+			return nil, err
+		}
 	}
-	defer file.Close() // it was only read
 	l.buffer = slices.Grow(l.buffer[:0], int(bytes))[:bytes]
-	if _, err := file.ReadAt(l.buffer, l.offset); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := l.file.ReadAt(l.buffer, l.offset); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	rest := l.buffer

@@ -77,7 +77,6 @@ func shardOfSome(t *testing.T, isMade func(component int) bool) string {
 // TestStanding: rows that are copied from the last results stand where they would be made, and what is noted for the next run is the same.
 func TestStanding(t *testing.T) {
 	random, results := rand.New(rand.NewPCG(6, 30)), t.TempDir()
-	list := filepath.Join(t.TempDir(), "standing")
 	for _, split := range []keep.Split{keep.Component, keep.Star} {
 		rows := Rows{Emit: []string{output.Clusters, output.Pairs, output.Removed}, Files: Files{Format: output.JSONL}, Standing: Standing{Notes: true}}
 		rows.Inputs, rows.Rule.Split = listInputs(t, threeFiles), split
@@ -93,6 +92,7 @@ func TestStanding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		list := filepath.Join(t.TempDir(), "standing")
 		last, err := standing.Merge(nil, [][]byte{noted})
 		if err == nil {
 			err = last.List.Write(list)
