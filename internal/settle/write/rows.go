@@ -95,15 +95,8 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if r.ForNext {
-		if err := errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run)); err != nil {
-			return err
-		}
-	}
-	if stands != nil {
-		if err := w.Run.Section(records.Components, t.Number, stands.notes(shard)); err != nil {
-			return err
-		}
+	if err := r.note(w, t, shard, stands); err != nil {
+		return err
 	}
 	if slices.Contains(r.Emit, output.Unique) {
 		if err := shard.WriteRemoved(&w.Run); err != nil {
@@ -116,6 +109,17 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 	}
 	return shard.Err()
+}
+
+// note writes what the next run is to know of a shard.
+func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *shardStanding) (err error) {
+	if r.ForNext {
+		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run))
+	}
+	if err == nil && stands != nil {
+		err = w.Run.Section(records.Components, t.Number, stands.notes(shard))
+	}
+	return err
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
