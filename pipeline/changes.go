@@ -127,7 +127,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
 	f.originals = last.Originals
-	next, err := standing.Merge(r.state.standing, now.Noted)
+	next, err := r.mergeStanding(now, result)
 	if err == nil {
 		err = r.followClusters(&f, next, before.clusters, now.Clusters, names.Clusters)
 	}

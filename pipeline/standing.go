@@ -30,12 +30,19 @@ func (r *run) stands() bool {
 		return false
 	}
 	last := &r.state.Last
-	if r.state.makesAllRows || last.Standing == "" || last.SharedIDs > 0 || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
+	if r.state.makesAllRows || last.Standing == "" || r.isLong(last.SimilarPairs) || last.SharedIDs > 0 || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
 		r.inputs.HaveURLs() != slices.ContainsFunc(last.Files, func(f state.File) bool { return f.Format == corpus.WARC }) {
 		return false
 	}
 	results, err := finished.Open(r.Config.Output)
 	return err == nil && results.Summary.State != nil && results.Summary.State.Generation == last.Number && r.Config.HasResultsOf(&results.Summary.Config)
+}
+
+// isLong reports whether the list of the components with so many pairs would take more than an eighth of the memory of a process, each of
+// which holds it.
+func (r *run) isLong(pairs int64) bool {
+	memory := r.Config.ProcessMemory()
+	return memory > 0 && pairs*standing.ComponentBytes > memory/8
 }
 
 // giveStanding gives the components of the last run to the tasks of the job, as they are called in this run.
@@ -50,11 +57,11 @@ func (r *run) giveStanding() error {
 			numbers[pathOf(&r.inputs.Files[number])] = number
 		}
 	}
-	files := make([]int, len(r.state.Last.Files))
+	files, before := make([]int, len(r.state.Last.Files)), -1
 	for i := range files {
 		files[i] = -1
-		if number, is := numbers[pathOf(&r.state.Last.Files[i].File)]; is {
-			files[i] = number
+		if number, is := numbers[pathOf(&r.state.Last.Files[i].File)]; is && number > before {
+			files[i], before = number, number
 		}
 	}
 	list.Renumber(files)
@@ -74,9 +81,17 @@ func pathOf(file *corpus.File) string {
 	return file.Path
 }
 
+// mergeStanding returns what the run hands on of components: those that it has made, and others that stood.
+func (r *run) mergeStanding(now *write.ForNext, result *write.Result) (*standing.Next, error) {
+	if r.state.standing == nil && r.isLong(result.Counts.Pairs) {
+		now.Noted = nil
+	}
+	return standing.Merge(r.state.standing, now.Noted)
+}
+
 // rememberStanding writes what the next run is to know of components, if it may copy rows.
 func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names) error {
-	if len(next.List.Shards) == 0 || !r.notes() || f.names.Verdicts == "" {
+	if len(next.List.Shards) == 0 || f.names.Verdicts == "" {
 		return nil
 	}
 	f.names.Standing = names.Standing

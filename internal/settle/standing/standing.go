@@ -27,6 +27,9 @@ var Outputs = [...]string{output.Clusters, output.Pairs, output.Removed}
 // clusters only, such as bridges, is looked for in each run.
 const Most = 32
 
+// ComponentBytes is about how much memory a list takes for each component of two documents.
+const ComponentBytes = 136
+
 // List is what a run has noted of its components, in the order of their rows.
 type List struct {
 	Components []Component
@@ -258,7 +261,7 @@ func Unpack(b []byte) (*List, error) {
 	return l, nil
 }
 
-// Renumber gives files new numbers, in the same order: files has them by their old ones, -1 for a file that is not there as it was. A
+// Renumber gives files new numbers, in the same order: files has them by their old ones, ascending, -1 for a file that is not there as it was. A
 // component with a document of such a file cannot stand.
 func (l *List) Renumber(files []int) {
 	for i := range l.Components {
