@@ -16,8 +16,11 @@ import (
 	"math"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/settle/state"
 )
 
 // Outputs are the outputs whose rows can be copied.
@@ -278,4 +281,29 @@ func (l *List) Renumber(files []int) {
 			documents[k].Ref, _ = docref.New(number, ref.Position()) // both numbers are of refs
 		}
 	}
+}
+
+// Write writes a list to a file that survives a loss of power.
+func (l *List) Write(path string) error { return state.WriteComponents(path, l.Append) }
+
+// lists are the lists of the jobs at work in this process.
+var lists work.Shared[List]
+
+// Read returns the list in a file. Tasks of this process share it while one of them holds it, and nobody may change it.
+func Read(path string) (*List, error) { return lists.Get(path, Load) }
+
+// Give has [Read] return a list for a path, while somebody holds the list. The tasks of this process then need no file.
+func (l *List) Give(path string) { lists.Put(path, l) }
+
+// Load reads the list in a file, for the caller alone.
+func Load(path string) (*List, error) {
+	packed, err := state.ReadComponents(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := Unpack(packed)
+	if err != nil {
+		return nil, &storage.DamagedError{Op: "read the components of", Path: path, Err: err}
+	}
+	return l, nil
 }
