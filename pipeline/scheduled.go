@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -128,6 +129,15 @@ func (r *run) assign(splitBytes int64) error {
 		cut()
 	}
 	return nil
+}
+
+// documentsOf returns about how many documents the inputs have, by the documents and the bytes of the last run, 0 if there was none.
+func (s *scheduled) documentsOf(in *documents.Inputs) int64 {
+	before := int64(0)
+	for i := range s.Last.Files {
+		before += s.Last.Files[i].TextSize()
+	}
+	return int64(float64(s.Last.Documents) * float64(in.TextBytes()) / float64(max(before, 1)))
 }
 
 // otherSettings is the error of a configuration whose sketches the state does not have.

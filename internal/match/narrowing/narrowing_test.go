@@ -324,10 +324,10 @@ func TestProbing(t *testing.T) {
 	runs := worktest.Runs(t)
 	common := hashes(random, 100)
 	inputs := documents.Inputs{
-		Files:  []corpus.File{{Path: "old", Size: 8 << 20}, {Path: "new", Size: 8 << 20}},
+		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}
-	shares := inputs.AuditShares(audit.UsualSample)
+	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
 	want := map[docref.Ref]bool{}
 	var outcomes []work.Outcome
 	for split := range 2 {
@@ -344,9 +344,9 @@ func TestProbing(t *testing.T) {
 					set = hashes(random, 60)
 				}
 				d := sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64()}, Set: set, Size: len(set)}
-				isSampled := audit.DocumentHash(ref, 0, false) < audit.Limit(shares.Sampled)
+				isSampled := auditHashes.Of(ref, 0) < audit.Limit(shares.Sampled)
 				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
-					aside.Add(shares, &d, set, false)
+					aside.Add(shares, &d, set, auditHashes.Of(ref, 0), false)
 				}
 				builder.Add(d)
 			}

@@ -95,6 +95,8 @@ type stretchFigures struct {
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
+	// SampleBelow is the limit of the hashes of documents that the unit keeps for samples of the audit.
+	SampleBelow uint64 `json:",omitempty"`
 }
 
 func (s *stretchFigures) add(b *block) {
@@ -129,7 +131,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
-	all := make([]stretchFigures, len(split))
+	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
 	shard, values, sites := 0, valueCounts{}, newSiteCounts()
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
@@ -141,6 +143,8 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		}
 		all[shard].add(b)
 		w.Outcome.Unnamed += b.Unnamed
+		asides[shard] = append(asides[shard], b.aside.sampled...)
+		b.aside.reset()
 		if values.addAll(b.values); len(values) >= mostValues {
 			if err := values.write(run, thisUnit); err != nil {
 				return err
@@ -165,11 +169,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	for i := range all {
 		all[i].Counts.Expanding = reader.expanding[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
-		encoded, err := json.Marshal(all[i])
-		if err == nil {
-			err = run.Section(records.StretchFigures, i, encoded)
-		}
-		if err != nil {
+		if err := f.endUnit(run, i, asides[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
 		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
@@ -178,9 +178,37 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	return run.Close()
 }
 
+// endUnit writes what was counted of a unit, and the documents that a later audit may sample, so that it need not look for them. Where nobody
+// knows yet how many documents there are, it takes the whole corpus to be as the unit is.
+func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s *stretchFigures) error {
+	documents := float64(f.inputs.Known)
+	if documents == 0 {
+		documents = float64(s.Counts.Documents) * max(float64(f.inputs.TextBytes())/float64(s.Counts.Bytes+1), 1)
+	}
+	if f.keepsSample() && documents > 0 {
+		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
+	}
+	var kept Aside
+	err := kept.addKept(aside, s.SampleBelow, 0)
+	if err == nil {
+		err = kept.Write(run, shard)
+	}
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return run.Section(records.StretchFigures, shard, encoded)
+}
+
+// keepsSample reports whether units keep documents for the sample of the audit. Without heads it goes through all blocks.
+func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
+
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, digester: sketch.NewDigester(f.Options.Measure.Seed)}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -216,6 +244,7 @@ type recalling struct {
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
 	aside      Aside // documents for the audit
+	hashes     *AuditHashes
 	sums       []Checksum
 	values     valueCounts
 	sites      siteCounts
@@ -258,8 +287,8 @@ func (r *recalling) find(u Unit, _ corpus.Stretch) error {
 }
 
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
-	var blocks, sets []runfile.Piece
-	isCounted := false
+	var blocks, sets, samples []runfile.Piece
+	isCounted, sampleBelow := false, uint64(0)
 	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
 		case records.Documents, records.WholeDocuments:
@@ -273,6 +302,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			if !r.Kept.Whole { // else these are no heads of the sets that are left
 				err = r.Run.Link(piece.Kind, r.number, piece, 0)
 			}
+		case records.Sample:
+			samples = append(samples, piece)
 		case records.Rejects:
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
 				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
@@ -288,7 +319,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			err = r.countValues(piece)
 		case records.StretchFigures:
 			isCounted = true
-			err = r.count(piece, stretch)
+			sampleBelow, err = r.count(piece, stretch)
 		}
 		if err != nil {
 			return err
@@ -297,10 +328,17 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if !isCounted || len(blocks) != len(sets) {
 		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
 	}
+	if r.AuditSample > 0 && !r.lacksHeads && sampleBelow >= audit.Limit(r.shares.Sampled) {
+		return r.takeSample(samples, stretch.File)
+	}
+	return r.look(blocks, sets, r.inputs.Files[stretch.File].Reference)
+}
+
+// look goes through the blocks of a unit for what the audit may want.
+func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err error) {
 	if r.AuditSample == 0 {
 		return nil
 	}
-	isReference := r.inputs.Files[stretch.File].Reference
 	for i := range blocks {
 		if r.lacksHeads {
 			err = r.setAside(blocks[i], sets[i], isReference)
@@ -314,7 +352,22 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	return nil
 }
 
-func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
+// takeSample keeps the documents from which the audit draws its sample, among all that a unit has for that.
+func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
+	for _, piece := range samples {
+		packed, err := r.ReadPiece(1, piece)
+		if err == nil {
+			err = r.aside.addKept(packed, audit.Limit(r.shares.Sampled), file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds what was counted of a stretch. It returns the limit of the hashes of what the unit keeps for a sample.
+func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBelow uint64, err error) {
 	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
 	r.Buffers[0] = b
 	var s stretchFigures
@@ -322,7 +375,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 		err = json.Unmarshal(b, &s)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	o, file := r.Outcome, &r.inputs.Files[stretch.File]
 	findings.Merge(&o.Counts, s.Counts)
@@ -335,7 +388,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
 	}
 	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
-	return nil
+	return s.SampleBelow, nil
 }
 
 // setSampleAside keeps the documents of a block of the input from which the audit draws its sample. The blocks are of sets, and a digest
@@ -347,7 +400,7 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 	}
 	some, sampled := r.SetsOf(&block, sets), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
-		if audit.DocumentHash(block.Ref(i), 0, false) >= sampled || block.Stored(i) == 0 {
+		if r.hashes.Of(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
 			continue
 		}
 		set, err := some.Set(i, func(set []byte) bool {
@@ -366,7 +419,7 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 func (r *recalling) addAside(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
-	r.aside.Add(r.shares, &d, r.Hashes, isReference)
+	r.aside.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
 }
 
 // setAside keeps the documents of a block that the audit may want.
@@ -376,7 +429,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 		return err
 	}
 	isChosen := func(i int) bool {
-		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i)[0], isReference)
+		sampled, probed := chosen(r.shares, r.hashes.Of(block.Ref(i), block.DigestLead(i)), isReference)
 		return sampled || probed
 	}
 	first := 0
