@@ -20,7 +20,6 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -114,8 +113,7 @@ func (r *run) assign(splitBytes int64) error {
 	if !r.Config.CommonLaw().IsOff() {
 		s.sketches += " common " + r.Config.Common // another law, another list
 	}
-	lacksCaptures := !s.Last.HasCaptures && slices.ContainsFunc(s.Last.Files, func(f state.File) bool { return f.Format == corpus.WARC })
-	if s.Last.Number > 0 && !r.Config.Rebuild && (s.sketches != s.Last.Sketches || lacksCaptures) {
+	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }

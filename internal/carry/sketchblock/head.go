@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"mirrorbeam/internal/ground/checksum"
 )
 
 // MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a threshold: its
@@ -36,15 +34,13 @@ func headLength(n int, threshold float64) int {
 // are similar to no other one show it by the first of their hashes: another document lacks more of these than it may. So a later job
 // need not read the sets.
 //
-// Heads are the threshold, 8 bytes, and for each document the check sum of its set, 4 bytes, and the leading 24 bits of the
-// first hashes, 3 bytes each.
+// Heads are the threshold, 8 bytes, and for each document the leading 24 bits of the first hashes, 3 bytes each.
 func (b *Builder) Heads(threshold float64) []byte {
 	packed := binary.LittleEndian.AppendUint64(nil, math.Float64bits(threshold))
 	sets := b.sets
 	for i := range b.n {
-		stored := int(binary.LittleEndian.Uint32(b.stored[4*i:]))
+		stored := int(b.stored[i])
 		set := sets[:HashSize*stored]
-		packed = binary.LittleEndian.AppendUint32(packed, checksum.Of(set))
 		for ; len(set) > HashSize*(stored-headLength(stored, threshold)); set = set[HashSize:] {
 			packed = append(packed, set[HashSize-headHashSize:HashSize]...)
 		}
@@ -54,10 +50,7 @@ func (b *Builder) Heads(threshold float64) []byte {
 }
 
 // Head is the head of a set.
-type Head struct {
-	hashes []byte
-	sum    uint32
-}
+type Head struct{ hashes []byte }
 
 // Len returns the number of hashes.
 func (h Head) Len() int { return len(h.hashes) / headHashSize }
@@ -91,9 +84,6 @@ func (h Head) Lacks(table []uint64, shift, number int) bool {
 	return false
 }
 
-// IsOf reports whether the head is the one of a set, given the bytes of the set.
-func (h Head) IsOf(set []byte) bool { return checksum.Of(set) == h.sum }
-
 // Heads appends the heads of the sets of a block, in the order of its documents. They alias packed.
 func (b *Block) Heads(heads []Head, packed []byte) ([]Head, error) {
 	damaged := errors.New("heads of a sketch block are damaged")
@@ -105,11 +95,11 @@ func (b *Block) Heads(heads []Head, packed []byte) ([]Head, error) {
 	heads = slices.Grow(heads, b.n)
 	for i := range b.n {
 		size := headHashSize * headLength(b.Stored(i), threshold)
-		if size < 0 || len(packed) < 4+size {
+		if size < 0 || len(packed) < size {
 			return nil, damaged
 		}
-		heads = append(heads, Head{packed[4 : 4+size], binary.LittleEndian.Uint32(packed)})
-		packed = packed[4+size:]
+		heads = append(heads, Head{packed[:size]})
+		packed = packed[size:]
 	}
 	if len(packed) > 0 {
 		return nil, damaged

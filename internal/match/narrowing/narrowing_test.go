@@ -25,6 +25,7 @@ import (
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/sketch"
 )
 
 // TestTable: a table has all its hashes and few others, and counts what a set lacks.
@@ -154,7 +155,11 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
+		d := sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
+		if len(set) > 0 {
+			d.Digest = sketch.NewDigester(0).Set(set)
+		}
+		return d
 	}
 	fresh := document(1, 0, hashes(random, 100))
 	like := slices.Clone(fresh.Set)
@@ -327,6 +332,7 @@ func TestProbing(t *testing.T) {
 		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}
+	digester := sketch.NewDigester(0)
 	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
 	want := map[docref.Ref]bool{}
 	var outcomes []work.Outcome
@@ -343,7 +349,7 @@ func TestProbing(t *testing.T) {
 				if set[i]++; i%2 == 0 {
 					set = hashes(random, 60)
 				}
-				d := sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64()}, Set: set, Size: len(set)}
+				d := sketchblock.Document{Ref: ref, Digest: digester.Set(set), Set: set, Size: len(set)}
 				isSampled := auditHashes.Of(ref, 0) < audit.Limit(shares.Sampled)
 				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
 					aside.Add(shares, &d, set, auditHashes.Of(ref, 0), false)

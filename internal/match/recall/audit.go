@@ -32,6 +32,8 @@ type Audit struct {
 	SampleBytes int64
 	// IsNarrowed says that the stage narrow has set aside the documents that may be partners.
 	IsNarrowed bool
+	// Seed is the seed of the digests of sets.
+	Seed uint64
 
 	layout documents.Layout // read in Setup, as shares is
 	shares audit.Shares
@@ -126,7 +128,7 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	case a.IsNarrowed:
 		err = s.setAside(ctx)
 	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
-		err = w.EachHead(ctx, s.byHeads)
+		err = w.EachHead(ctx, a.Seed, s.byHeads)
 	case a.shares.Probed == 1 || work.HasHeads(w.Pieces):
 		err = s.blocks(ctx)
 	default:

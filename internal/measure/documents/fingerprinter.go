@@ -209,7 +209,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
-	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
+	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
 	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)

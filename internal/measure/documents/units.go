@@ -17,7 +17,6 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/sketch"
@@ -45,47 +44,24 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are as in the job that recalls a unit.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
-	if f.Kept.Smallest == UsualSmallest {
-		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
-	}
 	mainText := 0
 	if f.PageText == webtext.Main {
 		mainText = webtext.MainVersion
 	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
-		Kept               keptOfUnits
+		Kept               Kept
 		StopWords, Ranking string
 		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
 		MainText           int `json:",omitempty"`
-	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8]), nil
-}
-
-// keptOfUnits is what the hash of a unit is made of. It is as earlier versions wrote [Kept], so that their states stay of use.
-type keptOfUnits struct {
-	Kept
-	Identity                     fingerprints.Name
-	Sequences, ExcludeQuotations bool
-}
-
-func (k Kept) ofUnits() keptOfUnits {
-	u := keptOfUnits{Kept: k, ExcludeQuotations: k.ExcludeQuotations}
-	u.Kept.Fingerprints = ""
-	switch k.Fingerprints {
-	case fingerprints.Sequences:
-		u.Sequences = true
-	case fingerprints.Sets:
-	default:
-		u.Identity = k.Fingerprints
-	}
-	return u
 }
 
 type stretchFigures struct {
@@ -391,22 +367,18 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	return s.SampleBelow, nil
 }
 
-// setSampleAside keeps the documents of a block of the input from which the audit draws its sample. The blocks are of sets, and a digest
-// knows its set.
+// setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
 func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
 	}
-	some, sampled := r.SetsOf(&block, sets), audit.Limit(r.shares.Sampled)
+	some, sampled := r.SetsOf(&block, sets, r.digester), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
 		if r.hashes.Of(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
 			continue
 		}
-		set, err := some.Set(i, func(set []byte) bool {
-			r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
-			return inScope(r.digester.Set(r.Hashes), block.Scope(i)) == block.Digest(i)
-		})
+		set, err := some.Set(i)
 		if err != nil {
 			return err
 		}
