@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
@@ -109,6 +110,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	defer run.Abort()
 	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
 	shard, values, sites := 0, valueCounts{}, newSiteCounts()
+	headed := f.headed()
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
@@ -132,7 +134,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 			}
 		}
 		if f.HeadThreshold > 0 && b.builder.Len() > 0 {
-			b.heads = b.builder.Heads(f.HeadThreshold)
+			b.heads = b.builder.Heads(f.HeadThreshold, headed(b.file))
 		}
 		return b.write(run, shard, shard)
 	})
@@ -152,6 +154,17 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		w.Figures.Bytes += all[i].Counts.Bytes + all[i].Counts.ReferenceBytes
 	}
 	return run.Close()
+}
+
+// headed returns which documents of a file get heads, given their positions: all, but where documents have band keys these rule them out, and the
+// audit alone wants heads.
+func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
+	hashes, probed := f.inputs.NewAuditHashes(), audit.Limit(f.shares.Probed)
+	return func(file int) func(docref.Ref, uint64) bool {
+		return func(ref docref.Ref, digest uint64) bool {
+			return f.Kept.Scheme.Bands == 0 || hashes.at(file, ref.Position(), digest) < probed
+		}
+	}
 }
 
 // endUnit writes what was counted of a unit, and the documents that a later audit may sample, so that it need not look for them. Where nobody
