@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/internal/start/failure"
 )
 
 // visit is a record of a web archive: a page, and where and when it was fetched.
@@ -109,22 +106,7 @@ func TestCapturesElsewhere(t *testing.T) {
 		}
 	}
 
-	s, err := state.Open(config.State, "a test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	earlier := s.Last
-	earlier.HasCaptures = false // as earlier versions of the program wrote it
-	if err := errors.Join(s.Commit(earlier), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "read again with rebuild") {
-		t.Errorf("a state without captures: %v", err)
-	}
-	config.Rebuild = true
-	runJob(t, config)
-
-	config.Rebuild, config.State, config.OutputFormat, config.Output, config.Republish = false, "", output.Parquet, filepath.Join(dir, "tables"), false
+	config.State, config.OutputFormat, config.Output, config.Republish = "", output.Parquet, filepath.Join(dir, "tables"), false
 	runJob(t, config)
 	var rows []output.Member
 	for row, err := range output.Read[output.Member](t.Context(), filepath.Join(config.Output, "clusters-00000-of-00001.parquet"), output.Clusters, nil) {

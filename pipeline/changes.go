@@ -245,7 +245,7 @@ func (r *run) commit(result *write.Result, of found) error {
 	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), HasCaptures: true, SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})

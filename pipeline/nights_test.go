@@ -276,6 +276,7 @@ func TestNights(t *testing.T) {
 		{`{"keys":"same-words"}`, tenNights, ""},
 		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40", "a:40", "m:40", "z:40 -a.jsonl"}, ""},
 		{`{"emit":["clusters","pairs","removed"]}`, textNights, ""}, // unique has an archive for each file
+		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textNights, ""},
 		{`{}`, []string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""}, ""},
 		// What is compared in a dense group depends on all documents. So the pairs of the last run do not decide there.
 		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
@@ -298,6 +299,25 @@ func TestNights(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestNightsKeepTheSample: the audit of a night samples what that of a run over everything does, also where units keep the documents for that. Files
+// that come before others, and half of the documents that go, do not matter.
+func TestNightsKeepTheSample(t *testing.T) {
+	n := newNight(t, 51)
+	config := testConfig(t, n.folder)
+	config.Keys, config.Audit, config.State, config.AllowRemoval = methods.MinHash, "10", filepath.Join(t.TempDir(), "state"), true
+	n.put(t, "blank.jsonl", bytes.Repeat([]byte(strings.Repeat(" ", 1<<20)+"\n"), 9)) // makes the corpus one of which a sample is drawn
+	for night, steps := range []string{"k:400 m:300", "a:30", "-m.jsonl b:20", "compact", "z:40"} {
+		if steps == "compact" {
+			compact(t, config.State)
+			continue
+		}
+		n.goOn(t, steps)
+		if s := n.run(t, config); s.Audit == nil || s.Audit.Sampled != 10 {
+			t.Errorf("night %d: audit %+v, want a sample of 10", night, s.Audit)
+		}
 	}
 }
 

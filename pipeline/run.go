@@ -145,7 +145,7 @@ func (r *run) listInputs(ctx context.Context) error {
 	}
 	inputs.StopWords, inputs.Ranking, inputs.Sites = r.stopWords, r.ranking, r.sites
 	if r.state != nil && !r.Config.Rebuild {
-		inputs.Known = r.state.Last.Documents
+		inputs.Known = r.state.documentsOf(&inputs)
 		for _, original := range r.state.Last.Originals {
 			inputs.Originals = append(inputs.Originals, original.Site)
 		}

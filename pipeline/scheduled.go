@@ -19,7 +19,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
@@ -118,8 +118,7 @@ func (r *run) assign(splitBytes int64) error {
 	if !r.Config.CommonLaw().IsOff() {
 		s.sketches += " common " + r.Config.Common // another law, another list
 	}
-	lacksCaptures := !s.Last.HasCaptures && slices.ContainsFunc(s.Last.Files, func(f state.File) bool { return f.Format == corpus.WARC })
-	if s.Last.Number > 0 && !r.Config.Rebuild && (s.sketches != s.Last.Sketches || lacksCaptures) {
+	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
@@ -133,6 +132,15 @@ func (r *run) assign(splitBytes int64) error {
 		cut()
 	}
 	return nil
+}
+
+// documentsOf returns about how many documents the inputs have, by the documents and the bytes of the last run, 0 if there was none.
+func (s *scheduled) documentsOf(in *documents.Inputs) int64 {
+	before := int64(0)
+	for i := range s.Last.Files {
+		before += s.Last.Files[i].TextSize()
+	}
+	return int64(float64(s.Last.Documents) * float64(in.TextBytes()) / float64(max(before, 1)))
 }
 
 // otherSettings is the error of a configuration whose sketches the state does not have.

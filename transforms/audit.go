@@ -14,7 +14,10 @@ import (
 // returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
-	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes, IsNarrowed: job.Parameters.Narrowed}
+	audit := recall.Audit{
+		Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes, IsNarrowed: job.Parameters.Narrowed,
+		Seed: job.Fingerprinting.Options.Measure.Seed,
+	}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))
 }
 

@@ -17,7 +17,7 @@ func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), IsStripped: job.Index.IsStripped})}}
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
 	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{
-		Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(),
+		Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), Seed: job.Fingerprinting.Options.Measure.Seed,
 	})}, tasks)
 	return beam.Flatten(at.Scope, counts, narrowed)
 }

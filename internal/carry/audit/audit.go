@@ -21,8 +21,7 @@ const hashBits = 63
 
 // Hash spreads numbers evenly over 63 bits, whatever they are.
 func Hash(x uint64) uint64 {
-	// Without the sum 0 would stay 0. It is the first document of a corpus, so every sample would hold that one, and a
-	// heap of much alike documents is compared with its first documents only.
+	// Without the sum 0 would stay 0.
 	x = (x + 1) * 0x9e3779b97f4a7c15
 	x ^= x >> 32
 	x *= 0xbf58476d1ce4e5b9
@@ -125,9 +124,9 @@ type sample struct {
 	group uint32 // the documents of a group are drawn together in the bootstrap
 }
 
-// AddSample takes in a document of a sampled class.
-func (c *Classes) AddSample(class SampledClass, ref docref.Ref) {
-	c.samples = append(c.samples, sample{class, uint32(Hash(uint64(ref)) % groups)})
+// AddSample takes in a document of a sampled class, given the hash that has chosen it.
+func (c *Classes) AddSample(class SampledClass, hash uint64) {
+	c.samples = append(c.samples, sample{class, uint32(hash % groups)})
 }
 
 // Add takes in a class. Other tasks may have seen other documents of the same class.
@@ -191,10 +190,10 @@ func NewDrawing(mostDocuments, mostElements int) *Drawing {
 	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[Equals][]uint64{}}
 }
 
-// Add takes in a document. Set returns its elements in ascending order. Add calls it only for the first of equal
-// documents.
-func (d *Drawing) Add(ref docref.Ref, equals Equals, set func() []uint64) {
-	one := drawn{Hash(uint64(ref)), ref, equals}
+// Add takes in a document and its [DocumentHash]. Set returns its elements in ascending order. Add calls it only for the first of
+// equal documents.
+func (d *Drawing) Add(hash uint64, ref docref.Ref, equals Equals, set func() []uint64) {
+	one := drawn{hash, ref, equals}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
 		return
 	}
@@ -234,9 +233,10 @@ func (d *Drawing) cut(most int) {
 
 // Sample is a finished Drawing.
 type Sample struct {
-	// Documents are the sampled documents, ordered by their hashes. Classes has the class of equal documents
+	// Documents are the sampled documents, ordered by Hashes, by which they were chosen. Classes has the class of equal documents
 	// that each of them belongs to.
 	Documents []docref.Ref
+	Hashes    []uint64
 	Classes   []SampledClass
 	// Equals and Sets are what the documents of each class have in common, and their set.
 	Equals []Equals
@@ -261,25 +261,21 @@ func (d *Drawing) Finish() Sample {
 			s.Equals = append(s.Equals, one.equals)
 			s.Sets = append(s.Sets, d.sets[one.equals])
 		}
-		s.Documents = append(s.Documents, one.ref)
+		s.Documents, s.Hashes = append(s.Documents, one.ref), append(s.Hashes, one.hash)
 		s.Classes = append(s.Classes, class)
 	}
 	return s
 }
 
-// Has reports whether a document of the input is in the sample.
-func (s *Sample) Has(ref docref.Ref) bool {
+// Has reports whether a document of the input is in the sample, given its hash.
+func (s *Sample) Has(hash uint64, ref docref.Ref) bool {
 	n := len(s.Documents)
-	if n == 0 {
-		return false
-	}
-	last := s.Documents[n-1]
-	return inOrder(drawn{hash: Hash(uint64(ref)), ref: ref}, drawn{hash: Hash(uint64(last)), ref: last}) <= 0
+	return n > 0 && inOrder(drawn{hash: hash, ref: ref}, drawn{hash: s.Hashes[n-1], ref: s.Documents[n-1]}) <= 0
 }
 
 func (s *Sample) halve() {
 	s.Documents = s.Documents[:(len(s.Documents)+1)/2]
-	s.Classes = s.Classes[:len(s.Documents)]
+	s.Hashes, s.Classes = s.Hashes[:len(s.Documents)], s.Classes[:len(s.Documents)]
 	// Classes are numbered in the order of their first documents.
 	classes := slices.Max(s.Classes) + 1
 	s.Equals, s.Sets, s.Cut = s.Equals[:classes], s.Sets[:classes], true
@@ -323,10 +319,9 @@ func (s *Sample) Fit(threshold, documents float64, budget Budget) {
 	classes := float64(len(s.Sets))
 	others := documents * share(s.ProbedBelow) * classes / float64(len(s.Documents))
 	needs := classes * others * max(pairs/budget.Pairs, elements/budget.Elements)
-	last := func() uint64 { return Hash(uint64(s.Documents[len(s.Documents)-1])) }
 	for ; needs > 1 && len(s.Documents) > 1; needs /= 2 {
 		// The audit always looks at the sample itself.
-		if s.ProbedBelow/2 > last() {
+		if s.ProbedBelow/2 > s.Hashes[len(s.Hashes)-1] {
 			s.ProbedBelow /= 2
 		} else {
 			s.halve()

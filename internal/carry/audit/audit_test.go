@@ -154,7 +154,7 @@ func (w *world) audit(sampled, probed float64, salt uint64) Result {
 			numbers[d.class] = SampledClass(len(digests))
 			digests = append(digests, d.class)
 		}
-		c.AddSample(numbers[d.class], docref.Ref(ref))
+		c.AddSample(numbers[d.class], Hash(uint64(ref)))
 	}
 	first := map[int]docref.Ref{}
 	centers := map[int][]docref.Ref{}    // of the classes, by cluster
@@ -292,7 +292,7 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 		d := NewDrawing(mostDocuments, mostElements)
 		for _, i := range random.Perm(documents) {
 			digest := uint64(i % 700) // four or five equal ones each
-			d.Add(docref.Ref(i), Equals{Digest: digest, Scope: digest % 3}, func() []uint64 { return make([]uint64, 5+digest%7) })
+			d.Add(Hash(uint64(i)), docref.Ref(i), Equals{Digest: digest, Scope: digest % 3}, func() []uint64 { return make([]uint64, 5+digest%7) })
 		}
 		return d.Finish()
 	}
@@ -315,7 +315,7 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 		}
 		drawn := 0
 		for ref := range docref.Ref(documents) {
-			if a.Has(ref) {
+			if a.Has(Hash(uint64(ref)), ref) {
 				drawn++
 			}
 		}
@@ -333,7 +333,7 @@ func TestFitBoundsComparisons(t *testing.T) {
 		s := Sample{ProbedBelow: Limit(1)}
 		d := NewDrawing(sampled, 1<<30)
 		for i := range documents {
-			d.Add(docref.Ref(i), Equals{Digest: uint64(i), Scope: 0}, func() []uint64 {
+			d.Add(Hash(uint64(i)), docref.Ref(i), Equals{Digest: uint64(i), Scope: 0}, func() []uint64 {
 				set := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 100 + uint64(i)}
 				if !alike {
 					for k := range set {
@@ -354,7 +354,7 @@ func TestFitBoundsComparisons(t *testing.T) {
 		if !alike && (len(s.Documents) != sampled || probed != documents) {
 			t.Errorf("not alike: %d documents are compared with %g", len(s.Documents), probed)
 		}
-		if last := s.Documents[len(s.Documents)-1]; Hash(uint64(last)) >= s.ProbedBelow {
+		if s.Hashes[len(s.Hashes)-1] >= s.ProbedBelow {
 			t.Error("a sampled document is not looked at")
 		}
 	}

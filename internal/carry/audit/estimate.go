@@ -266,6 +266,7 @@ type Shares struct {
 	Sampled, Probed float64
 
 	sample int     // about how many documents are sampled
+	most   float64 // Sampled, as long as nobody knows how many documents there are
 	scale  float64 // by which all bounds are multiplied
 }
 
@@ -285,12 +286,19 @@ func NewShares(sample int, textBytes int64) Shares {
 		s.Sampled = 1
 	}
 	s.Sampled = min(s.Sampled, s.Probed)
+	s.most = s.Sampled
 	return s
 }
 
-// drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many there are. They have the smallest hashes of
-// all, so the sample is the same as if it were drawn from more, unless the corpus has lost most of its documents.
-const drawnFrom = 2
+const (
+	// drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many there are. They have the
+	// smallest hashes of all, so the sample is the same as if it were drawn from more.
+	drawnFrom = 1.5
+	// keptFrom is the same for what a state keeps, so that a corpus may shrink, and documents differ in length.
+	keptFrom = 2
+	// mostKept is the largest share of the documents that is worth to be kept once more for a sample.
+	mostKept = 1. / 32
+)
 
 // Of returns the shares for a corpus of about that many documents, or of nobody knows how many if it is 0.
 func (s Shares) Of(documents int64) Shares {
@@ -298,6 +306,18 @@ func (s Shares) Of(documents int64) Shares {
 		s.Sampled = min(s.Sampled, drawnFrom*float64(s.sample)/float64(documents))
 	}
 	return s
+}
+
+// Kept returns the share of the input that a state keeps for the samples of later jobs, given about how many documents there are. It is 0 if so
+// large a share is not worth keeping. Without a number, 0, it is a share that is large enough.
+func (s Shares) Kept(documents float64) float64 {
+	if documents == 0 {
+		return min(s.most, mostKept)
+	}
+	if share := keptFrom * float64(s.sample) / documents; share <= mostKept {
+		return min(share, s.most)
+	}
+	return 0
 }
 
 // elementBytes is how much memory a shingle of a sample takes: 8 bytes, and up to 36 in the index.
@@ -322,15 +342,14 @@ func (s Shares) Budget() Budget {
 	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
 }
 
-// DocumentHash returns the hash that decides whether a document is chosen: it is if the hash is below the
-// [Limit] of a share. Equal documents of the reference are chosen together, since only the first of them can
+// DocumentHash returns the hash that decides whether a document of the input is chosen: it is if the hash is below the
+// [Limit] of a share. It depends on the name of the file, given by a hash, and the position there, so that files which come or go do not
+// change it.
+func DocumentHash(name uint64, position int64) uint64 { return Hash(name ^ uint64(position)) }
+
+// ReferenceHash returns the same of a document of the reference. Equal ones are chosen together, since only the first of them can
 // be in a pair of the job.
-func DocumentHash(ref docref.Ref, digest uint64, isReference bool) uint64 {
-	if isReference {
-		return Hash(digest)
-	}
-	return Hash(uint64(ref))
-}
+func ReferenceHash(digest uint64) uint64 { return Hash(digest) }
 
 // Listing notes which audited pairs of classes are joined by a verified edge. Edges pass by one at a time and
 // are not kept. An edge names only one document of a class of equal documents. The star that joins equal

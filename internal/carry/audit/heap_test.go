@@ -59,13 +59,3 @@ func TestIntervalsOfHeaps(t *testing.T) {
 		})
 	}
 }
-
-// TestFirstDocumentIsNotSpecial: the first document of a corpus is in a sample no more often than others. It leads a heap
-// more often than others.
-func TestFirstDocumentIsNotSpecial(t *testing.T) {
-	for _, share := range []float64{0.01, 0.1} {
-		if hash := DocumentHash(0, 0, false); hash < Limit(share) {
-			t.Errorf("a sample of %g holds the first document: its hash is %d", share, hash)
-		}
-	}
-}

@@ -3,8 +3,6 @@ package audit
 import (
 	"math"
 	"testing"
-
-	"mirrorbeam/internal/ground/docref"
 )
 
 // TestShares: a share shrinks with the corpus down to its lower bound, and grows with the sample.
@@ -61,13 +59,24 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestDocumentHash: equal documents of the reference are chosen together, other documents one by one.
-func TestDocumentHash(t *testing.T) {
-	a, b := docref.Ref(1), docref.Ref(2)
-	if DocumentHash(a, 7, true) != DocumentHash(b, 7, true) || DocumentHash(a, 7, true) == DocumentHash(a, 8, true) {
-		t.Error("documents of the reference are not chosen by what they hold")
-	}
-	if DocumentHash(a, 7, false) == DocumentHash(b, 7, false) || DocumentHash(a, 7, false) != DocumentHash(a, 8, false) {
-		t.Error("documents of the input are not chosen by where they are")
+// TestKept: a state keeps more documents for a sample than a job draws it from, unless these are a large part of a small corpus.
+func TestKept(t *testing.T) {
+	for _, test := range []struct {
+		bytes, known int64
+		documents    float64
+		want         float64
+	}{
+		{1 << 30, 1 << 20, 1 << 20, 2. * UsualSample / (1 << 20)},
+		{1 << 30, 0, 1 << 20, 2. * UsualSample / (1 << 20)},
+		{1 << 30, 0, 0, 1. / 32},
+		{1 << 31, 0, 0, 1. / 64},             // what a sample is drawn from
+		{1 << 31, 1 << 19, 1 << 19, 1. / 64}, // the same
+		{1 << 27, 1 << 18, 1 << 18, 0},
+	} {
+		shares := NewShares(UsualSample, test.bytes).Of(test.known)
+		got := shares.Kept(test.documents)
+		if math.Abs(got-test.want) > 1e-6 || test.known > 0 && got > 0 && got < shares.Sampled {
+			t.Errorf("%d bytes, %g documents: %g is kept, want %g; the sample is drawn from %g", test.bytes, test.documents, got, test.want, shares.Sampled)
+		}
 	}
 }

@@ -12,17 +12,19 @@ import (
 // SetAside is a document that is set aside for the audit. Its set is packed.
 type SetAside struct {
 	Ref         docref.Ref
+	Hash        uint64 // by which it is chosen, see [audit.DocumentHash]
 	Digest      uint64 // the first word of its digest
 	Scope, Side uint64
 	Set         []byte
 }
 
-// SetAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, side, number of hashes.
-const SetAsideHeader = 36
+// SetAsideHeader is the size of the head of such a document, before its set: ref, hash, digest, scope, side, number of hashes.
+const SetAsideHeader = 44
 
 // AppendSetAside packs a document that is set aside, with a set that is not packed yet in place of its own.
 func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.Ref))
+	b = binary.LittleEndian.AppendUint64(b, d.Hash)
 	b = binary.LittleEndian.AppendUint64(b, d.Digest)
 	b = binary.LittleEndian.AppendUint64(b, d.Scope)
 	b = binary.LittleEndian.AppendUint64(b, d.Side)
@@ -32,15 +34,15 @@ func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
 
 // NextSetAside reads the first document and returns the bytes of the others.
 func NextSetAside(packed []byte) (SetAside, []byte) {
-	end := SetAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[32:]))
+	end := SetAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[40:]))
 	return SetAside{
-		Ref: GetRef(packed), Digest: binary.LittleEndian.Uint64(packed[8:]), Scope: binary.LittleEndian.Uint64(packed[16:]),
-		Side: binary.LittleEndian.Uint64(packed[24:]), Set: packed[SetAsideHeader:end],
+		Ref: GetRef(packed), Hash: binary.LittleEndian.Uint64(packed[8:]), Digest: binary.LittleEndian.Uint64(packed[16:]),
+		Scope: binary.LittleEndian.Uint64(packed[24:]), Side: binary.LittleEndian.Uint64(packed[32:]), Set: packed[SetAsideHeader:end],
 	}, packed[end:]
 }
 
-// SampledSize is the size of the record of a sampled document: its ref and the number of its class.
-const SampledSize = RefSize + 4
+// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its class.
+const SampledSize = 8 + 4
 
 // ClassHeader is the size of the head of a class of equal documents, before its partners: digest, first and last
 // document of the input, first of the reference, numbers of both and of the partners. A partner takes 4 bytes, and 8 more

@@ -6,21 +6,21 @@
 //
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
 //	         c has a bit for each of stored, standing, scopes, sides, sources, settled and captures that there are
-//	refs     8 n    docref, ascending
+//	refs     docref, ascending; like sizes, stored and ends, a list of [numbers], which takes one to three bytes for most documents
+//	sizes    distinct shingles of the document
+//	stored   how many hashes the sets hold of it: the smallest, or the room of as many; missing if they hold all
+//	id ends  where the document's id ends in ids; an empty id is none
+//	capture ends    where the document's capture ends in captures; these two are missing if no document has one
 //	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
-//	sizes    4 n    distinct shingles of the document
-//	stored   4 n    how many hashes the sets hold of it: the smallest, or the room of as many; missing if they hold all
 //	standing 8 n    how preferred the document is, exclusive or [preference.Leading]
 //	scopes   8 n    hash of what the document shares with those that it is compared with
 //	sides    8 n    hash of that in which it differs from them
 //	sources  8 n    hash of what makes it part of a source
 //	settled  8 n    1 if it gets no keys
 //	                of standing to settled, a column of zeros is missing
-//	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
-//	capture ends  4 n    where the document's capture ends in captures; this and the next are missing if no document has one
 //	captures
 //
 // The sets follow each other in the order of the documents: shingle hashes of
@@ -38,6 +38,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
@@ -45,12 +46,12 @@ import (
 
 const (
 	// Layout is the number of this layout. It changes with the layout.
-	Layout = 6
+	Layout = 7
 
-	// HeaderSize is the size of the header of a block in bytes, DocumentSize the size of a document in it without keys, SimHash,
-	// id, set and the columns that a block may lack.
+	// HeaderSize is the size of the header of a block in bytes, DocumentSize about the size of a document in it without keys, SimHash,
+	// id, set and the columns that a block may lack: its digest, and four bytes of numbers.
 	HeaderSize   = 24
-	DocumentSize = 32
+	DocumentSize = digest.Size + 4
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
 )
@@ -105,23 +106,21 @@ type Builder struct {
 	keys    int
 	simhash int
 	columns uint32 // those that a document needs
-	refs    []byte
 	digests []byte
 	keyed   []byte
 	simmed  []byte
-	sizes   []byte
-	stored  []byte
 	ranked  []byte
 	scopes  []byte
 	sides   []byte
 	sources []byte
 	settled []byte
-	idEnds  []byte
 	ids     []byte
 	sets    []byte
 	n       int
 
-	captureEnds, captures []byte
+	refs, sizes, stored, idEnds, captureEnds []uint64
+
+	captures, numbers []byte
 }
 
 // NewBuilder returns a builder of blocks with that many keys and words of SimHash
@@ -134,7 +133,7 @@ func (b *Builder) Len() int { return b.n }
 // Add takes in a document; refs must ascend.
 func (b *Builder) Add(d Document) {
 	b.n++
-	b.refs = binary.LittleEndian.AppendUint64(b.refs, uint64(d.Ref))
+	b.refs = append(b.refs, uint64(d.Ref))
 	b.digests = d.Digest.Append(b.digests)
 	for _, key := range d.Keys {
 		b.keyed = binary.LittleEndian.AppendUint64(b.keyed, key)
@@ -142,7 +141,7 @@ func (b *Builder) Add(d Document) {
 	for _, word := range d.SimHash {
 		b.simmed = binary.LittleEndian.AppendUint64(b.simmed, word)
 	}
-	b.sizes = binary.LittleEndian.AppendUint32(b.sizes, uint32(d.Size))
+	b.sizes = append(b.sizes, uint64(d.Size))
 	before := len(b.sets)
 	if d.Sequence != nil {
 		b.sets = append(b.sets, d.Sequence...)
@@ -153,7 +152,7 @@ func (b *Builder) Add(d Document) {
 	if stored != d.Size {
 		b.columns |= withStored
 	}
-	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32(stored))
+	b.stored = append(b.stored, uint64(stored))
 	b.ranked = b.appendColumn(b.ranked, uint64(d.Standing^preference.Leading), withStanding)
 	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
 	b.sides = b.appendColumn(b.sides, d.Side, withSides)
@@ -164,12 +163,12 @@ func (b *Builder) Add(d Document) {
 	}
 	b.settled = b.appendColumn(b.settled, settled, withSettled)
 	b.ids = append(b.ids, d.ID...)
-	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
+	b.idEnds = append(b.idEnds, uint64(len(b.ids)))
 	if len(d.Capture) > 0 {
 		b.columns |= withCaptures
 		b.captures = append(b.captures, d.Capture...)
 	}
-	b.captureEnds = binary.LittleEndian.AppendUint32(b.captureEnds, uint32(len(b.captures)))
+	b.captureEnds = append(b.captureEnds, uint64(len(b.captures)))
 }
 
 // appendColumn appends the hash of a document to a column, and notes whether a document needs it.
@@ -197,10 +196,17 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
 	header = binary.LittleEndian.AppendUint32(header, b.columns)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
+	b.numbers = appendNumbers(appendNumbers(b.numbers[:0], b.refs), b.sizes)
+	if b.columns&withStored != 0 {
+		b.numbers = appendNumbers(b.numbers, b.stored)
+	}
+	b.numbers = appendNumbers(b.numbers, b.idEnds)
+	if b.columns&withCaptures != 0 {
+		b.numbers = appendNumbers(b.numbers, b.captureEnds)
+	}
 	return [][]byte{
-		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.column(b.stored, withStored), b.column(b.ranked, withStanding),
-		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.settled, withSettled), b.idEnds, b.ids,
-		b.column(b.captureEnds, withCaptures), b.captures,
+		header, b.numbers, b.digests, b.keyed, b.simmed, b.column(b.ranked, withStanding),
+		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.settled, withSettled), b.ids, b.captures,
 	}
 }
 
@@ -219,18 +225,19 @@ func (b *Builder) Reset() {
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
 		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], settled: b.settled[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
-		captureEnds: b.captureEnds[:0], captures: b.captures[:0],
+		captureEnds: b.captureEnds[:0], captures: b.captures[:0], numbers: b.numbers[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                                    int
-	refs, digests, keyed, simmed, sizes, stored, ranked []byte
-	scopes, sides, sources, settled                     []byte
-	ends, id                                            []byte
-	captureEnds, captures                               []byte     // nil if no document has one
-	moved                                               docref.Ref // what is added to each ref
+	n, keys, simhash                    int
+	refs, sizes, stored, idEnds         numbers
+	digests, keyed, simmed, ranked      []byte
+	scopes, sides, sources, settled, id []byte
+	captureEnds                         numbers
+	captures                            []byte     // nil if no document has one
+	moved                               docref.Ref // what is added to each ref
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -247,27 +254,17 @@ func Parse(documents []byte) (Block, error) {
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
 	columns := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	size := DocumentSize + 8*keys + 8*simhash + 8*bits.OnesCount32(columns&^(withStored|withCaptures))
-	if columns&withStored != 0 {
-		size += 4
-	}
-	end := HeaderSize + n*size + ids
-	hasCaptures := columns&withCaptures != 0
-	if columns >= 2*withCaptures || len(documents) < end || !hasCaptures && len(documents) != end || hasCaptures && len(documents) < end+4*n {
+	b := Block{n: n, keys: keys, simhash: simhash}
+	rest, err := b.takeNumbers(documents[HeaderSize:], columns)
+	if size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(columns&^(withStored|withCaptures))) + ids; err != nil || columns >= 2*withCaptures || len(rest) < size {
 		return Block{}, damaged
 	}
-	b := Block{n: n, keys: keys, simhash: simhash}
-	rest := documents[HeaderSize:]
 	take := func(size int) []byte {
 		column := rest[:size:size]
 		rest = rest[size:]
 		return column
 	}
-	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
-	b.sizes = take(4 * n)
-	if b.stored = b.sizes; columns&withStored != 0 {
-		b.stored = take(4 * n)
-	}
+	b.digests, b.keyed, b.simmed = take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
 	for _, column := range []struct {
 		hashes *[]byte
 		with   uint32
@@ -276,13 +273,30 @@ func Parse(documents []byte) (Block, error) {
 			*column.hashes = take(8 * n)
 		}
 	}
-	b.ends, b.id = take(4*n), take(ids)
-	if hasCaptures {
-		if b.captureEnds, b.captures = take(4*n), rest; n == 0 || binary.LittleEndian.Uint32(b.captureEnds[4*n-4:]) != uint32(len(rest)) {
-			return Block{}, damaged
-		}
+	b.id = take(ids)
+	if columns&withCaptures != 0 {
+		b.captures, rest = rest, nil
+	}
+	if len(rest) > 0 || n > 0 && (b.idEnds.at(n-1) != uint64(ids) || b.captures != nil && b.captureEnds.at(n-1) != uint64(len(b.captures))) {
+		return Block{}, damaged
 	}
 	return b, nil
+}
+
+// takeNumbers takes the lists of numbers of a block, and returns the bytes behind them.
+func (b *Block) takeNumbers(rest []byte, columns uint32) (_ []byte, err error) {
+	for _, list := range []struct {
+		numbers *numbers
+		isThere bool
+	}{{&b.refs, true}, {&b.sizes, true}, {&b.stored, columns&withStored != 0}, {&b.idEnds, true}, {&b.captureEnds, columns&withCaptures != 0}} {
+		if list.isThere && err == nil {
+			*list.numbers, rest, err = takeNumbers(rest, b.n)
+		}
+	}
+	if columns&withStored == 0 {
+		b.stored = b.sizes
+	}
+	return rest, err
 }
 
 // Len returns the number of documents.
@@ -293,7 +307,7 @@ func (b *Block) Keys() int { return b.keys }
 
 // Ref returns the ref of document i.
 func (b *Block) Ref(i int) docref.Ref {
-	return docref.Ref(binary.LittleEndian.Uint64(b.refs[8*i:])) + b.moved
+	return docref.Ref(b.refs.at(i)) + b.moved
 }
 
 // MoveTo gives all documents of the block the number of another file. They must have been written with the number 0.
@@ -325,11 +339,11 @@ func (b *Block) SimHash(words []uint64, i int) []uint64 {
 }
 
 // Size returns the number of distinct shingles of document i.
-func (b *Block) Size(i int) int { return int(binary.LittleEndian.Uint32(b.sizes[4*i:])) }
+func (b *Block) Size(i int) int { return int(b.sizes.at(i)) }
 
 // Stored returns how many shingle hashes of document i the block holds, or the
 // size of its sequence in hashes.
-func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stored[4*i:])) }
+func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
 // Standing says how preferred document i is.
 func (b *Block) Standing(i int) preference.Standing {
@@ -359,6 +373,14 @@ func (b *Block) SimHashDigest(i int) digest.Digest {
 	return digest.Digest{hash.Hi, hash.Lo}
 }
 
+// InScope returns the digest of a document in a scope: documents of different scopes are never equal.
+func InScope(d digest.Digest, scope uint64) digest.Digest {
+	if scope == 0 {
+		return d
+	}
+	return digest.Digest{asmkernels.SplitMix(d[0] ^ scope), asmkernels.SplitMix(d[1] ^ scope)}
+}
+
 // hashAt returns what a column has of a document, 0 if the column is missing.
 func hashAt(column []byte, i int) uint64 {
 	if len(column) == 0 {
@@ -368,23 +390,23 @@ func hashAt(column []byte, i int) uint64 {
 }
 
 // ID returns the id of document i, empty if it has none.
-func (b *Block) ID(i int) []byte { return part(b.id, b.ends, i) }
+func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
 // Capture is what is known of document i as a web page besides its text; it is empty if that is nothing.
 func (b *Block) Capture(i int) []byte {
-	if b.captureEnds == nil {
+	if b.captures == nil {
 		return nil
 	}
-	return part(b.captures, b.captureEnds, i)
+	return part(b.captures, &b.captureEnds, i)
 }
 
 // part returns the bytes of document i, given where the bytes of each document end.
-func part(of, ends []byte, i int) []byte {
-	start := uint32(0)
+func part(of []byte, ends *numbers, i int) []byte {
+	start := uint64(0)
 	if i > 0 {
-		start = binary.LittleEndian.Uint32(ends[4*(i-1):])
+		start = ends.at(i - 1)
 	}
-	return of[start:binary.LittleEndian.Uint32(ends[4*i:])]
+	return of[start:ends.at(i)]
 }
 
 // Sets goes through the sets that belong to the block, all in sets one behind the other. It

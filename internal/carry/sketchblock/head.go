@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"mirrorbeam/internal/ground/checksum"
+	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam/internal/ground/docref"
 )
 
 // MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a threshold: its
@@ -34,30 +35,32 @@ func headLength(n int, threshold float64) int {
 
 // Heads returns the heads of the sets of the documents that a builder has collected, which are sets of all hashes. Most documents that
 // are similar to no other one show it by the first of their hashes: another document lacks more of these than it may. So a later job
-// need not read the sets.
+// need not read the sets. Has says which documents have a head, given the first words of their digests.
 //
-// Heads are the threshold, 8 bytes, and for each document the check sum of its set, 4 bytes, and the leading 24 bits of the
-// first hashes, 3 bytes each.
-func (b *Builder) Heads(threshold float64) []byte {
+// Heads are the threshold, 8 bytes, a bit for each document that has a head, and the heads: the leading 24 bits of the first hashes, 3 bytes
+// each.
+func (b *Builder) Heads(threshold float64, has func(ref docref.Ref, digest uint64) bool) []byte {
 	packed := binary.LittleEndian.AppendUint64(nil, math.Float64bits(threshold))
+	bits := len(packed)
+	packed = append(packed, make([]byte, (b.n+7)/8)...)
 	sets := b.sets
 	for i := range b.n {
-		stored := int(binary.LittleEndian.Uint32(b.stored[4*i:]))
+		stored := int(b.stored[i])
 		set := sets[:HashSize*stored]
-		packed = binary.LittleEndian.AppendUint32(packed, checksum.Of(set))
+		sets = sets[HashSize*stored:]
+		if !has(docref.Ref(b.refs[i]), binary.LittleEndian.Uint64(b.digests[digest.Size*i:])) {
+			continue
+		}
+		packed[bits+i/8] |= 1 << (i % 8)
 		for ; len(set) > HashSize*(stored-headLength(stored, threshold)); set = set[HashSize:] {
 			packed = append(packed, set[HashSize-headHashSize:HashSize]...)
 		}
-		sets = sets[HashSize*stored:]
 	}
 	return packed
 }
 
-// Head is the head of a set.
-type Head struct {
-	hashes []byte
-	sum    uint32
-}
+// Head is the head of a set. One that is missing is empty, and rules nothing out.
+type Head struct{ hashes []byte }
 
 // Len returns the number of hashes.
 func (h Head) Len() int { return len(h.hashes) / headHashSize }
@@ -91,25 +94,25 @@ func (h Head) Lacks(table []uint64, shift, number int) bool {
 	return false
 }
 
-// IsOf reports whether the head is the one of a set, given the bytes of the set.
-func (h Head) IsOf(set []byte) bool { return checksum.Of(set) == h.sum }
-
 // Heads appends the heads of the sets of a block, in the order of its documents. They alias packed.
 func (b *Block) Heads(heads []Head, packed []byte) ([]Head, error) {
 	damaged := errors.New("heads of a sketch block are damaged")
-	if len(packed) < 8 {
+	if len(packed) < 8+(b.n+7)/8 {
 		return nil, damaged
 	}
-	threshold := math.Float64frombits(binary.LittleEndian.Uint64(packed))
-	packed = packed[8:]
+	threshold, bits := math.Float64frombits(binary.LittleEndian.Uint64(packed)), packed[8:]
+	packed = bits[(b.n+7)/8:]
 	heads = slices.Grow(heads, b.n)
 	for i := range b.n {
-		size := headHashSize * headLength(b.Stored(i), threshold)
-		if size < 0 || len(packed) < 4+size {
+		size := 0
+		if bits[i/8]>>(i%8)&1 != 0 {
+			size = headHashSize * headLength(b.Stored(i), threshold)
+		}
+		if size < 0 || len(packed) < size {
 			return nil, damaged
 		}
-		heads = append(heads, Head{packed[4 : 4+size], binary.LittleEndian.Uint32(packed)})
-		packed = packed[4+size:]
+		heads = append(heads, Head{packed[:size]})
+		packed = packed[size:]
 	}
 	if len(packed) > 0 {
 		return nil, damaged

@@ -1,8 +1,10 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -10,6 +12,8 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/sketch"
 )
 
 // TestEachSet goes through the documents of the blocks of two runs, each with its own set.
@@ -63,6 +67,57 @@ func TestEachSet(t *testing.T) {
 	cancel()
 	if err := desk.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestSets reads the sets of some documents of a block, each alone. The digest of a document tells of damage.
+func TestSets(t *testing.T) {
+	sets, digester := [][]uint64{{1, 2, 3}, {}, {5, 1 << 47}, {4, 5}}, sketch.NewDigester(7)
+	for _, scope := range []uint64{0, 9} {
+		builder := sketchblock.NewBuilder(0, 0)
+		for i, set := range sets {
+			d := sketchblock.Document{Ref: docref.Ref(i), Set: set, Size: len(set), Scope: scope}
+			if len(set) > 0 {
+				d.Digest = sketchblock.InScope(digester.Set(set), scope)
+			}
+			builder.Add(d)
+		}
+		block, err := sketchblock.Parse(bytes.Join(builder.Documents(), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := runfile.NewWriter(t.TempDir(), 1<<20)
+		err = run.Section(records.Sets, 0, builder.Sets())
+		path, closeErr := run.Close()
+		pieces, readErr := runfile.Pieces(path)
+		if err := errors.Join(err, closeErr, readErr); err != nil {
+			t.Fatal(err)
+		}
+		read := func(i int) ([]uint64, error) {
+			desk := &Desk{Memory: &Memory{}}
+			defer desk.Reader.Close()
+			some := desk.SetsOf(&block, pieces[0], digester)
+			set, err := some.Set(i)
+			return sketchblock.AppendSet([]uint64{}, set), err
+		}
+		for i, want := range sets {
+			if got, err := read(i); err != nil || !slices.Equal(got, want) {
+				t.Errorf("document %d has the set %v (%v), want %v", i, got, err, want)
+			}
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[pieces[0].Offset+sketchblock.HashSize*3]++ // of document 2
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, of2 := read(2)
+		_, of3 := read(3)
+		if _, isDamaged := errors.AsType[*storage.DamagedError](of2); !isDamaged || of3 != nil {
+			t.Errorf("one damaged set: errors %v and %v", of2, of3)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/sketch"
 )
 
 // HasHeads reports whether all sketch blocks among pieces have heads. Where a method needs none, units have none.
@@ -25,8 +26,8 @@ func HasHeads(pieces []runfile.Piece) bool {
 }
 
 // EachHead visits the sketch blocks of a split in order, as [Desk.EachBlock] does, with the heads of the sets. All blocks must
-// have heads. These lie in the third buffer.
-func (w *Desk) EachHead(ctx context.Context, visit func(*sketchblock.Block, *Heads) error) error {
+// have heads. These lie in the third buffer. Seed is the seed of the digests.
+func (w *Desk) EachHead(ctx context.Context, seed uint64, visit func(*sketchblock.Block, *Heads) error) error {
 	var pieces []runfile.Piece
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.Heads {
@@ -34,11 +35,12 @@ func (w *Desk) EachHead(ctx context.Context, visit func(*sketchblock.Block, *Hea
 		}
 	}
 	var heads Heads
+	digester := sketch.NewDigester(seed)
 	return w.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
 		packed, err := w.ReadPiece(2, pieces[0])
 		if err == nil {
 			pieces = pieces[1:]
-			heads.Sets = w.SetsOf(block, sets)
+			heads.Sets = w.SetsOf(block, sets, digester)
 			heads.list, err = block.Heads(heads.list[:0], packed)
 		}
 		if err != nil {
@@ -57,27 +59,26 @@ type Heads struct {
 // Head returns the head of the set of document i.
 func (h *Heads) Head(i int) sketchblock.Head { return h.list[i] }
 
-// Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
-func (h *Heads) Set(i int) ([]byte, error) { return h.Sets.Set(i, h.list[i].IsOf) }
-
 // Sets read some of the sets of a block, which are few. A storage behind a network is asked for all sets at once.
 type Sets struct {
 	desk  *Desk
 	block *sketchblock.Block
 	piece runfile.Piece
+	// digester makes digests of sets. The check sum of the piece covers all sets, and the digest of a document tells whether the bytes of
+	// its set, read alone, are those that were written.
+	digester *sketch.Digester
 
 	next, offset int    // the document behind the last one that was read, and where its set begins
 	whole        []byte // all sets, if they were read together
 }
 
-// SetsOf returns the sets of a block, given the piece that has them.
-func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece) Sets {
-	return Sets{desk: w, block: block, piece: piece}
+// SetsOf returns the sets of a block, given the piece that has them: whole sets of all shingles, whose digests the digester makes.
+func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece, digester *sketch.Digester) Sets {
+	return Sets{desk: w, block: block, piece: piece, digester: digester}
 }
 
-// Set returns the set of document i, which must not be below the last one. It lies in the second buffer. The check sum of the piece covers
-// all sets, so isWhole says whether the bytes of a set that is read alone are those that were written.
-func (s *Sets) Set(i int, isWhole func([]byte) bool) ([]byte, error) {
+// Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
+func (s *Sets) Set(i int) ([]byte, error) {
 	for ; s.next < i; s.next++ {
 		s.offset += sketchblock.HashSize * s.block.Stored(s.next)
 	}
@@ -93,8 +94,17 @@ func (s *Sets) Set(i int, isWhole func([]byte) bool) ([]byte, error) {
 	}
 	set, err := s.desk.Reader.ReadStretch(s.desk.Buffers[1][:0], s.piece, s.offset, size)
 	s.desk.Buffers[1] = set
-	if err == nil && !isWhole(set) {
-		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset))}
+	if err == nil && !s.isOf(i, set) {
+		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (digest)", s.piece.Offset+int64(s.offset))}
 	}
 	return set, err
+}
+
+// isOf reports whether a set has the digest of document i.
+func (s *Sets) isOf(i int, set []byte) bool {
+	if len(set) == 0 {
+		return true
+	}
+	s.desk.Hashes = sketchblock.AppendSet(s.desk.Hashes[:0], set)
+	return sketchblock.InScope(s.digester.Set(s.desk.Hashes), s.block.Scope(i)) == s.block.Digest(i)
 }

@@ -35,6 +35,8 @@ type Narrowing struct {
 	methods.Parameters
 	// AuditSample is as in [Planning]. The stage then sets aside the documents among which the audit looks for partners.
 	AuditSample int
+	// Seed is the seed of the digests of sets.
+	Seed uint64
 
 	layout documents.Layout   // read in Setup, like the next ones
 	shares audit.Shares       // of the documents that the audit looks at
@@ -70,7 +72,7 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces) {
-		err = w.EachHead(ctx, o.narrowByHeads)
+		err = w.EachHead(ctx, n.Seed, o.narrowByHeads)
 	} else {
 		err = w.EachBlock(ctx, o.narrow)
 	}

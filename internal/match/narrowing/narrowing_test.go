@@ -25,6 +25,7 @@ import (
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/sketch"
 )
 
 // TestTable: a table has all its hashes and few others, and counts what a set lacks.
@@ -113,6 +114,9 @@ func hashes(random *rand.Rand, n int) []uint64 {
 	return all
 }
 
+// everyOther gives each other document a head. It makes no difference which ones have one.
+func everyOther(ref docref.Ref, _ uint64) bool { return ref.Position()%2 == 0 }
+
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
@@ -154,7 +158,11 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
+		d := sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
+		if len(set) > 0 {
+			d.Digest = sketch.NewDigester(0).Set(set)
+		}
+		return d
 	}
 	fresh := document(1, 0, hashes(random, 100))
 	like := slices.Clone(fresh.Set)
@@ -188,7 +196,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 			for _, d := range all {
 				builder.Add(d)
 			}
-			return errors.Join(worktest.Block(run, split, all...), run.Section(records.Heads, split, builder.Heads(.8)))
+			return errors.Join(worktest.Block(run, split, all...), run.Section(records.Heads, split, builder.Heads(.8, everyOther)))
 		})
 		return o
 	}
@@ -324,10 +332,11 @@ func TestProbing(t *testing.T) {
 	runs := worktest.Runs(t)
 	common := hashes(random, 100)
 	inputs := documents.Inputs{
-		Files:  []corpus.File{{Path: "old", Size: 8 << 20}, {Path: "new", Size: 8 << 20}},
+		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}
-	shares := inputs.AuditShares(audit.UsualSample)
+	digester := sketch.NewDigester(0)
+	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
 	want := map[docref.Ref]bool{}
 	var outcomes []work.Outcome
 	for split := range 2 {
@@ -343,16 +352,16 @@ func TestProbing(t *testing.T) {
 				if set[i]++; i%2 == 0 {
 					set = hashes(random, 60)
 				}
-				d := sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64()}, Set: set, Size: len(set)}
-				isSampled := audit.DocumentHash(ref, 0, false) < audit.Limit(shares.Sampled)
+				d := sketchblock.Document{Ref: ref, Digest: digester.Set(set), Set: set, Size: len(set)}
+				isSampled := auditHashes.Of(ref, 0) < audit.Limit(shares.Sampled)
 				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
-					aside.Add(shares, &d, set, false)
+					aside.Add(shares, &d, set, auditHashes.Of(ref, 0), false)
 				}
 				builder.Add(d)
 			}
 			return errors.Join(
 				run.Section(records.Documents, split, builder.Documents()...), run.Section(records.Sets, split, builder.Sets()),
-				run.Section(records.Heads, split, builder.Heads(.8)), aside.Write(run, split),
+				run.Section(records.Heads, split, builder.Heads(.8, everyOther)), aside.Write(run, split),
 			)
 		})
 		outcomes = append(outcomes, o)

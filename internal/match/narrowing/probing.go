@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
 )
 
 // probing sets documents of a split aside for the audit: those among which it looks for partners, and which may be similar to a
@@ -14,6 +15,7 @@ type probing struct {
 	*Narrowing
 	filter *Filter
 	desk   *work.Desk
+	hashes *documents.AuditHashes
 	split  int
 	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set aside before, and of
 	// all that it looks at. Probed is 0 if none is to be set aside.
@@ -24,7 +26,7 @@ type probing struct {
 // newProbing returns the probing of a task. If some blocks have no heads, the documents have been set aside, unless the audit looks
 // at all.
 func newProbing(n *Narrowing, f *Filter, w *work.Desk, split int) probing {
-	p := probing{Narrowing: n, filter: f, desk: w, split: split}
+	p := probing{Narrowing: n, filter: f, desk: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
 	if n.AuditSample > 0 && (n.shares.Probed == 1 || work.HasHeads(w.Pieces)) {
 		p.sampled, p.probed = audit.Limit(n.shares.Sampled), audit.Limit(n.shares.Probed)
 	}
@@ -44,7 +46,7 @@ func (p *probing) wants(block *sketchblock.Block, i int) bool {
 func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReference bool) {
 	ref := block.Ref(i)
 	isReference = ref < p.layout.FirstInput
-	return audit.DocumentHash(ref, block.DigestLead(i), isReference), isReference
+	return p.hashes.Of(ref, block.DigestLead(i)), isReference
 }
 
 // isSampled reports whether the audit may sample a document.
@@ -59,7 +61,8 @@ func (p *probing) isSampled(block *sketchblock.Block, i int) bool {
 // add sets a document aside, given its packed set.
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.desk.Hashes = sketchblock.AppendSet(p.desk.Hashes[:0], set)
-	d := records.SetAside{Ref: block.Ref(i), Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
+	ref, digest := block.Ref(i), block.DigestLead(i)
+	d := records.SetAside{Ref: ref, Hash: p.hashes.Of(ref, digest), Digest: digest, Scope: block.Scope(i), Side: block.Side(i)}
 	p.aside = records.AppendSetAside(p.aside, d, p.desk.Hashes)
 }
 

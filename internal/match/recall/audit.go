@@ -32,6 +32,8 @@ type Audit struct {
 	SampleBytes int64
 	// IsNarrowed says that the stage narrow has set aside the documents that may be partners.
 	IsNarrowed bool
+	// Seed is the seed of the digests of sets.
+	Seed uint64
 
 	layout documents.Layout // read in Setup, as shares is
 	shares audit.Shares
@@ -92,7 +94,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 			for len(packed) > 0 {
 				var d records.SetAside
 				d, packed = records.NextSetAside(packed)
-				drawing.Add(d.Ref, equalsOf(d), func() []uint64 {
+				drawing.Add(d.Hash, d.Ref, equalsOf(d), func() []uint64 {
 					return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
 				})
 			}
@@ -119,13 +121,14 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.SampledAll = !sample.Cut
 	s := &search{
 		threshold: a.Threshold, firstInput: a.layout.FirstInput, sample: sample, probe: sample.index.NewProbe(), w: w,
+		hashes: a.layout.Inputs.NewAuditHashes(),
 		recent: make([]recentClass, recentClasses),
 	}
 	switch {
 	case a.IsNarrowed:
 		err = s.setAside(ctx)
 	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
-		err = w.EachHead(ctx, s.byHeads)
+		err = w.EachHead(ctx, a.Seed, s.byHeads)
 	case a.shares.Probed == 1 || work.HasHeads(w.Pieces):
 		err = s.blocks(ctx)
 	default:
@@ -176,7 +179,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 			sets++
 		}
 		equals := s.Equals[class]
-		aside := records.SetAside{Ref: ref, Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
+		aside := records.SetAside{Ref: ref, Hash: s.Hashes[i], Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
 		packed = records.AppendSetAside(packed, aside, set)
 	}
 	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
@@ -203,7 +206,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 	for packed = packed[sampleHeader:]; len(packed) > 0; {
 		var d records.SetAside
 		d, packed = records.NextSetAside(packed)
-		s.Documents = append(s.Documents, d.Ref)
+		s.Documents, s.Hashes = append(s.Documents, d.Ref), append(s.Hashes, d.Hash)
 		if len(d.Set) > 0 {
 			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
 			s.Equals = append(s.Equals, equalsOf(d))
@@ -237,6 +240,7 @@ type search struct {
 	sample     *sample
 	probe      *audit.Probe
 	w          *work.Desk
+	hashes     *documents.AuditHashes
 	recent     []recentClass
 	classes    []audit.Class // classes that have partners
 }
@@ -246,14 +250,22 @@ func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
 		s.w.Figures.Bytes += int64(len(set))
-		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i)[0], Scope: block.Scope(i), Side: block.Side(i), Set: set})
+		d := s.described(block, i)
+		d.Scope, d.Side, d.Set = block.Scope(i), block.Side(i), set
+		return s.document(d)
 	})
+}
+
+// described returns what decides whether the audit looks at a document.
+func (s *search) described(block *sketchblock.Block, i int) records.SetAside {
+	ref, digest := block.Ref(i), block.DigestLead(i)
+	return records.SetAside{Ref: ref, Hash: s.hashes.Of(ref, digest), Digest: digest}
 }
 
 // byHeads goes through the documents of a block. Most show by their heads that they are similar to no sampled one.
 func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
 	for i := range block.Len() {
-		d := records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i)[0]}
+		d := s.described(block, i)
 		if block.Stored(i) == 0 || !s.isProbed(d) || s.sample.shingles.RulesOut(heads.Head(i), sketchblock.MayLack(block.Size(i), s.threshold)) {
 			continue
 		}
@@ -298,9 +310,7 @@ func (s *search) setAside(ctx context.Context) error {
 }
 
 // isProbed reports whether the audit looks at a document.
-func (s *search) isProbed(d records.SetAside) bool {
-	return audit.DocumentHash(d.Ref, d.Digest, d.Ref < s.firstInput) < s.sample.ProbedBelow
-}
+func (s *search) isProbed(d records.SetAside) bool { return d.Hash < s.sample.ProbedBelow }
 
 func (s *search) document(d records.SetAside) error {
 	if len(d.Set) == 0 || !s.isProbed(d) {
@@ -311,13 +321,13 @@ func (s *search) document(d records.SetAside) error {
 		s.classes[number].Count(d.Ref, isReference)
 		s.countApart(&s.classes[number], d.Side)
 	}
-	if isReference || !s.sample.Has(d.Ref) {
+	if isReference || !s.sample.Has(d.Hash, d.Ref) {
 		return nil
 	}
 	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
-		records.PutRef(b, d.Ref)
-		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[equalsOf(d)]))
+		binary.LittleEndian.PutUint64(b, d.Hash)
+		binary.LittleEndian.PutUint32(b[8:], uint32(s.sample.classes[equalsOf(d)]))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -287,7 +288,7 @@ func TestAuditOfShare(t *testing.T) {
 		t.Fatalf("shares %+v", s)
 	}
 	tasks := j.plan()
-	seen := func() (classes map[uint64]audit.Class, sampled []docref.Ref) {
+	seen := func() (classes map[uint64]audit.Class, sampled []uint64) {
 		var outcomes []work.Outcome
 		for _, task := range tasks {
 			o := j.do(work.Audit, task, j.audit.Task)
@@ -310,7 +311,7 @@ func TestAuditOfShare(t *testing.T) {
 		}
 		err = work.EachRecordOf(outcomes, work.Audit, records.Sample, &work.Memory{}, func(packed []byte) error {
 			for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-				sampled = append(sampled, records.GetRef(packed))
+				sampled = append(sampled, binary.LittleEndian.Uint64(packed))
 			}
 			return nil
 		})

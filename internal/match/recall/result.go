@@ -84,7 +84,7 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 	}
 	err := work.EachRecordOf(outcomes, work.Audit, records.Sample, m, func(packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-			classes.AddSample(audit.SampledClass(binary.LittleEndian.Uint32(packed[records.RefSize:])), records.GetRef(packed))
+			classes.AddSample(audit.SampledClass(binary.LittleEndian.Uint32(packed[8:])), binary.LittleEndian.Uint64(packed))
 		}
 		return nil
 	})

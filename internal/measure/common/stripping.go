@@ -58,7 +58,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.Common = &findings.Common{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
 		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
-		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), seen: records.Sightings{},
+		hashes: s.inputs.NewAuditHashes(), builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), seen: records.Sightings{},
 	}
 	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
 		return err
@@ -99,6 +99,7 @@ type stripped struct {
 	shared   []uint64
 	parts    []byte // the common shingles of the documents of a block
 	aside    documents.Aside
+	hashes   *documents.AuditHashes
 	seen     records.Sightings
 }
 
@@ -127,7 +128,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
 	}
 	if s.AuditSample > 0 {
-		s.aside.Add(s.shares, &d, own, s.inputs.Files[d.Ref.File()].Reference)
+		s.aside.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
 	}
 	s.whole.Leave(&d, &s.whole.content, own, s.common)
 	d.Set = s.Kept.Of(d.Set)

@@ -72,6 +72,7 @@ type fingerprinter struct {
 	isLarge   bool           // the fingerprinter has the right to fingerprint a large document
 	kept      Kept
 	shares    audit.Shares
+	hashes    *AuditHashes
 	files     []corpus.File
 	source    *recordDecoder
 	marker    *marker
@@ -87,7 +88,7 @@ type fingerprinter struct {
 // names, nil for none. The options already include their stop words, and the fields the marking's.
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
-		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, files: inputs.Files,
+		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -197,7 +198,9 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.kind.HasShingles && one.Size < findings.TinyText && !file.Reference {
 		b.Texts.Tiny++
 	}
-	b.aside.Add(f.shares, one, d.Set, file.Reference)
+	if f.shares.Sampled > 0 {
+		b.aside.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
+	}
 	b.builder.Add(*one)
 	return nil
 }
@@ -206,7 +209,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
-	d.Ref, d.Digest, d.ID = ref, inScope(d.Digest, d.Scope), r.Content.ID
+	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
 	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)

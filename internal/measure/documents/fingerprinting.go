@@ -207,7 +207,11 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 	if f.Units == "" {
 		return newFingerprinter(f.words, f.Kept, f.ranks, f.shares, f.inputs)
 	}
-	worker, err := newFingerprinter(f.words, f.Kept, f.ranks, audit.Shares{}, f.inputs)
+	var kept audit.Shares
+	if f.keepsSample() {
+		kept.Sampled = f.shares.Kept(float64(f.inputs.Known))
+	}
+	worker, err := newFingerprinter(f.words, f.Kept, f.ranks, kept, f.inputs)
 	if err == nil {
 		worker.isForUnits = true
 	}

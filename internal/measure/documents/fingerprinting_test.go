@@ -20,8 +20,6 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -97,41 +95,36 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestUnitsHash: units with more or fewer of the smallest hashes are others. The usual number is as good as none, which earlier
-// versions wrote.
+// TestUnitsHash: units of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
+// same.
 func TestUnitsHash(t *testing.T) {
-	of := func(smallest int) string {
-		f := Fingerprinting{Sketching: usual(), Kept: Kept{Sets: SmallestHashes, Smallest: smallest}}
+	f := Fingerprinting{Sketching: usual()}
+	of := func(kept Kept) string {
+		f.Kept = kept
 		hash, err := f.UnitsHash(&Inputs{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return hash
 	}
-	if earlier := of(0); of(UsualSmallest) != earlier || of(64) == earlier || of(256) == earlier || of(64) == of(256) {
-		t.Errorf("hashes %s, %s with %d, %s with 64, %s with 256", earlier, of(UsualSmallest), UsualSmallest, of(64), of(256))
-	}
-}
-
-// TestUnitsOfMainText: earlier versions took another main text of pages, so their units are not taken for ours.
-func TestUnitsOfMainText(t *testing.T) {
-	of := Fingerprinting{Sketching: usual(), Kept: Kept{Sets: AllHashes, Fingerprints: fingerprints.Sets}}
-	of.PageText = webtext.Main
-	if hash, err := of.UnitsHash(&Inputs{}); err != nil || hash == "28d6eb048864ee6d" {
-		t.Errorf("hash %s, %v", hash, err)
-	}
-}
-
-// TestUnitsOfEarlierVersions: kinds of fingerprints have the hashes that they had when they had no names, so states stay of use.
-func TestUnitsOfEarlierVersions(t *testing.T) {
-	for want, kept := range map[string]Kept{
-		"157d9ef9c241bdf2": {Sets: AllHashes, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Fingerprints: fingerprints.Sets},
-		"0f9a6f818347d767": {Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
-		"048f29942628519e": {Sets: NoHashes, Fingerprints: fingerprints.Words},
+	all := map[string]bool{}
+	for _, kept := range []Kept{
+		{Sets: SmallestHashes, Smallest: 64},
+		{Sets: SmallestHashes, Smallest: 256},
+		{Sets: AllHashes, Fingerprints: fingerprints.Sets},
+		{Sets: AllHashes, Fingerprints: fingerprints.Sequences},
+		{Sets: AllHashes, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		{Sets: NoHashes, Fingerprints: fingerprints.Words},
 	} {
-		if got, err := (Fingerprinting{Sketching: usual(), Kept: kept}).UnitsHash(&Inputs{}); got != want || err != nil {
-			t.Errorf("%+v has the hash %s, want %s (%v)", kept, got, want, err)
+		hash := of(kept)
+		if all[hash] {
+			t.Errorf("%+v has the hash of another one", kept)
 		}
+		all[hash] = true
+	}
+	f.WindowBytes, f.DocumentBytes, f.MaxExpanded = 1, 2, 3
+	if !all[of(Kept{Sets: SmallestHashes, Smallest: 64, Marking: Marking{Pages: Paging{Ranges: 4}}})] {
+		t.Error("with other memory and other ranges the hash is another one")
 	}
 }
 

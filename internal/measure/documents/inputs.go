@@ -44,7 +44,7 @@ type Inputs struct {
 	Sites SiteLists
 	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
 	Originals []string
-	// Known is how many documents the last run with a state had, 0 if there was none. About as many are there now.
+	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
 	Known int64
 }
 

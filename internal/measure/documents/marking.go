@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/read/corpus"
@@ -150,14 +149,6 @@ func (h *valueHash) of(value []byte) uint64 {
 	h.seeded = append(h.seeded[:seedSize], value...)
 	sum := sha256.Sum256(h.seeded)
 	return binary.LittleEndian.Uint64(sum[:])
-}
-
-// inScope returns the digest of a document in a scope: documents of different scopes are never equal.
-func inScope(d digest.Digest, scope uint64) digest.Digest {
-	if scope == 0 {
-		return d
-	}
-	return digest.Digest{asmkernels.SplitMix(d[0] ^ scope), asmkernels.SplitMix(d[1] ^ scope)}
 }
 
 // Paging says how documents are pages of sites. Without a rule they are not.

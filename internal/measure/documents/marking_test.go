@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/read/corpus"
 )
@@ -54,7 +55,9 @@ func TestScopes(t *testing.T) {
 			if again, _ := m.scopeOf(record, &counts); again != scope {
 				t.Errorf("%s has another scope the second time", name)
 			}
-			of := func(first, second uint64) digest.Digest { return inScope(digest.Digest{first, second}, scope) }
+			of := func(first, second uint64) digest.Digest {
+				return sketchblock.InScope(digest.Digest{first, second}, scope)
+			}
 			if got := of(7, 9); got[0] == 7 || got[1] == 9 || got == of(8, 9) || got == of(7, 8) {
 				t.Errorf("%s: the digest is %x", name, got)
 			}
@@ -64,7 +67,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m, err := newMarker(Marking{}, nil, 1)
-	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
+	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || sketchblock.InScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/sketch"
@@ -45,47 +45,24 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are as in the job that recalls a unit.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
-	if f.Kept.Smallest == UsualSmallest {
-		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
-	}
 	mainText := 0
 	if f.PageText == webtext.Main {
 		mainText = webtext.MainVersion
 	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
-		Kept               keptOfUnits
+		Kept               Kept
 		StopWords, Ranking string
 		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
 		MainText           int `json:",omitempty"`
-	}{f.Sketching, f.Kept.ofUnits(), in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8]), nil
-}
-
-// keptOfUnits is what the hash of a unit is made of. It is as earlier versions wrote [Kept], so that their states stay of use.
-type keptOfUnits struct {
-	Kept
-	Identity                     fingerprints.Name
-	Sequences, ExcludeQuotations bool
-}
-
-func (k Kept) ofUnits() keptOfUnits {
-	u := keptOfUnits{Kept: k, ExcludeQuotations: k.ExcludeQuotations}
-	u.Kept.Fingerprints = ""
-	switch k.Fingerprints {
-	case fingerprints.Sequences:
-		u.Sequences = true
-	case fingerprints.Sets:
-	default:
-		u.Identity = k.Fingerprints
-	}
-	return u
 }
 
 type stretchFigures struct {
@@ -95,6 +72,8 @@ type stretchFigures struct {
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
+	// SampleBelow is the limit of the hashes of documents that the unit keeps for samples of the audit.
+	SampleBelow uint64 `json:",omitempty"`
 }
 
 func (s *stretchFigures) add(b *block) {
@@ -129,8 +108,9 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
-	all := make([]stretchFigures, len(split))
+	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
 	shard, values, sites := 0, valueCounts{}, newSiteCounts()
+	headed := f.headed()
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
@@ -141,6 +121,8 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		}
 		all[shard].add(b)
 		w.Outcome.Unnamed += b.Unnamed
+		asides[shard] = append(asides[shard], b.aside.sampled...)
+		b.aside.reset()
 		if values.addAll(b.values); len(values) >= mostValues {
 			if err := values.write(run, thisUnit); err != nil {
 				return err
@@ -152,7 +134,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 			}
 		}
 		if f.HeadThreshold > 0 && b.builder.Len() > 0 {
-			b.heads = b.builder.Heads(f.HeadThreshold)
+			b.heads = b.builder.Heads(f.HeadThreshold, headed(b.file))
 		}
 		return b.write(run, shard, shard)
 	})
@@ -165,11 +147,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	for i := range all {
 		all[i].Counts.Expanding = reader.expanding[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
-		encoded, err := json.Marshal(all[i])
-		if err == nil {
-			err = run.Section(records.StretchFigures, i, encoded)
-		}
-		if err != nil {
+		if err := f.endUnit(run, i, asides[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
 		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
@@ -178,9 +156,48 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	return run.Close()
 }
 
+// headed returns which documents of a file get heads, given their positions: all, but where documents have band keys these rule them out, and the
+// audit alone wants heads.
+func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
+	hashes, probed := f.inputs.NewAuditHashes(), audit.Limit(f.shares.Probed)
+	return func(file int) func(docref.Ref, uint64) bool {
+		return func(ref docref.Ref, digest uint64) bool {
+			return f.Kept.Scheme.Bands == 0 || hashes.at(file, ref.Position(), digest) < probed
+		}
+	}
+}
+
+// endUnit writes what was counted of a unit, and the documents that a later audit may sample, so that it need not look for them. Where nobody
+// knows yet how many documents there are, it takes the whole corpus to be as the unit is.
+func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s *stretchFigures) error {
+	documents := float64(f.inputs.Known)
+	if documents == 0 {
+		documents = float64(s.Counts.Documents) * max(float64(f.inputs.TextBytes())/float64(s.Counts.Bytes+1), 1)
+	}
+	if f.keepsSample() && documents > 0 {
+		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
+	}
+	var kept Aside
+	err := kept.addKept(aside, s.SampleBelow, 0)
+	if err == nil {
+		err = kept.Write(run, shard)
+	}
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return run.Section(records.StretchFigures, shard, encoded)
+}
+
+// keepsSample reports whether units keep documents for the sample of the audit. Without heads it goes through all blocks.
+func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
+
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, digester: sketch.NewDigester(f.Options.Measure.Seed)}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -216,6 +233,7 @@ type recalling struct {
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
 	aside      Aside // documents for the audit
+	hashes     *AuditHashes
 	sums       []Checksum
 	values     valueCounts
 	sites      siteCounts
@@ -258,8 +276,8 @@ func (r *recalling) find(u Unit, _ corpus.Stretch) error {
 }
 
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
-	var blocks, sets []runfile.Piece
-	isCounted := false
+	var blocks, sets, samples []runfile.Piece
+	isCounted, sampleBelow := false, uint64(0)
 	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
 		case records.Documents, records.WholeDocuments:
@@ -273,6 +291,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			if !r.Kept.Whole { // else these are no heads of the sets that are left
 				err = r.Run.Link(piece.Kind, r.number, piece, 0)
 			}
+		case records.Sample:
+			samples = append(samples, piece)
 		case records.Rejects:
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
 				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
@@ -288,7 +308,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			err = r.countValues(piece)
 		case records.StretchFigures:
 			isCounted = true
-			err = r.count(piece, stretch)
+			sampleBelow, err = r.count(piece, stretch)
 		}
 		if err != nil {
 			return err
@@ -297,10 +317,17 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if !isCounted || len(blocks) != len(sets) {
 		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
 	}
+	if r.AuditSample > 0 && !r.lacksHeads && sampleBelow >= audit.Limit(r.shares.Sampled) {
+		return r.takeSample(samples, stretch.File)
+	}
+	return r.look(blocks, sets, r.inputs.Files[stretch.File].Reference)
+}
+
+// look goes through the blocks of a unit for what the audit may want.
+func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err error) {
 	if r.AuditSample == 0 {
 		return nil
 	}
-	isReference := r.inputs.Files[stretch.File].Reference
 	for i := range blocks {
 		if r.lacksHeads {
 			err = r.setAside(blocks[i], sets[i], isReference)
@@ -314,7 +341,22 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	return nil
 }
 
-func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
+// takeSample keeps the documents from which the audit draws its sample, among all that a unit has for that.
+func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
+	for _, piece := range samples {
+		packed, err := r.ReadPiece(1, piece)
+		if err == nil {
+			err = r.aside.addKept(packed, audit.Limit(r.shares.Sampled), file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds what was counted of a stretch. It returns the limit of the hashes of what the unit keeps for a sample.
+func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBelow uint64, err error) {
 	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
 	r.Buffers[0] = b
 	var s stretchFigures
@@ -322,7 +364,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 		err = json.Unmarshal(b, &s)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	o, file := r.Outcome, &r.inputs.Files[stretch.File]
 	findings.Merge(&o.Counts, s.Counts)
@@ -335,25 +377,21 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
 	}
 	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
-	return nil
+	return s.SampleBelow, nil
 }
 
-// setSampleAside keeps the documents of a block of the input from which the audit draws its sample. The blocks are of sets, and a digest
-// knows its set.
+// setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
 func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
 	}
-	some, sampled := r.SetsOf(&block, sets), audit.Limit(r.shares.Sampled)
+	some, sampled := r.SetsOf(&block, sets, r.digester), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
-		if audit.DocumentHash(block.Ref(i), 0, false) >= sampled || block.Stored(i) == 0 {
+		if r.hashes.Of(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
 			continue
 		}
-		set, err := some.Set(i, func(set []byte) bool {
-			r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
-			return inScope(r.digester.Set(r.Hashes), block.Scope(i)) == block.Digest(i)
-		})
+		set, err := some.Set(i)
 		if err != nil {
 			return err
 		}
@@ -366,7 +404,7 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 func (r *recalling) addAside(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
-	r.aside.Add(r.shares, &d, r.Hashes, isReference)
+	r.aside.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
 }
 
 // setAside keeps the documents of a block that the audit may want.
@@ -376,7 +414,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 		return err
 	}
 	isChosen := func(i int) bool {
-		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i)[0], isReference)
+		sampled, probed := chosen(r.shares, r.hashes.Of(block.Ref(i), block.DigestLead(i)), isReference)
 		return sampled || probed
 	}
 	first := 0

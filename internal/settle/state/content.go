@@ -40,8 +40,6 @@ type Content struct {
 	SimilarPairs, Settled int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
-	// HasCaptures says that the units of web archives have the URLs and dates of their documents. States of earlier versions lack them.
-	HasCaptures bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
