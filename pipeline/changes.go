@@ -37,6 +37,8 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
+	// kept is the file of the state with pairs and their passages, "" for none.
+	kept string
 	// similar is the number of similar pairs that it is told of.
 	similar int64
 }
@@ -147,6 +149,9 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
 		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)
 	}
+	if err == nil && r.keepsPairs() {
+		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
+	}
 	return f, err
 }
 
@@ -210,7 +215,7 @@ func (r *run) commit(result *write.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), HasCaptures: true, SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

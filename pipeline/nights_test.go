@@ -34,6 +34,9 @@ type night struct {
 	texts    []string
 	template string
 	known    int // documents of a reference of one file
+
+	ofPassages bool     // texts have passages of others
+	blocks     []string // of which some of these are made
 }
 
 func newNight(t *testing.T, seed uint64) *night {
@@ -48,8 +51,12 @@ func newNight(t *testing.T, seed uint64) *night {
 func (n *night) file(t *testing.T, name string, documents int) {
 	t.Helper()
 	var b bytes.Buffer
+	text := n.text
+	if n.ofPassages {
+		text = n.passageText
+	}
 	for range documents {
-		text := n.text()
+		text := text()
 		n.texts = append(n.texts, text)
 		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n",
 			n.next, text, n.random.IntN(4), n.random.IntN(100), n.random.IntN(6), n.next%60, 1+n.random.IntN(28))
@@ -346,6 +353,11 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 	if n.random.IntN(3) == 0 {
 		config.SourceField = "lang"
 	}
+	n.drawCompared(t, config)
+}
+
+// drawCompared draws which documents are compared.
+func (n *night) drawCompared(t *testing.T, config *job.Config) {
 	switch n.random.IntN(5) {
 	case 0:
 		config.Within = "lang"
@@ -353,6 +365,7 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 		config.Across = "lang"
 	case 2:
 		reference := newNight(t, n.random.Uint64())
+		reference.ofPassages = n.ofPassages
 		n.known = 40
 		reference.file(t, "r.jsonl", n.known)
 		n.texts, n.next = reference.texts, 10_000

@@ -92,4 +92,7 @@ const (
 	PassageRepeats runfile.Kind = 77 // passages that stood before, by split
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
+
+	LastingKeys runfile.Kind = 80 // short keys that concern the next run whatever comes and goes, shard 0
+	KeptPairs   runfile.Kind = 81 // pairs that have passages in common, with these, shard 0
 )

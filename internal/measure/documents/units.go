@@ -130,7 +130,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run.Durable = true
 	defer run.Abort()
 	all := make([]stretchFigures, len(split))
-	shard, values, sites := 0, valueCounts{}, newSiteCounts()
+	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
@@ -151,8 +151,8 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 				return err
 			}
 		}
-		if f.HeadThreshold > 0 && b.builder.Len() > 0 {
-			b.heads = b.builder.Heads(f.HeadThreshold)
+		if err := f.makeHeads(b, passages); err != nil {
+			return err
 		}
 		return b.write(run, shard, shard)
 	})
@@ -176,6 +176,18 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		w.Figures.Bytes += all[i].Counts.Bytes + all[i].Counts.ReferenceBytes
 	}
 	return run.Close()
+}
+
+// makeHeads makes the heads of a block, if its unit is to have any.
+func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages) (err error) {
+	switch {
+	case b.builder.Len() == 0:
+	case f.HeadThreshold > 0:
+		b.heads = b.builder.Heads(f.HeadThreshold)
+	case f.PassageShingles > 0:
+		b.heads, err = passages.Heads(b.builder)
+	}
+	return err
 }
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.

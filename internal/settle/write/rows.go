@@ -37,6 +37,8 @@ type Rows struct {
 	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
 	// pairs.
 	ForNext bool
+	// KeepsPairs writes the pairs and their passages for the next run of a scheduled job.
+	KeepsPairs bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
 	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
@@ -91,6 +93,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	}
 	if r.ForNext {
 		if err := errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run)); err != nil {
+			return err
+		}
+	}
+	if r.KeepsPairs {
+		if err := shard.WriteKept(&w.Run); err != nil {
 			return err
 		}
 	}
