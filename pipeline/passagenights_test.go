@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 )
 
@@ -100,4 +104,57 @@ func (n *night) drawPassages(t *testing.T, config *job.Config) {
 	config.Emit = []string{output.Pairs}
 	config.NoQuotations = n.random.IntN(2) == 0
 	n.drawCompared(t, config)
+}
+
+// TestPassageState: a night with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
+// checked.
+func TestPassageState(t *testing.T) {
+	n := newNight(t, 30)
+	n.ofPassages = true
+	config := containmentConfig(t, n.folder)
+	config.State = filepath.Join(t.TempDir(), "state")
+	last := 0
+	night := func(isNarrow bool, change func(c *job.Config)) {
+		t.Helper()
+		last++
+		n.file(t, fmt.Sprintf("f%d.jsonl", last), 40)
+		change(&config)
+		s := n.run(t, config)
+		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }); got != isNarrow {
+			t.Errorf("night %d leaves documents out: %t", last, got)
+		}
+		config.Rebuild = false
+	}
+	edit := func(do func(c *state.Content, s *state.State) error) {
+		t.Helper()
+		s, err := state.Open(config.State, "a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := s.Last
+		if err := errors.Join(do(&content, s), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(*job.Config) {}
+	night(false, same)
+	night(true, same)
+	night(false, func(c *job.Config) { c.Excerpt = 12 })
+	night(true, same)
+	night(false, func(c *job.Config) { c.Passage = 5 })
+	night(true, same) // the heads of most units are of passages of six words
+	edit(func(c *state.Content, s *state.State) error {
+		c.Kept = ""
+		return s.Commit(*c)
+	})
+	night(false, same)
+	night(true, same)
+	edit(func(c *state.Content, s *state.State) error { return os.Truncate(s.Path(c.Kept), 50) })
+	n.file(t, "z.jsonl", 5)
+	config.Output = filepath.Join(t.TempDir(), "out")
+	if _, err := Run(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "rebuild") {
+		t.Errorf("with a damaged file: %v", err)
+	}
+	night(false, func(c *job.Config) { c.Rebuild = true })
+	night(true, same)
 }
