@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
@@ -25,9 +26,7 @@ type Passages struct {
 	hashes   []uint64
 	selected []uint32
 	seen     map[uint64]struct{}
-	// What is left of the last sequence that was read.
-	sequence sketchblock.Sequence
-	keys     []uint64
+	sequence sketchblock.Sequence // the last one that was read
 }
 
 // NewPassages returns a maker of keys for passages of a number of shingles.
@@ -37,17 +36,27 @@ func NewPassages(combined int) *Passages {
 
 // AppendKeys appends the keys of a sequence, each once, in the order of the text.
 func (p *Passages) AppendKeys(keys []uint64, s *sketch.Sequence) []uint64 {
-	p.hashes = s.Passages(p.hashes[:0], p.combined)
-	p.selected = sketch.Winnow(p.selected[:0], p.hashes, passageWindow)
 	clear(p.seen)
-	for _, at := range p.selected {
-		passage := p.hashes[at]
-		if _, repeated := p.seen[passage]; !repeated {
-			p.seen[passage] = struct{}{}
-			keys = append(keys, candidates.KeyOf(asmkernels.SplitMix(passage), 1))
+	for key := range p.each(s) {
+		if _, repeated := p.seen[key]; !repeated {
+			p.seen[key] = struct{}{}
+			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// each yields the keys of a sequence in the order of the text.
+func (p *Passages) each(s *sketch.Sequence) iter.Seq[uint64] {
+	p.hashes = s.Passages(p.hashes[:0], p.combined)
+	p.selected = sketch.Winnow(p.selected[:0], p.hashes, passageWindow)
+	return func(yield func(uint64) bool) {
+		for _, at := range p.selected {
+			if !yield(candidates.KeyOf(asmkernels.SplitMix(p.hashes[at]), 1)) {
+				return
+			}
+		}
+	}
 }
 
 // ShortKey returns the bits of a key by which [candidates.Grouper.KeyID] tells keys without bands apart. The key is the one of a document of that
@@ -60,14 +69,13 @@ func ShortKey(key, scope uint64) uint32 {
 	return candidates.PreviousOf(r.Key)
 }
 
-// ShortKeys appends the short keys of the packed sequence of a document of that scope.
+// ShortKeys appends the short keys of the packed sequence of a document of that scope. A key that the text repeats is there as often.
 func (p *Passages) ShortKeys(short []uint32, packed []byte, scope uint64) (_ []uint32, err error) {
 	if p.sequence, err = sketchblock.ParseSequence(p.sequence, packed); err != nil {
 		return nil, err
 	}
 	sequence := sketch.Sequence(p.sequence)
-	p.keys = p.AppendKeys(p.keys[:0], &sequence)
-	for _, key := range p.keys {
+	for key := range p.each(&sequence) {
 		short = append(short, ShortKey(key, scope))
 	}
 	return short, nil
