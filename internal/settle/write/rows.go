@@ -91,15 +91,8 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if r.ForNext {
-		if err := errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run)); err != nil {
-			return err
-		}
-	}
-	if r.KeepsPairs {
-		if err := shard.WriteKept(&w.Run); err != nil {
-			return err
-		}
+	if err := r.writeForNext(shard, &w.Run); err != nil {
+		return err
 	}
 	if slices.Contains(r.Emit, output.Unique) {
 		if err := shard.WriteRemoved(&w.Run); err != nil {
@@ -112,6 +105,19 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 	}
 	return shard.Err()
+}
+
+// writeForNext writes what the next run of a scheduled job is to know.
+func (r *Rows) writeForNext(shard *clusters.Shard, run *runfile.Writer) error {
+	if r.ForNext {
+		if err := errors.Join(shard.WriteMemberships(run), shard.WriteVerdicts(run)); err != nil {
+			return err
+		}
+	}
+	if r.KeepsPairs {
+		return shard.WriteKept(run)
+	}
+	return nil
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
