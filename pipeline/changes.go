@@ -38,6 +38,8 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
+	// kept is the file of the state with pairs and their passages, "" for none.
+	kept string
 	// similar is the number of similar pairs that it is told of, and settled what it was when all rows were made.
 	similar, settled int64
 }
@@ -154,6 +156,9 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	if err == nil {
 		err = r.rememberStanding(&f, next, names)
 	}
+	if err == nil && r.keepsPairs() {
+		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
+	}
 	return f, err
 }
 
@@ -246,7 +251,7 @@ func (r *run) commit(result *write.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -35,6 +35,9 @@ type night struct {
 	template string
 	known    int // documents of a reference of one file
 	output   string
+
+	ofPassages bool     // texts have passages of others
+	blocks     []string // of which some of these are made
 }
 
 func newNight(t *testing.T, seed uint64) *night {
@@ -49,8 +52,12 @@ func newNight(t *testing.T, seed uint64) *night {
 func (n *night) file(t *testing.T, name string, documents int) {
 	t.Helper()
 	var b bytes.Buffer
+	text := n.text
+	if n.ofPassages {
+		text = n.passageText
+	}
 	for range documents {
-		text := n.text()
+		text := text()
 		n.texts = append(n.texts, text)
 		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n",
 			n.next, text, n.random.IntN(4), n.random.IntN(100), n.random.IntN(6), n.next%60, 1+n.random.IntN(28))
@@ -159,7 +166,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	scheduled.Output, scheduled.Overwrite = n.output, true
 	got := runJob(t, scheduled)
 	whole := config
-	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish = filepath.Join(t.TempDir(), "out"), "", false, false, false
+	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish, whole.Rebuild = filepath.Join(t.TempDir(), "out"), "", false, false, false, false
 	want := runJob(t, whole)
 	for _, name := range append(config.Outputs(), output.Rejects) {
 		if got, want := readOutput(t, scheduled.Output, name), readOutput(t, whole.Output, name); !bytes.Equal(got, want) {
@@ -222,7 +229,7 @@ func (n *night) runNights(t *testing.T, config job.Config, nights []string, chec
 	}
 }
 
-// compact compacts a state: it has one run file then, and fewer bytes.
+// compact compacts a state: its units lie in one run file then, and take fewer bytes.
 func compact(t *testing.T, folder string) {
 	t.Helper()
 	s, err := state.Open(folder, "a test")
@@ -233,8 +240,12 @@ func compact(t *testing.T, folder string) {
 	if err := errors.Join(err, s.Close()); err != nil || after >= before {
 		t.Errorf("%d bytes before, %d after: %v", before, after, err)
 	}
-	if units, err := os.ReadDir(filepath.Join(folder, "units")); err != nil || len(units) != 1 {
-		t.Errorf("%d run files, want 1 (%v)", len(units), err)
+	want := 1
+	if s.Last.Kept != "" {
+		want++
+	}
+	if units, err := os.ReadDir(filepath.Join(folder, "units")); err != nil || len(units) != want {
+		t.Errorf("%d run files, want %d (%v)", len(units), want, err)
 	}
 	if _, err := state.Verify(t.Context(), folder); err != nil {
 		t.Error(err)
@@ -274,7 +285,7 @@ func TestNights(t *testing.T) {
 		{`{"keys":"all"}`, tenNights, ""},
 		{`{"keys":"same-bytes"}`, tenNights, ""},
 		{`{"keys":"same-words"}`, tenNights, ""},
-		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40", "a:40", "m:40", "z:40 -a.jsonl"}, ""},
+		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40 n:40", "a:40", "m:40", "compact", "z:40 -a.jsonl", ""}, ""},
 		{`{"emit":["clusters","pairs","removed"]}`, textNights, ""}, // unique has an archive for each file
 		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textNights, ""},
 		{`{}`, []string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""}, ""},
@@ -373,6 +384,11 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 	if n.random.IntN(3) == 0 {
 		config.SourceField = "lang"
 	}
+	n.drawCompared(t, config)
+}
+
+// drawCompared draws which documents are compared.
+func (n *night) drawCompared(t *testing.T, config *job.Config) {
 	switch n.random.IntN(5) {
 	case 0:
 		config.Within = "lang"
@@ -380,6 +396,7 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 		config.Across = "lang"
 	case 2:
 		reference := newNight(t, n.random.Uint64())
+		reference.ofPassages = n.ofPassages
 		n.known = 40
 		reference.file(t, "r.jsonl", n.known)
 		n.texts, n.next = reference.texts, 10_000

@@ -123,6 +123,9 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
 	cut()
+	if s.Last.Kept != "" && !r.Config.Rebuild {
+		r.inputs.Past = s.Past(r.inputs)
+	}
 	if known := len(s.Last.Files); s.difference.Removed*10 > known && !r.Config.AllowRemoval {
 		return failure.New(failure.Input, setting.Errorf("%d of the %d files that the {state} knows are not in the {input} any more: if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
 			s.difference.Removed, known))
@@ -166,6 +169,9 @@ func (r *run) otherSettings() error {
 // hold it.
 func (r *run) paired() string {
 	s := r.state
+	if r.keepsPairs() {
+		return r.kept()
+	}
 	if s == nil || s.comparesAll || s.Last.SimilarPairs > mostVerdicts(&r.Config) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
 		!r.Config.Scorer().IsExact {
 		return ""
@@ -173,10 +179,25 @@ func (r *run) paired() string {
 	return s.Path(s.Last.Verdicts)
 }
 
+// keepsPairs reports whether the state has the pairs of the last run with their passages, and not the verdicts about them.
+func (r *run) keepsPairs() bool {
+	return r.state != nil && r.Config.Scorer().Reads == methods.Texts && r.Config.CommonLaw().IsOff()
+}
+
+// kept returns the path of the run file with the pairs of the last run and their passages, "" if this run cannot use it. Which of several equal
+// documents is the first depends on the order of the files.
+func (r *run) kept() string {
+	last := &r.state.Last
+	if last.Kept == "" || last.Results != r.ConfigHash || r.Config.Rebuild || !r.inputs.Past.IsInOrder() {
+		return ""
+	}
+	return r.state.Path(last.Kept)
+}
+
 // settled returns the same path if the table has all that rows tell of a pair. It has no similarities by all shingles, which rows tell where
 // common ones are left out.
 func (r *run) settled() string {
-	if !r.Config.CommonLaw().IsOff() {
+	if !r.Config.CommonLaw().IsOff() || !r.Config.Scorer().HasClusters {
 		return ""
 	}
 	return r.paired()
@@ -201,6 +222,9 @@ const growth = 8
 func (r *run) narrows() bool {
 	if r.paired() == "" || r.state.Last.Grouped == 0 {
 		return false
+	}
+	if r.keepsPairs() {
+		return true // the groups of all keys that new documents, gone ones or crowds have are whole
 	}
 	last := &r.state.Last
 	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !r.isCrowded(last.Crowded, last.Documents)
@@ -243,7 +267,7 @@ func (r *run) knowsCommon() bool {
 // than the rows that it has copied.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
-	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() {
+	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() || r.keepsPairs() {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)

@@ -34,6 +34,11 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 		}
 		found = beam.Flatten(s, found, sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
 	}
+	if job.Parameters.Narrowed && method.Scorer(&job.Parameters).Reads == methods.Texts {
+		at := at.part("kept")
+		kept := groups.Kept{Inputs: job.Inputs, Pairs: job.Parameters.Paired, Shards: job.Parameters.Shards}
+		found = beam.Flatten(s, found, sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, groups.KnownDelivery(), sketches)))
+	}
 	if method.Crowds == methods.NeverWait {
 		return found
 	}
@@ -68,6 +73,9 @@ type (
 
 // knownFn writes the edges that the last run has found.
 type knownFn struct{ taskFn[groups.Known] }
+
+// keptFn writes the pairs with passages in common that the last run has found.
+type keptFn struct{ taskFn[groups.Kept] }
 
 // crowdFn decides which crowds are compared and makes the tasks that compare them.
 type crowdFn struct{ stepFn[groups.Crowds] }

@@ -62,7 +62,11 @@ func NewJob(config *job.Config, e Extent) *Job {
 	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance); parameters.Narrowed {
+	keepsPairs := scorer.Reads == methods.Texts && !isStripped && config.State != ""
+	if keepsPairs {
+		parameters.TellsLasting, fingerprinting.PassageShingles = true, parameters.PassageShingles()
+	}
+	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance || keepsPairs); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	guards, _ := config.Guards() // of checked settings
@@ -80,7 +84,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
-			Bytes: sizing.CountBytes, Standing: standingOf(config, e),
+			Bytes: sizing.CountBytes, KeepsPairs: keepsPairs, Standing: standingOf(config, e),
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes a corpus of a hundred files in FOLDER, and prints what nights of a scheduled job cost as a share of a run over everything:
 # CPU time and peak memory, medians of runs in turn. It checks that the results are the same bytes. COMMAND=mirrors runs `runjob mirrors`:
-# a hundred documents are a site then, and every twentieth site has a copy.
-# usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
+# a hundred documents are a site then, and every twentieth site has a copy. EMIT names other outputs, such as pairs for --similarity containment.
+# usage: [COMMAND=mirrors] [EMIT=pairs] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
 set -euo pipefail
 folder=$(mkdir -p "${1:?usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]}" && cd "$1" && pwd)
 documents=${2:-1000000} runs=${3:-5} command=${COMMAND:-run}
@@ -13,7 +13,7 @@ mkdir -p "$bin"
 go build -buildvcs=auto -o "$bin" ./cmd/runjob ./scripts/scale
 cd "$folder"
 "$bin/scale" -documents $((documents * 112 / 100)) -file $((documents / 100)) -output all > /dev/null
-emitted=clusters,pairs
+emitted=${EMIT:-clusters,pairs}
 if [ "$command" = mirrors ]; then
   emitted=mirrors,sites
   for file in all/*.jsonl; do

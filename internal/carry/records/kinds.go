@@ -96,4 +96,7 @@ const (
 	Standing   runfile.Kind = 80 // numbers of the components of the last run that stand, shard 0
 	Stretches  runfile.Kind = 81 // where such components stand, by output shard
 	Components runfile.Kind = 82 // what the next run is to know of components, by output shard
+
+	LastingKeys runfile.Kind = 83 // short keys that concern the next run whatever comes and goes, shard 0
+	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
 )

@@ -213,6 +213,18 @@ func (b *Builder) Documents() [][]byte {
 // Sets returns the bytes of the sets; valid until the next Reset.
 func (b *Builder) Sets() []byte { return b.sets }
 
+// Each visits the documents that were collected: the scope and the bytes of the set or sequence of each.
+func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
+	sets := b.sets
+	for i := range b.n {
+		size := HashSize * int(b.stored[i])
+		if !visit(hashAt(b.scopes, i), sets[:size:size]) {
+			return
+		}
+		sets = sets[size:]
+	}
+}
+
 // keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
 const keepBytes = 8 << 20
 

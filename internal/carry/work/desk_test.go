@@ -96,7 +96,7 @@ func TestSets(t *testing.T) {
 		read := func(i int) ([]uint64, error) {
 			desk := &Desk{Memory: &Memory{}}
 			defer desk.Reader.Close()
-			some := desk.SetsOf(&block, pieces[0], digester)
+			some := desk.SetsOf(&block, pieces[0], HasDigest(&block, digester))
 			set, err := some.Set(i)
 			return sketchblock.AppendSet([]uint64{}, set), err
 		}

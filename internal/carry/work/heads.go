@@ -40,7 +40,7 @@ func (w *Desk) EachHead(ctx context.Context, seed uint64, visit func(*sketchbloc
 		packed, err := w.ReadPiece(2, pieces[0])
 		if err == nil {
 			pieces = pieces[1:]
-			heads.Sets = w.SetsOf(block, sets, digester)
+			heads.Sets = w.SetsOf(block, sets, HasDigest(block, digester))
 			heads.list, err = block.Heads(heads.list[:0], packed)
 		}
 		if err != nil {
@@ -64,17 +64,29 @@ type Sets struct {
 	desk  *Desk
 	block *sketchblock.Block
 	piece runfile.Piece
-	// digester makes digests of sets. The check sum of the piece covers all sets, and the digest of a document tells whether the bytes of
-	// its set, read alone, are those that were written.
-	digester *sketch.Digester
+	// isOf reports whether the bytes are those of a document that were written. The check sum of the piece covers all sets together.
+	isOf func(i int, set []byte) bool
 
 	next, offset int    // the document behind the last one that was read, and where its set begins
 	whole        []byte // all sets, if they were read together
 }
 
-// SetsOf returns the sets of a block, given the piece that has them: whole sets of all shingles, whose digests the digester makes.
-func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece, digester *sketch.Digester) Sets {
-	return Sets{desk: w, block: block, piece: piece, digester: digester}
+// HasDigest returns a function that reports whether bytes are the set of all shingles of document i, by its digest.
+func HasDigest(block *sketchblock.Block, digester *sketch.Digester) func(i int, set []byte) bool {
+	var hashes []uint64
+	return func(i int, set []byte) bool {
+		if len(set) == 0 {
+			return true
+		}
+		hashes = sketchblock.AppendSet(hashes[:0], set)
+		return sketchblock.InScope(digester.Set(hashes), block.Scope(i)) == block.Digest(i)
+	}
+}
+
+// SetsOf returns the sets of a block, given the piece that has them. IsOf reports whether bytes that were read alone are the set of
+// document i, as its digest or a check sum tells.
+func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece, isOf func(i int, set []byte) bool) Sets {
+	return Sets{desk: w, block: block, piece: piece, isOf: isOf}
 }
 
 // Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
@@ -95,16 +107,7 @@ func (s *Sets) Set(i int) ([]byte, error) {
 	set, err := s.desk.Reader.ReadStretch(s.desk.Buffers[1][:0], s.piece, s.offset, size)
 	s.desk.Buffers[1] = set
 	if err == nil && !s.isOf(i, set) {
-		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (digest)", s.piece.Offset+int64(s.offset))}
+		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset))}
 	}
 	return set, err
-}
-
-// isOf reports whether a set has the digest of document i.
-func (s *Sets) isOf(i int, set []byte) bool {
-	if len(set) == 0 {
-		return true
-	}
-	s.desk.Hashes = sketchblock.AppendSet(s.desk.Hashes[:0], set)
-	return sketchblock.InScope(s.digester.Set(s.desk.Hashes), s.block.Scope(i)) == s.block.Digest(i)
 }

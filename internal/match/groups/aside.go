@@ -47,6 +47,7 @@ type asideClass struct {
 	// hasInput and hasOther say that a document of the input, and one of another side, was read. The first of these stands for the class in
 	// pairs that its first document cannot make.
 	hasInput, hasOther bool
+	isTold             bool // to the next run
 }
 
 // vote takes in a packed record.
@@ -103,6 +104,12 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 func (a *aside) put(class *asideClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)
+	if !class.isTold {
+		class.isTold = true
+		if err := a.stars.tellLasting(class.key); err != nil {
+			return err
+		}
+	}
 	center := &class.first
 	if class.side != 0 && r.Side == class.side && class.other.isKnown {
 		center = &class.other

@@ -1,6 +1,8 @@
 package groups
 
 import (
+	"errors"
+
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -24,6 +26,9 @@ type Keyed struct {
 	Bounds *Bounds
 	// Settled, if not nil, knows the pairs that are not compared again.
 	Settled *Settled
+	// TellsLasting writes, for the next run of a scheduled job, the keys of crowds and of equal documents. What is compared under these depends on
+	// all documents that have them.
+	TellsLasting bool
 
 	large large
 }
@@ -31,7 +36,7 @@ type Keyed struct {
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
 func (k *Keyed) Shard(w *work.Desk, shard int) error {
-	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large}
+	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
 	pairs.settled = k.Settled
@@ -44,7 +49,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	g.Crowded = func(group []candidates.Record, pairs int64) {
 		w.Outcome.Crowded += pairs
 		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
-		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
+		if err := errors.Join(records.WriteCrowd(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
 			failed = err
 		}
 	}

@@ -106,6 +106,7 @@ type stars struct {
 	shard, shards int
 	parts         int // that are full
 	nodes         int // of the part
+	tellsLasting  bool
 	large
 }
 
@@ -134,8 +135,19 @@ type Center struct {
 func (w *stars) add(first, other *candidates.Record) error {
 	if !w.center.isKnown || w.center.Ref != first.Ref {
 		w.center = Center{Ref: first.Ref, isKnown: true}
+		if err := w.tellLasting(other.Key); err != nil {
+			return err
+		}
 	}
 	return w.join(&w.center, other, sameSet(other))
+}
+
+// tellLasting writes a key of which the next run is to know, if any is.
+func (w *stars) tellLasting(key uint64) error {
+	if !w.tellsLasting {
+		return nil
+	}
+	return records.WriteLastingKey(w.run, candidates.PreviousOf(key))
 }
 
 // sameSet returns the score of two documents with the set of one of them.

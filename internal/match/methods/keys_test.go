@@ -7,10 +7,12 @@ import (
 
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 )
 
 // all returns all methods.
@@ -129,6 +131,35 @@ func TestPassageKeysMeet(t *testing.T) {
 	}
 	if met < 30 {
 		t.Errorf("%d pairs tell little", met)
+	}
+}
+
+// TestShortKeys: the short keys that a state has of a document are the ones of the keys that a job makes of it, whatever its scope.
+func TestShortKeys(t *testing.T) {
+	m, _ := Of(Passages)
+	s := newScene(t)
+	keys, err := m.NewKeys(&s.p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passages := fingerprints.NewPassages(s.p.PassageShingles())
+	for i := range s.texts {
+		d := s.texts[i].document()
+		d.Scope = []uint64{0, 1 << 20, 0x123456789abcdef}[i%3]
+		made := keys(nil, d)
+		var want, got []uint32
+		for _, r := range made[1:] {
+			want = append(want, candidates.PreviousOf(r.Key))
+		}
+		if d.Size > 0 {
+			if got, err = passages.ShortKeys(nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(d.Sequence)), d.Scope); err != nil {
+				t.Fatal(err)
+			}
+		}
+		of := fingerprints.ShortKey(candidates.KeyOf(d.Digest[0], 0), d.Scope)
+		if !slices.Equal(got, want) || of != candidates.PreviousOf(made[0].Key) {
+			t.Fatalf("document %d: short keys %x and %x, want %x and %x", i, of, got, candidates.PreviousOf(made[0].Key), want)
+		}
 	}
 }
 

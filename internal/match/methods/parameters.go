@@ -49,6 +49,8 @@ type Parameters struct {
 	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
 	// the last run share an id.
 	Narrowed, DistinctIDs bool
+	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
+	TellsLasting bool
 
 	settled *groups.Settled
 
@@ -62,6 +64,9 @@ func (p *Parameters) passageWords() int {
 	}
 	return p.Passage
 }
+
+// PassageShingles returns the number of shingles in the passages under which documents meet.
+func (p *Parameters) PassageShingles() int { return max(p.passageWords()-p.Shingle+1, 1) }
 
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus

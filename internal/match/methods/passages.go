@@ -8,17 +8,11 @@ import (
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/measure/fingerprints"
-	"mirrorbeam/sketch"
 )
 
-const (
-	// PassageWords is the number of words that a key covers, unless the user chooses another or a shingle has more. Shorter
-	// passages occur in too many unrelated documents.
-	PassageWords = 6
-
-	// passageWindow is the number of adjacent passages from which winnowing selects the least as a key.
-	passageWindow = 4
-)
+// PassageWords is the number of words that a key covers, unless the user chooses another or a shingle has more. Shorter
+// passages occur in too many unrelated documents.
+const PassageWords = 6
 
 // init registers Passages. Its keys are hashes of passages that winnowing selects. Every run of words that is long
 // enough shares a key with every copy of it. Shorter runs share one with less probability.
@@ -30,10 +24,8 @@ func init() {
 		Reads:        ReadsContent,
 		DigestFirst:  true,
 		Keys: func(p *Parameters) (func() Keys, error) {
-			shingle, words := p.Shingle, p.passageWords()
-			return func() Keys {
-				return (&passageKeys{combined: max(words-shingle+1, 1), seen: map[uint64]struct{}{}}).append
-			}, nil
+			combined := p.PassageShingles()
+			return func() Keys { return (&passageKeys{passages: fingerprints.NewPassages(combined)}).append }, nil
 		},
 		Called: "{similarity} containment",
 		Owns:   []Refusal{{Setting: "excerpt", IfGiven: true}, {Setting: "no_quotations"}, {Setting: "passage"}, {Setting: "rarity"}},
@@ -56,7 +48,7 @@ func init() {
 		Crowds: ToStars,
 		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {
-			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
+			return Promise{ByConstruction: true, Words: fingerprints.PassageRun(max(p.passageWords(), p.Shingle))}
 		},
 		Tell: func(t *Told) string {
 			return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", t.Words)
@@ -69,30 +61,20 @@ func init() {
 
 // passageKeys makes the keys of the passages of documents.
 type passageKeys struct {
-	combined int // shingles in a passage
-	passages []uint64
-	selected []uint32
-	seen     map[uint64]struct{}
+	passages *fingerprints.Passages
+	keys     []uint64
 }
 
 // append appends the records of one document: one by its digest, which brings identical documents together, and one for
 // each of its keys. Each of these holds the previous key too, so that two documents that share both meet once.
 func (k *passageKeys) append(all []candidates.Record, d *Document) []candidates.Record {
 	all = AppendDigest(all, d)
-	k.passages = d.Sequence.Passages(k.passages[:0], k.combined)
-	k.selected = sketch.Winnow(k.selected[:0], k.passages, passageWindow)
-	clear(k.seen)
-	all = slices.Grow(all, len(k.selected)) // a list that grows would leave as much behind
+	k.keys = k.passages.AppendKeys(k.keys[:0], &d.Sequence)
+	all = slices.Grow(all, len(k.keys)) // a list that grows would leave as much behind
 	r := d.Record()
 	// The first key has no previous one, so it gets a value that no other document has.
 	r.Previous[0] = candidates.PreviousOf(asmkernels.SplitMix(uint64(d.Ref)))
-	for _, at := range k.selected {
-		passage := k.passages[at]
-		if _, repeated := k.seen[passage]; repeated {
-			continue
-		}
-		k.seen[passage] = struct{}{}
-		r.Key = candidates.KeyOf(asmkernels.SplitMix(passage), 1)
+	for _, r.Key = range k.keys {
 		all = append(all, r)
 		r.Previous[0] = candidates.PreviousOf(r.Key)
 	}

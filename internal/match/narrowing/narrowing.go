@@ -26,6 +26,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/lshbands"
 )
 
@@ -71,9 +72,12 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
-	if n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces) {
+	switch {
+	case readsTexts(n.Method, &n.Parameters):
+		err = eachPassages(ctx, w, fingerprints.NewPassages(n.PassageShingles()), o.narrowPassages)
+	case n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces):
 		err = w.EachHead(ctx, n.Seed, o.narrowByHeads)
-	} else {
+	default:
 		err = w.EachBlock(ctx, o.narrow)
 	}
 	return errors.Join(err, o.write(), o.probing.write())
@@ -278,6 +282,11 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 			return err
 		}
 	}
+	return n.put(block, i, set, isKeyed)
+}
+
+// put puts a document into the block that is to be written.
+func (n *narrowed) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) error {
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
 		n.bands = append(n.bands, block.Key(i, k))

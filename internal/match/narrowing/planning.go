@@ -42,9 +42,9 @@ func isDistance(name methods.Name, p *methods.Parameters) bool {
 }
 
 // Plan makes a task for each split. The step's own outcome has the counts of the whole corpus.
-func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
+func (n *Planning) Plan(ctx context.Context, p *work.Planning) error {
 	p.Outcome.Counts = p.Counts
-	filter, err := n.filter(p)
+	filter, err := n.filter(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (n *Planning) Plan(_ context.Context, p *work.Planning) error {
 }
 
 // filter makes the filter of the tasks.
-func (n *Planning) filter(p *work.Planning) (*Filter, error) {
+func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error) {
 	var made []work.Outcome // of splits that were read
 	fresh := int64(0)
 	for _, o := range p.Outcomes {
@@ -76,6 +76,13 @@ func (n *Planning) filter(p *work.Planning) (*Filter, error) {
 		}
 	}
 	f := &Filter{ids: NewMarks(fresh), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
+	if readsTexts(n.Method, &n.Parameters) {
+		if err := n.addKeys(f, made, p.Memory); err != nil {
+			return nil, fmt.Errorf("read the ids of new documents: %w", err)
+		}
+		f.shingles, f.sampled = NewTable(0, shingleBits), NewTable(0, shingleBits)
+		return f, n.addTouched(ctx, f, made, p)
+	}
 	var err error
 	if isDistance(n.Method, &n.Parameters) {
 		f.shingles = NewTable(0, shingleBits)

@@ -47,6 +47,8 @@ type Fingerprinting struct {
 	Units work.Path
 	// HeadThreshold, if it is not 0, is the threshold for which units have heads; see [sketchblock.Builder.Heads].
 	HeadThreshold float64
+	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys units have; see [fingerprints.Passages.Heads].
+	PassageShingles int
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 

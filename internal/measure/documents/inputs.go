@@ -46,6 +46,34 @@ type Inputs struct {
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
 	Known int64
+	// Past says what has become of the files of the last run with a state, if that has kept pairs with their passages.
+	Past Past
+}
+
+// Past is what has become of the files of the last run with a state.
+type Past struct {
+	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone or has changed.
+	Numbers []int
+	// Gone are the units of gone and changed files, as they were.
+	Gone []Unit
+}
+
+// IsGone is the number of a file that is gone, or has changed.
+const IsGone = -1
+
+// Now returns what a document of the last run is called now, if its file has not changed.
+func (p *Past) Now(then docref.Ref) (now docref.Ref, isThere bool) {
+	file := then.File()
+	if file >= len(p.Numbers) || p.Numbers[file] == IsGone {
+		return 0, false
+	}
+	now, err := docref.New(p.Numbers[file], then.Position())
+	return now, err == nil
+}
+
+// IsInOrder reports whether the files that are still there are in the order in which they were.
+func (p *Past) IsInOrder() bool {
+	return slices.IsSorted(slices.DeleteFunc(slices.Clone(p.Numbers), func(number int) bool { return number == IsGone }))
 }
 
 // SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors

@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/webtext"
 	"mirrorbeam/sketch"
@@ -109,7 +110,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run.Durable = true
 	defer run.Abort()
 	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
-	shard, values, sites := 0, valueCounts{}, newSiteCounts()
+	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
 	headed := f.headed()
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
@@ -133,8 +134,8 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 				return err
 			}
 		}
-		if f.HeadThreshold > 0 && b.builder.Len() > 0 {
-			b.heads = b.builder.Heads(f.HeadThreshold, headed(b.file))
+		if err := f.makeHeads(b, passages, headed); err != nil {
+			return err
 		}
 		return b.write(run, shard, shard)
 	})
@@ -194,6 +195,18 @@ func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s
 
 // keepsSample reports whether units keep documents for the sample of the audit. Without heads it goes through all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
+
+// makeHeads makes the heads of a block, if its unit is to have any.
+func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, headed func(file int) func(docref.Ref, uint64) bool) (err error) {
+	switch {
+	case b.builder.Len() == 0:
+	case f.HeadThreshold > 0:
+		b.heads = b.builder.Heads(f.HeadThreshold, headed(b.file))
+	case f.PassageShingles > 0:
+		b.heads, err = passages.Heads(b.builder)
+	}
+	return err
+}
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
@@ -386,7 +399,7 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 	if err != nil {
 		return err
 	}
-	some, sampled := r.SetsOf(&block, sets, r.digester), audit.Limit(r.shares.Sampled)
+	some, sampled := r.SetsOf(&block, sets, work.HasDigest(&block, r.digester)), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
 		if r.hashes.Of(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
 			continue

@@ -233,6 +233,25 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 	return nil
 }
 
+// WriteKept writes the pairs of the shard that are no equal documents, with the passages that they have in common.
+func (s *Shard) WriteKept(run *runfile.Writer) error {
+	spans, pair := s.spans, records.KeptPair{}
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		if e.Identical() {
+			continue
+		}
+		pair = records.KeptPair{A: s.members.Ref(e.A), B: s.members.Ref(e.B), Score: e.Score, Spans: pair.Spans[:0]}
+		for ; len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B; spans = spans[1:] {
+			pair.Spans, pair.More = append(pair.Spans, spans[0].Span), spans[0].More
+		}
+		if err := records.WriteKeptPair(run, &pair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WriteMemberships writes the clusters of the shard and their documents, in the order of the rows. The shard must be
 // decided.
 func (s *Shard) WriteMemberships(run *runfile.Writer) error {

@@ -47,6 +47,9 @@ type Content struct {
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
 	// there are none. All are relative to the folder.
 	Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string
+	// Kept is the run file, relative to the folder, with what the next run is to know of a job that looks for passages, see [State.Keep]; "" if that run
+	// was no such job.
+	Kept string
 	// Originals are what that run has left of the protected sites, by name.
 	Originals []Original
 	// Results identifies what decides which pairs are similar, and Lists the lists of sites.
@@ -179,7 +182,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Verdicts, c.Standing, c.Mirrors, c.Suspects, c.Outbox} {
+	for _, name := range []string{c.Clusters, c.Verdicts, c.Standing, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
 		if name != "" {
 			names[name] = true
 		}

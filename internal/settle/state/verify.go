@@ -28,6 +28,9 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 			units[stretch.Run][stretch.Shard] = true
 		}
 	}
+	if content.Kept != "" {
+		units[content.Kept] = nil // no unit, but all of it is read
+	}
 	var reader runfile.Reader
 	defer reader.Close()
 	var buffer []byte

@@ -26,6 +26,8 @@ type Result struct {
 	// mirrors, in their order.
 	Kept    map[int]work.Path `json:",omitempty"`
 	Written []work.Path       `json:",omitempty"`
+	// GroupedKeys are the run files of the tasks that grouped keys.
+	GroupedKeys []work.Path `json:",omitempty"`
 	// Fingerprinted are the run files of the tasks that read documents, or recalled them.
 	Fingerprinted []work.Path `json:",omitempty"`
 	// FirstReject is the first row of rejects, nil if there is none.
@@ -60,6 +62,9 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 		}
 		if (o.Stage == work.Write || o.Stage == work.Mirror) && o.Run != "" {
 			r.Written = append(r.Written, work.Path(o.Run))
+		}
+		if o.Stage == work.Group && o.Run != "" {
+			r.GroupedKeys = append(r.GroupedKeys, work.Path(o.Run))
 		}
 		if o.Stage == work.Fingerprint && o.Run != "" {
 			r.Fingerprinted = append(r.Fingerprinted, work.Path(o.Run))

@@ -37,6 +37,8 @@ type Rows struct {
 	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
 	// pairs.
 	ForNext bool
+	// KeepsPairs writes the pairs and their passages for the next run of a scheduled job.
+	KeepsPairs bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
 	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
@@ -118,6 +120,9 @@ func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *sh
 	}
 	if err == nil && stands != nil {
 		err = w.Run.Section(records.Components, t.Number, stands.notes(shard))
+	}
+	if err == nil && r.KeepsPairs {
+		err = shard.WriteKept(&w.Run)
 	}
 	return err
 }

@@ -1,0 +1,160 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/job"
+)
+
+// passageText returns a text that has a passage of an earlier one, a text of a few blocks that others have in another order, or a new one. Texts of
+// blocks have equal shingles, but not the same passages at the same places.
+func (n *night) passageText() string {
+	draw := func(words int) string {
+		var text []string
+		for range words {
+			text = append(text, n.words[n.random.IntN(len(n.words))])
+		}
+		return strings.Join(text, " ")
+	}
+	switch n.random.IntN(8) {
+	case 0:
+		for len(n.blocks) < 4 {
+			n.blocks = append(n.blocks, draw(12))
+		}
+		first := n.random.IntN(3)
+		text := n.blocks[first]
+		for i := range 2 + n.random.IntN(3) {
+			text += " " + n.blocks[first+(i+1)%2]
+		}
+		if n.random.IntN(2) == 0 {
+			text = n.blocks[first+1] + " " + text
+		}
+		return text
+	case 1, 2, 3:
+		if len(n.texts) > 0 {
+			source := strings.Fields(n.texts[n.random.IntN(len(n.texts))])
+			at := n.random.IntN(len(source))
+			return draw(n.random.IntN(40)) + " " + strings.Join(source[at:min(at+8+n.random.IntN(30), len(source))], " ") + " " + draw(n.random.IntN(40))
+		}
+	case 4:
+		return draw(1 + n.random.IntN(7)) // fewer words than a passage
+	}
+	return n.text()
+}
+
+// TestDrawnPassageNights is TestDrawnNights for copied passages. Some files have pages of one template, whose passages are dense.
+func TestDrawnPassageNights(t *testing.T) {
+	few := 8
+	if testing.Short() {
+		few = 3
+	}
+	first, cases := drawnCases(t, few)
+	for seed := first; seed < first+cases; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			n := newNight(t, 5000+uint64(seed))
+			n.ofPassages = true
+			config := testConfig(t, n.folder)
+			n.drawPassages(t, &config)
+			var nights []string
+			written := []string{"a0"}
+			for night := range 5 {
+				steps := ""
+				for range 1 + n.random.IntN(3) {
+					if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
+						steps += fmt.Sprintf("-%s.jsonl ", name)
+						continue
+					}
+					name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
+					steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
+				}
+				if n.random.IntN(5) == 0 {
+					steps += fmt.Sprintf("p%d~%d ", n.random.IntN(3), []int{40, 200, 300}[n.random.IntN(3)])
+					written = append(written, "p0", "p1", "p2")
+				}
+				nights = append(nights, steps+fmt.Sprintf("last:%d", 10+night))
+			}
+			n.runNights(t, config, nights, func(night int, s Summary) {
+				isNarrow := func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }
+				if night > 0 != slices.ContainsFunc(s.Stages, isNarrow) {
+					t.Errorf("night %d leaves documents out: %t", night, night == 0)
+				}
+			})
+		})
+	}
+}
+
+// drawPassages draws settings of a job that looks for passages.
+func (n *night) drawPassages(t *testing.T, config *job.Config) {
+	config.Similarity, config.Keys = methods.Containment, methods.Auto
+	config.Threshold = []float64{0.4, 0.9, 1}[n.random.IntN(3)]
+	config.Excerpt = []int{0, 8, 15}[n.random.IntN(3)]
+	config.Passage = []int{0, 4, 5}[n.random.IntN(3)]
+	config.Shingle = 2 + n.random.IntN(2)
+	config.Emit = []string{output.Pairs}
+	config.NoQuotations = n.random.IntN(2) == 0
+	n.drawCompared(t, config)
+}
+
+// TestPassageState: a night with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
+// checked.
+func TestPassageState(t *testing.T) {
+	n := newNight(t, 30)
+	n.ofPassages = true
+	config := containmentConfig(t, n.folder)
+	config.State = filepath.Join(t.TempDir(), "state")
+	last := 0
+	night := func(isNarrow bool, change func(c *job.Config)) {
+		t.Helper()
+		last++
+		n.file(t, fmt.Sprintf("f%d.jsonl", last), 40)
+		change(&config)
+		s := n.run(t, config)
+		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }); got != isNarrow {
+			t.Errorf("night %d leaves documents out: %t", last, got)
+		}
+		config.Rebuild = false
+	}
+	edit := func(do func(c *state.Content, s *state.State) error) {
+		t.Helper()
+		s, err := state.Open(config.State, "a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := s.Last
+		if err := errors.Join(do(&content, s), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(*job.Config) {}
+	night(false, same)
+	night(true, same)
+	night(false, func(c *job.Config) { c.Excerpt = 12 })
+	night(true, same)
+	night(false, func(c *job.Config) { c.Passage = 5 })
+	night(true, same) // the heads of most units are of passages of six words
+	edit(func(c *state.Content, s *state.State) error {
+		c.Kept = ""
+		return s.Commit(*c)
+	})
+	night(false, same)
+	night(true, same)
+	edit(func(c *state.Content, s *state.State) error { return os.Truncate(s.Path(c.Kept), 50) })
+	n.file(t, "z.jsonl", 5)
+	config.Output = filepath.Join(t.TempDir(), "out")
+	if _, err := Run(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "rebuild") {
+		t.Errorf("with a damaged file: %v", err)
+	}
+	night(false, func(c *job.Config) { c.Rebuild = true })
+	night(true, same)
+}
