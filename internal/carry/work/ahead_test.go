@@ -57,8 +57,12 @@ func TestWindow(t *testing.T) {
 		longest, bytes int64
 		want           int
 	}{
-		{false, 1000, 10, 1000, 1}, {true, 0, 0, 1000, 1}, {true, 5, 10, 1000, 5}, {true, 1000, 0, 1000, ReadsAhead},
-		{true, 1000, 100, 1000, 10}, {true, 1000, 2000, 1000, 1},
+		{false, 1000, 10, 1000, 1},
+		{true, 0, 0, 1000, 1},
+		{true, 5, 10, 1000, 5},
+		{true, 1000, 0, 1000, ReadsAhead},
+		{true, 1000, 100, 1000, 10},
+		{true, 1000, 2000, 1000, 1},
 	} {
 		if got := windowOf(c.isFar, c.items, c.longest, c.bytes); got != c.want {
 			t.Errorf("%+v: %d items are read ahead", c, got)
