@@ -164,11 +164,11 @@ func (t *traffic) key() {
 	t.add(s)
 }
 
-// group reads the key records of a large shard twice, to sort them by buckets. Fingerprints it reads once.
+// group reads the key records of a large shard twice or more, to sort them by buckets. Fingerprints it reads once.
 func (t *traffic) group() {
 	times := 1.
 	if t.keys != methods.SimHash && t.RecordBytes/max(t.Shards, 1) > groups.HeldBytes {
-		times = 2
+		times += math.Ceil(t.Records / max(t.Shards, 1) / groups.HeldRecords)
 	}
 	s := Stage{
 		work.Group, occupied(t.Records+t.IDs, t.Shards), times*t.keyed + t.ids, times*t.RecordBytes + t.IDs*records.IDSize,

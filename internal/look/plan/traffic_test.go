@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
@@ -43,6 +44,10 @@ func TestStagesPassOn(t *testing.T) {
 	w.Shards = 8
 	if large := w.Stages(methods.Exact)[4]; large.Name != work.Group || !near(large.ReadBytes, of[work.Group].ReadBytes+w.RecordBytes) {
 		t.Errorf("of larger shards %+v", large)
+	}
+	w.Records = 3 * w.Shards * groups.HeldRecords // which are sorted in three rounds
+	if many := w.Stages(methods.Exact)[4]; !near(many.ReadBytes, of[work.Group].ReadBytes+3*w.RecordBytes) {
+		t.Errorf("of very many records %+v", many)
 	}
 }
 
