@@ -70,3 +70,14 @@ func TestSizingOfBands(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyBytes: a task sorts all keys of a shard at a time, unless there are as many shards as there may be and the memory is less.
+func TestKeyBytes(t *testing.T) {
+	for _, text := range []int64{1, 1 << 30, 1 << 40, 1 << 50} {
+		p := PlanMemory(32<<30, text, workerTasks)
+		task := 2 * p.CountBytes
+		if p.KeyBytes > task+1 || p.KeyBytes < min(text/int64(p.Shards), task) {
+			t.Errorf("%d bytes of text: %+v", text, p)
+		}
+	}
+}

@@ -136,7 +136,7 @@ const (
 	textAtATime     = 20e6
 	splitMemory     = 210  // for a document of the current splits
 	orderedMemory   = 0.14 // for a shingle of them that is counted
-	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each
+	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each or what a task may hold
 	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
@@ -150,7 +150,7 @@ func (w *Work) memory() float64 {
 	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
 	return processMemory + min(w.Bytes, textAtATime)*textMemory +
 		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
-		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, shardAtATime) +
+		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, max(shardAtATime, w.KeyBytes)) +
 		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + min(w.Edges*edgeMemory, edgesAtATime) +
 		min(w.Probed, auditAtATime)*auditMemory
 }
