@@ -20,6 +20,9 @@ type MemoryPlan struct {
 	// CountBytes is how many bytes of shingles a task that counts them holds at most, and how many bytes of clusters a task that writes them
 	// holds. It matters for very large corpora and clusters.
 	CountBytes int64
+	// KeyBytes is how many bytes of key records a task sorts at a time. It matters for very large corpora, whose shards are as large as
+	// memory allows.
+	KeyBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
@@ -97,9 +100,11 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	if isLimited {
 		large = min(large, task)
 	}
+	shards := max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))
 	return MemoryPlan{
 		// While they are sorted, the keys of a text take up to its own size.
-		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
+		Shards:      int(shards),
+		KeyBytes:    min(text/shards, task),
 		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,

@@ -1,6 +1,10 @@
 package job
 
-import "testing"
+import (
+	"testing"
+
+	"mirrorbeam/internal/match/methods"
+)
 
 // TestMemoryPlan: less memory never makes a larger task. A task's part of the memory is enough for the keys of a shard,
 // until the number of shards reaches its limit.
@@ -52,5 +56,28 @@ func TestWorkerMemory(t *testing.T) {
 	config.Runner, config.WorkerMemory = LocalRunner, 1<<30
 	if err := config.Validate(); err == nil || config.ProcessMemory() != 200<<20 {
 		t.Errorf("the local runner: %v", err)
+	}
+}
+
+// TestSizingOfBands: a shard has about as many bytes of keys, however many bands there are.
+func TestSizingOfBands(t *testing.T) {
+	const text = 100 * shardBytes
+	for bands, times := range map[int]int{1: 1, bandsOfText: 1, bandsOfText + 1: 2, 4 * bandsOfText: 4} {
+		config := Default()
+		config.Keys, config.Bands, config.Rows = methods.MinHash, bands, 3
+		if got := config.Sizing(text).Shards; got != 100*times+1 {
+			t.Errorf("%d bands: %d shards", bands, got)
+		}
+	}
+}
+
+// TestKeyBytes: a task sorts all keys of a shard at a time, unless there are as many shards as there may be and the memory is less.
+func TestKeyBytes(t *testing.T) {
+	for _, text := range []int64{1, 1 << 30, 1 << 40, 1 << 50} {
+		p := PlanMemory(32<<30, text, workerTasks)
+		task := 2 * p.CountBytes
+		if p.KeyBytes > task+1 || p.KeyBytes < min(text/int64(p.Shards), task) {
+			t.Errorf("%d bytes of text: %+v", text, p)
+		}
 	}
 }

@@ -15,8 +15,11 @@ type Sizing struct {
 	MemoryPlan
 }
 
+// bandsOfText is how many bands have records that are about as long as the text of a usual document.
+const bandsOfText = 16
+
 // Sizing cuts the job over text bytes of text. A job that looks for passages has more records for each document, and
-// takes some 40 bytes of memory for each shingle where sets take 8.
+// takes some 40 bytes of memory for each shingle where sets take 8. A job with very many bands has more records, too.
 //
 // On a cluster a bundle has one lane, since the engine gives each slot of a worker a bundle of its own.
 func (c *Config) Sizing(text int64) Sizing {
@@ -29,6 +32,9 @@ func (c *Config) Sizing(text int64) Sizing {
 		tasks = min(lanes, tasks)
 	}
 	load := c.method().Load
+	if scheme, err := c.Scheme(); err == nil { // [Config.Validate] tells the error
+		load.Text *= max(int64(scheme.Bands+bandsOfText-1)/bandsOfText, 1)
+	}
 	s := Sizing{Lanes: lanes, MemoryPlan: PlanMemory(c.ProcessMemory(), load.Text*text, tasks)}
 	s.PlaceBytes = max(s.PlaceBytes/load.Memory, 1)
 	return s

@@ -139,7 +139,7 @@ func newRuns(config *job.Config, sizing job.Sizing) work.Runs {
 func newParameters(config *job.Config, e Extent) methods.Parameters {
 	sizing := config.Sizing(e.Bytes)
 	return methods.Parameters{
-		Shards: sizing.Shards, CountBytes: sizing.CountBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
+		Shards: sizing.Shards, CountBytes: sizing.CountBytes, KeyBytes: sizing.KeyBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs,

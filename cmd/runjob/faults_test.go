@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -87,6 +88,11 @@ var faults = []struct {
 		s.write("in.jsonl", randomCorpus(10_000))
 		// So many bands take more than the job is estimated to need.
 		return s.cleared(s.onSmallDisk("size=30m", "--temp", "disk/temp", "--threshold", "0.3", "--recall", "0.99"))
+	}},
+	{"a disk that is full when `write` holds 640,000 pairs of clusters there", func(s *scene) observed {
+		s.write("in.jsonl", cliques(80, 127))
+		// The earlier stages take 30 MB of it.
+		return s.cleared(s.onSmallDisk("size=40m", "--temp", "disk/temp", "--memory", "100MiB"))
 	}},
 	{"a full disk under the output folder", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
@@ -351,6 +357,22 @@ func (s *scene) cleared(j *started) observed {
 		s.t.Errorf("on the disk are left: %q (%v)", left, err)
 	}
 	return seen
+}
+
+// cliques returns a corpus of clusters of one size. All documents of a cluster are alike, and none of two clusters are.
+func cliques(clusters, size int) []byte {
+	random := rand.New(rand.NewPCG(3, 4))
+	var corpus bytes.Buffer
+	for range clusters {
+		var text strings.Builder
+		for range 20 {
+			fmt.Fprintf(&text, "%x ", random.Uint32())
+		}
+		for last := range size {
+			fmt.Fprintf(&corpus, "{\"text\":\"%s%d\"}\n", text.String(), last)
+		}
+	}
+	return corpus.Bytes()
 }
 
 // lock makes a folder that nobody may write to.

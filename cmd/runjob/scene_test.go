@@ -306,7 +306,7 @@ func (s *scene) noLitter() {
 }
 
 var (
-	randomName = regexp.MustCompile(`(run|[a-z]+)-[A-Z2-7]{26}`)
+	randomName = regexp.MustCompile(`(list-)\d+|([a-z]+-)[A-Z2-7]{26}`)
 	needs      = regexp.MustCompile(`needs \d+`)
 )
 
@@ -317,7 +317,7 @@ func (s *scene) neutral(message string) string {
 		s.t.Fatal(err)
 	}
 	message = strings.NewReplacer(real+"/", "", s.dir+"/", "").Replace(message)
-	message = randomName.ReplaceAllString(message, "$1-…")
+	message = randomName.ReplaceAllString(message, "$1$2…")
 	return needs.ReplaceAllString(message, "needs …")
 }
 

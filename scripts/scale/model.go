@@ -45,6 +45,18 @@ const (
 	secondsAHour = 3600
 )
 
+// joining returns the seconds that the steps take which join the parts of a graph. Each of them is one task, on a vCPU that is as fast as
+// the ones of all others. It has half of the memory of a worker. A document takes graphBytes of it; if there are more, the work takes
+// beyondMemory times as long.
+func joining(w *plan.Work, on cluster) float64 {
+	const graphBytes, beyondMemory, measuredRate = 48, 2, 60e6
+	seconds := w.JoiningSeconds() * measuredRate / on.rate
+	if w.Gathered*graphBytes > on.memory*float64(on.tasks)*gb/2 {
+		seconds *= beyondMemory
+	}
+	return seconds
+}
+
 // extrapolate prints what a job takes on a corpus like the one of a plan, but with another number of documents.
 func extrapolate(w io.Writer, path string, documents float64, on cluster) error {
 	content, err := os.ReadFile(path)
@@ -69,11 +81,13 @@ func extrapolate(w io.Writer, path string, documents float64, on cluster) error 
 	}
 	cpuHours := scaled.Bytes / on.rate / secondsAHour
 	inTurn := needs.Requests.InTurn * on.answer / secondsAHour
+	alone := joining(&scaled, on) / secondsAHour
 	working := cpuHours / on.busy / min(on.vcpus, scaled.Splits) // a part of the input is one task
 	fmt.Fprintf(w, "\ntemporary files %.3g TB; %.3g requests to read, %.3g to write: $%.2f; %.3g vCPU-h of CPU time\n", needs.TempBytes/1e12,
 		needs.Requests.Reads, needs.Requests.Writes, needs.Requests.Dollars, cpuHours)
-	hours := working + inTurn + on.idle/secondsAHour
-	fmt.Fprintf(w, "%.0f vCPUs: %.2f h, %.2f h of requests one after the other, and %.2f h to start and to end\n\n", on.vcpus, working, inTurn, on.idle/secondsAHour)
+	hours := working + alone + inTurn + on.idle/secondsAHour
+	fmt.Fprintf(w, "%.0f vCPUs: %.2f h, %.2f h in steps that are one task, %.2f h of their requests one after the other, and %.2f h to start and to end\n\n",
+		on.vcpus, working, alone, inTurn, on.idle/secondsAHour)
 	fmt.Fprintf(w, "| machines | vCPU and memory | requests | files and boot disks | in all | a TB |\n|---|---|---|---|---|---|\n")
 	boots := bootDisk * on.vcpus / float64(on.tasks) * bootMonth
 	stored := (needs.TempBytes/gb*storedMonth + boots) * hours / hoursAMonth

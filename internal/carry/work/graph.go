@@ -12,13 +12,19 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory.
+// GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory. The indexes of
+// the run files are read once, when the parts are visited first.
 func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
 	var part graphs.Part // of all visits: its memory is used again
+	parts := sync.OnceValues(func() ([]together, error) { return listTogether(runs, []runfile.Kind{kind}, byShard) })
 	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
-		return EachPart(runs, kind, p.Memory, func(number int, nodes []byte) error {
-			part = records.DecodePart(part, nodes)
-			return visit(number, part)
+		all, err := parts()
+		if err != nil {
+			return err
+		}
+		return eachTogether(all, []runfile.Kind{kind}, p.Memory, bytes/aheadDivide, func(l loaded) error {
+			part = records.DecodePart(part, l.packed[0])
+			return visit(l.pieces[0].Shard, part)
 		})
 	}}
 }
@@ -63,12 +69,15 @@ func runsOf(outcomes []Outcome, stage Stage) (runs []string) {
 	return runs
 }
 
-// atOnce and byShard say which pieces of a run file are read together: all, or the pieces of one shard.
-func atOnce(pieces []runfile.Piece) [][]runfile.Piece { return [][]runfile.Piece{pieces} }
+// together are pieces of a run file that a step reads together.
+type together []runfile.Piece
 
-func byShard(pieces []runfile.Piece) [][]runfile.Piece {
+// atOnce and byShard say which pieces of a run file are read together: all, or the pieces of one shard.
+func atOnce(pieces []runfile.Piece) []together { return []together{pieces} }
+
+func byShard(pieces []runfile.Piece) []together {
 	slices.SortStableFunc(pieces, func(a, b runfile.Piece) int { return cmp.Compare(a.Shard, b.Shard) })
-	var parts [][]runfile.Piece
+	var parts []together
 	for i, piece := range pieces {
 		if i == 0 || piece.Shard != pieces[i-1].Shard {
 			parts = append(parts, nil)
@@ -78,70 +87,86 @@ func byShard(pieces []runfile.Piece) [][]runfile.Piece {
 	return parts
 }
 
-// RunsAhead is how many run files behind a network are read before a step comes to them: a read takes long, whatever its
-// length.
-const RunsAhead = 8
+func (t together) bytes() (sum int64) {
+	for _, piece := range t {
+		sum += piece.Length
+	}
+	return sum
+}
+
+const (
+	// ReadsAhead is how many files behind a network are read before a step comes to them: a read takes long, whatever its
+	// length.
+	ReadsAhead = 64
+	// aheadBytes bounds what has been read before a step comes to it. For the parts of a graph it is a share of the graph's memory.
+	aheadBytes  = 16 << 20
+	aheadDivide = 8
+)
+
+// windowOf returns how many items are read side by side if together they may take some bytes, and the longest one takes as many as
+// longest says. On the local disk that is one.
+func windowOf(isFar bool, items int, longest, bytes int64) int {
+	if !isFar {
+		return 1
+	}
+	return max(int(min(ReadsAhead, int64(items), bytes/max(longest, 1))), 1)
+}
 
 // loaded is what a step has read of a run file.
 type loaded struct {
-	pieces []runfile.Piece
+	pieces together
 	// packed holds the records of each kind that was asked for, one section behind the other.
 	packed [][]byte
 }
 
 // eachLoaded reads the records of some kinds in the runs and visits them in order: the pieces together that cut says. What a visit gets
 // is valid until it returns.
-func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfile.Piece) [][]runfile.Piece, visit func(loaded) error) error {
-	window := 1
-	if len(runs) > 0 && storage.Scheme(runs[0]) != "" {
-		window = min(RunsAhead, len(runs))
+func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfile.Piece) []together, visit func(loaded) error) error {
+	all, err := listTogether(runs, kinds, cut)
+	if err != nil {
+		return err
 	}
-	buffers := make([][][]byte, window)
+	return eachTogether(all, kinds, m, aheadBytes, visit)
+}
+
+// listTogether lists the pieces of some kinds in the runs, in order.
+func listTogether(runs []string, kinds []runfile.Kind, cut func([]runfile.Piece) []together) (all []together, err error) {
+	isFar := len(runs) > 0 && storage.Scheme(runs[0]) != ""
+	err = ahead(len(runs), windowOf(isFar, len(runs), 0, aheadBytes), func(i int) ([]runfile.Piece, error) {
+		pieces, err := runfile.Pieces(runs[i])
+		return slices.DeleteFunc(pieces, func(p runfile.Piece) bool { return !slices.Contains(kinds, p.Kind) }), err
+	}, func(pieces []runfile.Piece) error {
+		if len(pieces) > 0 {
+			all = append(all, cut(pieces)...)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// eachTogether reads what was listed and visits it in order. What is read ahead may take some bytes.
+func eachTogether(all []together, kinds []runfile.Kind, m *Memory, bytes int64, visit func(loaded) error) error {
+	isFar, longest := false, int64(0)
+	for _, pieces := range all {
+		isFar, longest = isFar || storage.Scheme(pieces[0].Path) != "", max(longest, pieces.bytes())
+	}
+	buffers := make([][][]byte, windowOf(isFar, len(all), longest, bytes))
 	for i := range buffers {
 		buffers[i] = make([][]byte, len(kinds))
 	}
 	copy(buffers[0], m.Buffers[:])
 	defer func() { copy(m.Buffers[:], buffers[0]) }()
-	read := func(pieces []runfile.Piece, packed [][]byte) (_ loaded, err error) {
+	return ahead(len(all), len(buffers), func(i int) (l loaded, err error) {
 		reader := runfile.Reader{Stopped: m.Run.Stopped}
 		defer reader.Close()
+		l = loaded{all[i], buffers[i%len(buffers)]}
 		for k, kind := range kinds {
-			if packed[k], err = reader.ReadKind(packed[k][:0], pieces, kind); err != nil {
+			if l.packed[k], err = reader.ReadKind(l.packed[k][:0], l.pieces, kind); err != nil {
 				break
 			}
 		}
-		return loaded{pieces, packed}, err
-	}
-	type run struct {
-		parts [][]runfile.Piece
-		first loaded
-	}
-	return ahead(len(runs), window, func(i int) (r run, err error) {
-		pieces, err := runfile.Pieces(runs[i])
-		if err != nil {
-			return r, err
-		}
-		pieces = slices.DeleteFunc(pieces, func(p runfile.Piece) bool { return !slices.Contains(kinds, p.Kind) })
-		if len(pieces) > 0 {
-			r.parts = cut(pieces)
-			r.first, err = read(r.parts[0], buffers[i%window])
-		}
-		return r, err
-	}, func(r run) error {
-		for i, pieces := range r.parts {
-			l := r.first
-			if i > 0 {
-				var err error
-				if l, err = read(pieces, l.packed); err != nil {
-					return err
-				}
-			}
-			if err := visit(l); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+		return l, err
+	}, visit)
 }
 
 // ahead loads the items from 0 to n-1 and visits them in order. It loads as many side by side as window says; an

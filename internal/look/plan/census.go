@@ -236,7 +236,7 @@ func (c *census) cut(corpus *corpusRead) Cut {
 		Splits: float64(len(corpus.inputs.Splits)), Blocks: float64(c.blocks.Load()),
 		Shards: float64(sizing.Shards), Outputs: float64(work.OutputShards(corpus.counts)),
 		Lanes: float64(min(sizing.Lanes, work.Cores())), RunBytes: float64(sizing.RunBytes), PlaceBytes: float64(sizing.PlaceBytes),
-		CountBytes: float64(sizing.CountBytes),
+		CountBytes: float64(sizing.CountBytes), KeyBytes: float64(sizing.KeyBytes),
 	}
 }
 

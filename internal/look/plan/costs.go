@@ -119,6 +119,14 @@ func (w *Work) seconds() float64 {
 	return seconds
 }
 
+// joinSeconds is the CPU time of a document in a step that joins the parts of a graph, where the documents are so many that the caches do
+// not help, and fit into the memory. On the disk it takes about twice as long.
+const joinSeconds = 0.6e-6
+
+// JoiningSeconds returns the CPU seconds of the steps that join the parts of a graph in memory. Each of them is one task. A document with a
+// candidate is joined to its candidates, and then to documents that it is like.
+func (w *Work) JoiningSeconds() float64 { return 2 * (w.Gathered + w.Identical) * joinSeconds }
+
 func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
 
 // Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
@@ -128,7 +136,7 @@ const (
 	textAtATime     = 20e6
 	splitMemory     = 210  // for a document of the current splits
 	orderedMemory   = 0.14 // for a shingle of them that is counted
-	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each
+	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each or what a task may hold
 	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
@@ -142,7 +150,7 @@ func (w *Work) memory() float64 {
 	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
 	return processMemory + min(w.Bytes, textAtATime)*textMemory +
 		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
-		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, shardAtATime) +
+		w.Lanes*min(w.Records/max(w.Shards, 1)*shardMemory, max(shardAtATime, w.KeyBytes)) +
 		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + min(w.Edges*edgeMemory, edgesAtATime) +
 		min(w.Probed, auditAtATime)*auditMemory
 }
@@ -167,7 +175,6 @@ type Requests struct {
 const (
 	catalogReads = 4       // of a task, to find its pieces
 	indexReads   = 2       // for the index of a run file
-	partReads    = 3       // for the part of a graph in a run file
 	uploadBytes  = 8 << 20 // of a file that one request writes
 )
 
@@ -185,10 +192,9 @@ func (w *Work) Requests(keys methods.Name) Requests {
 		}
 		if stage.WrittenBytes > 0 {
 			r.Writes += stage.Tasks * uploads(stage.WrittenBytes/stage.Tasks)
-			cataloguing, joining := readers(stage.Name)
-			r.Reads += stage.Tasks * cataloguing * indexReads
-			r.Reads += stage.Tasks * joining * partReads
-			r.InTurn += stage.Tasks * joining * partReads / work.RunsAhead
+			cataloguing, listing, joining := readers(stage.Name)
+			r.Reads += stage.Tasks * ((cataloguing+listing)*indexReads + joining)
+			r.InTurn += stage.Tasks * (listing*indexReads + joining) / work.ReadsAhead
 		}
 	}
 	drawn := occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
@@ -206,18 +212,18 @@ func uploads(bytes float64) float64 {
 	return 1 + math.Ceil(bytes/uploadBytes)
 }
 
-// readers returns about how many steps go through the run files of a stage, to hand out their sections, and how many times
-// they are gone through one after the other, to join the parts of a graph.
-func readers(name work.Stage) (cataloguing, joining float64) {
+// readers returns about how many steps go through the run files of a stage, to hand out their sections; how many steps
+// between stages list the parts of graphs in them; and how many times they read these parts.
+func readers(name work.Stage) (cataloguing, listing, joining float64) {
 	switch name {
 	case work.Fingerprint:
-		return 6, 3
+		return 6, 0, 0
 	case work.Group:
-		return 3, 8
+		return 3, 5, 8
 	case work.Score, work.Audit:
-		return 2, 3
+		return 2, 1, 3
 	}
-	return 1, 0
+	return 1, 0, 0
 }
 
 // Reads says what a job reads.

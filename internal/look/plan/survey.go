@@ -259,6 +259,7 @@ func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
 	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(findings.Counts{Documents: int64(s.Documents)}))
 	s.Lanes, s.RunBytes, s.PlaceBytes, s.CountBytes = float64(tasks), 0, float64(sizing.PlaceBytes), float64(sizing.CountBytes)
+	s.KeyBytes = float64(sizing.KeyBytes)
 	if s.Drawn > 0 {
 		s.setAside(audit.UsualSample, bytes)
 	}

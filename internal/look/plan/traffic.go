@@ -27,6 +27,8 @@ type Cut struct {
 	PlaceBytes float64 `json:"place_bytes"`
 	// CountBytes is how many bytes of shingles a task that counts them may hold.
 	CountBytes float64 `json:"count_bytes"`
+	// KeyBytes is how many bytes of key records a task may hold.
+	KeyBytes float64 `json:"key_bytes"`
 }
 
 // Stage says what the tasks of a stage read and write of the temporary files, as summary.json counts it.
@@ -164,11 +166,11 @@ func (t *traffic) key() {
 	t.add(s)
 }
 
-// group reads the key records of a large shard twice, to sort them by buckets. Fingerprints it reads once.
+// group reads the key records of a large shard twice or more, to sort them by buckets. Fingerprints it reads once.
 func (t *traffic) group() {
 	times := 1.
 	if t.keys != methods.SimHash && t.RecordBytes/max(t.Shards, 1) > groups.HeldBytes {
-		times = 2
+		times += math.Ceil(t.Records / max(t.Shards, 1) / float64(groups.RecordsAtATime(int64(t.KeyBytes))))
 	}
 	s := Stage{
 		work.Group, occupied(t.Records+t.IDs, t.Shards), times*t.keyed + t.ids, times*t.RecordBytes + t.IDs*records.IDSize,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
@@ -43,6 +44,10 @@ func TestStagesPassOn(t *testing.T) {
 	w.Shards = 8
 	if large := w.Stages(methods.Exact)[4]; large.Name != work.Group || !near(large.ReadBytes, of[work.Group].ReadBytes+w.RecordBytes) {
 		t.Errorf("of larger shards %+v", large)
+	}
+	w.Records = 3 * w.Shards * float64(groups.RecordsAtATime(0)) // which are sorted in three rounds
+	if many := w.Stages(methods.Exact)[4]; !near(many.ReadBytes, of[work.Group].ReadBytes+3*w.RecordBytes) {
+		t.Errorf("of very many records %+v", many)
 	}
 }
 
@@ -83,6 +88,9 @@ func TestFewPieces(t *testing.T) {
 	of := map[work.Stage]Stage{}
 	for _, stage := range s.Stages(methods.Exact) {
 		of[stage.Name] = stage
+	}
+	if group, key := of[work.Group].ReadBytes, of[work.Key].WrittenBytes; group > 2.1*key {
+		t.Errorf("group reads %g bytes of %g: tasks that have memory sort all keys of a shard at a time", group, key)
 	}
 	for name, most := range map[work.Stage]float64{work.Count: 520 * s.Splits, work.Write: 140 * s.Outputs} {
 		if of[name].Pieces > most || of[name].Pieces < most/4 {

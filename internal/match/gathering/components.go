@@ -50,7 +50,7 @@ func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 // documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
-	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip)
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Narrow)
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	isAllPairs, err := c.placeBlocks(runs, p)

@@ -41,7 +41,7 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
-	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip)
+	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Narrow)
 	graph.Parts = func(visit func(int, graphs.Part) error) error {
 		return eachHeapPart(runs, placing.inputs, p.Memory, visit)
 	}

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -121,7 +122,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	pairs.settled = k.Settled
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
-	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: k.large.records, previous: unmetBefore(g)}
+	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)), previous: unmetBefore(g)}
 	err = sorting.read(w, func(keys []candidates.Record) error {
 		g.Again(keys)
 		return failed

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"errors"
 
 	"mirrorbeam/internal/carry/candidates"
@@ -24,6 +25,8 @@ type Keyed struct {
 	Stars bool
 	// Bounds say which groups are crowds.
 	Bounds *Bounds
+	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
+	KeyBytes int64
 	// Settled, if not nil, knows the pairs that are not compared again.
 	Settled *Settled
 	// TellsLasting writes, for the next run of a scheduled job, the keys of crowds and of equal documents. What is compared under these depends on
@@ -54,7 +57,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 		}
 	}
 	sorting := sorting{
-		kind: records.Keys, shard: shard, shards: k.Shards, held: k.large.records,
+		kind: records.Keys, shard: shard, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
 		previous: func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
 		aside:    &aside{stars: &equal, firstInput: k.Layout.FirstInput},
 	}

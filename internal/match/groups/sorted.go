@@ -3,6 +3,7 @@ package groups
 import (
 	"cmp"
 	"encoding/binary"
+	"unsafe"
 
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/carry/records"
@@ -20,7 +21,7 @@ type sorting struct {
 	// aside, if not nil, puts equal documents of a large shard aside. isAside says that they are.
 	aside   *aside
 	isAside bool
-	held    int // records that are sorted at a time; 0 for heldRecords
+	held    int // records that are sorted at a time; 0 for leastRecords
 }
 
 // eachRecord visits packed records. The visitor returns the bytes after a record.
@@ -30,9 +31,15 @@ type eachRecord func(w *work.Desk, visit func(packed []byte) []byte) error
 // twice.
 const HeldBytes = 4 << 20
 
-// heldRecords is how many key records a task sorts at a time, some 46 MB. A shard has more where many documents are short, or where
-// each of them has many keys.
-const heldRecords = 512 << 10
+const (
+	// leastRecords is how many key records a task sorts at a time at least, some 46 MB.
+	leastRecords = 512 << 10
+	recordBytes  = int64(unsafe.Sizeof(candidates.Record{}))
+)
+
+// RecordsAtATime returns how many key records a task sorts at a time that may hold a number of bytes of them. A shard has more where
+// many documents are short, or where each of them has many keys. Then it is read once for each part that is sorted.
+func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastRecords) }
 
 // read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
 // are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
@@ -63,7 +70,7 @@ func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) 
 	}
 	w.Figures.Bytes += size
 	buckets.Counted()
-	for n := range buckets.Windows(cmp.Or(s.held, heldRecords)) {
+	for n := range buckets.Windows(cmp.Or(s.held, leastRecords)) {
 		growKeys(w, n)
 		err := s.fill(w, each, buckets)
 		if err == nil {

@@ -83,3 +83,12 @@ func TestLargeShard(t *testing.T) {
 		t.Errorf("%d large shards and %d that are held test one way only", large, held)
 	}
 }
+
+// TestRecordsAtATime: memory for more records than usual is used, and less memory changes nothing.
+func TestRecordsAtATime(t *testing.T) {
+	for bytes, want := range map[int64]int{0: leastRecords, leastRecords: leastRecords, 3 * leastRecords * recordBytes: 3 * leastRecords} {
+		if got := RecordsAtATime(bytes); got != want {
+			t.Errorf("%d records in %d bytes, want %d", got, bytes, want)
+		}
+	}
+}

@@ -264,7 +264,7 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	}
 	return &groups.Keyed{
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
-		Settled: p.settled, TellsLasting: p.TellsLasting,
+		KeyBytes: p.KeyBytes, Settled: p.settled, TellsLasting: p.TellsLasting,
 	}
 }
 

@@ -16,6 +16,8 @@ type Parameters struct {
 	Shards int
 	// CountBytes is how many bytes of shingles a task that counts them may hold; 0: some megabytes. It changes no result.
 	CountBytes int64
+	// KeyBytes is how many bytes of key records a task may hold; 0: some megabytes. It changes no result.
+	KeyBytes int64
 	// Threshold is the least similarity of interest, above 0 and at most 1.
 	Threshold float64
 	// Shingle is the number of words in a shingle.

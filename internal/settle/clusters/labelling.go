@@ -32,9 +32,6 @@ type Labelling struct {
 // Setup reads the list of inputs.
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
 
-// runsOf returns the runs that hold edges and documents.
-func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Gather, work.Source) }
-
 // The steps of [Sending].
 const (
 	edgesStep = iota
@@ -52,12 +49,11 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 	if l.ReleaseSets {
 		p.Runs.ReleaseSets(p.Outcomes)
 	}
-	runs := runsOf(p)
-	labels, err := l.label(p, runs, see)
+	labels, err := l.label(p, see)
 	if err != nil || labels == "" {
 		return err
 	}
-	runs = append(runs, labels)
+	runs := append(work.RunsBut(p.Outcomes, work.Gather, work.Source), labels)
 	for _, d := range []work.Delivery{
 		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
 		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
@@ -73,10 +69,11 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 
 // label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
 // with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
-func (l *Labelling) label(p *work.Planning, runs []string, see func(ref, first docref.Ref)) (string, error) {
+func (l *Labelling) label(p *work.Planning, see func(ref, first docref.Ref)) (string, error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
-	graph := work.GraphOf(runs, records.EdgeNodes, p, l.GraphBytes)
+	edges := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Narrow, work.Gather, work.Audit, work.Source)
+	graph := work.GraphOf(edges, records.EdgeNodes, p, l.GraphBytes)
 	graph.IsUniform = true
 	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)}}
 	err := of.readStanding(l.Standing, p)
