@@ -4,6 +4,7 @@ import gc
 import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -141,6 +142,12 @@ class Run(unittest.TestCase):
             mirrorbeam.run(FABLES / "texts", self.out, thresold=0.8)
         with self.assertRaisesRegex(mirrorbeam.UsageError, "runner"):
             mirrorbeam.run(FABLES / "texts", self.out, beam={"runner": "nothing"})
+
+    def test_errors_of_other_processes(self):
+        """An error comes back from a worker of multiprocessing as it was."""
+        for kind in (mirrorbeam.UsageError, mirrorbeam.StorageError):
+            error = pickle.loads(pickle.dumps(kind("no room", 4)))
+            self.assertEqual((type(error), str(error), error.code), (kind, "no room", 4))
 
     def test_condition(self):
         with self.assertWarnsRegex(UserWarning, "has 2 of 5") as warned, self.assertRaises(mirrorbeam.ConditionMet) as caught:
