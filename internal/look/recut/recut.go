@@ -186,7 +186,7 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 			if !slices.Contains(c.Emit, name) {
 				continue
 			}
-			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names)
+			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names, ctx.Err)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -75,7 +75,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			continue
 		}
 		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
-		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t))
+		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), w.Run.Stopped)
 		if err != nil {
 			return err
 		}
@@ -108,16 +108,35 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
-func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names) (output.File, error) {
+// A cluster may be large, so Shard asks stopped now and then, and ends with its error.
+func (f Files) Shard(
+	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stopped func() error,
+) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
-		return writeRows(f, file, names, shard.ClusterRows)
+		return writeRows(f, file, names, until(stopped, shard.ClusterRows))
 	case output.Removed:
 		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
-		return finish(rows, err, shard.RemovedRows)
+		return finish(rows, err, until(stopped, shard.RemovedRows))
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
-	return finish(rows, err, pairs)
+	return finish(rows, err, until(stopped, pairs))
+}
+
+// until returns what passes rows until stopped has an error.
+func until[T any](stopped func() error, pass func(row func(T) error) error) func(row func(T) error) error {
+	const few = 1 << 12
+	return func(row func(T) error) error {
+		passed := 0
+		return pass(func(of T) error {
+			if passed++; passed%few == 0 {
+				if err := stopped(); err != nil {
+					return err
+				}
+			}
+			return row(of)
+		})
+	}
 }
 
 // Rejects writes rejects that are known already.
