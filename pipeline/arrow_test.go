@@ -73,7 +73,7 @@ func TestArrow(t *testing.T) {
 			rows = append(rows, fmt.Sprint(row.Kept, row.Similarity, row.Size, row.Mean))
 		}
 		slices.Sort(rows)
-		return rows, fmt.Sprint(summary.Counts.Documents, summary.Counts.Rejected, summary.Counts.Kept)
+		return rows, fmt.Sprint(summary.Counts.Documents, summary.Counts.Rejected, summary.Counts.Kept, summary.Counts.IntegerIDs)
 	}
 	places := inPlaces(t)
 	want, counts := run(t, places["disk"]("rows.jsonl", linesOfRows(t)))

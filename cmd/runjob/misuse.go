@@ -66,11 +66,7 @@ func anyOf(quoted string) string {
 }
 
 func missingValue(called *kong.Node, flag, placeholder string) error {
-	value := "a " + placeholder
-	if strings.IndexAny(placeholder, "AEIOU") == 0 {
-		value = "an " + placeholder
-	}
-	return fmt.Errorf("%s: give %s", flag, cmp.Or(choices(called, flag), value))
+	return fmt.Errorf("%s: give %s", flag, cmp.Or(choices(called, flag), "a value, as in "+flag+"="+placeholder))
 }
 
 // choices returns all values that a flag or an argument of a command may have. It is empty if nobody can list them.

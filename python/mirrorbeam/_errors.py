@@ -4,7 +4,7 @@ from __future__ import annotations
 class RunjobError(Exception):
     """The program has failed. code is its exit code."""
 
-    def __init__(self, message: str, code: int):
+    def __init__(self, message: str, code: int = 1):  # pickle calls it with the message alone
         super().__init__(message)
         self.code = code
 

@@ -51,7 +51,8 @@ class Results:
         names = [f["name"] for f in json.loads(self._read("manifest.json"))["files"] if f["output"] == output]
         if not names:
             raise LookupError(f"the job has written no {output}: name it, as in run(..., emit=[{output!r}])")
-        tables = [_rows(name.removeprefix(output + "/"), self._read(name), in_tree=name.startswith(output + "/")) for name in names]
+        settings = self.summary["config"]
+        tables = [_rows(name.removeprefix(output + "/"), self._read(name), settings, in_tree=name.startswith(output + "/")) for name in names]
         # A file without rows has columns without types.
         filled = [table for table in tables if table.num_rows > 0] or tables[:1]
         return _CONVERSIONS[to](pyarrow.concat_tables(filled, **_promotion(pyarrow)))
@@ -89,8 +90,8 @@ def _promotion(pyarrow: Any) -> dict:
     return {"promote_options": "permissive"} if int(pyarrow.__version__.split(".")[0]) >= 14 else {"promote": True}
 
 
-def _rows(name: str, content: bytes, in_tree: bool = False) -> Any:
-    """The rows of a file, by its name. In a tree that is the name of an input, which may be a text."""
+def _rows(name: str, content: bytes, settings: dict, in_tree: bool) -> Any:
+    """The rows of a file, by its name and the settings of the job. In a tree that is the name of an input, which may be a text."""
     import pyarrow
 
     kind = name
@@ -104,12 +105,14 @@ def _rows(name: str, content: bytes, in_tree: bool = False) -> Any:
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-    if kind in ("jsonl", "ndjson") or in_tree and kind == "json" and not content.lstrip().startswith(b"["):
+    if kind == "lines" or in_tree and settings["format"] == "lines":
+        return _texts_of_lines(content)
+    if kind in ("jsonl", "ndjson") or kind == "json" and not content.lstrip().startswith(b"["):
         return _lines(content)
-    if in_tree and kind == "json":
+    if kind == "json":
         return pyarrow.Table.from_pylist(json.loads(content))
     if kind in ("csv", "tsv", "tab"):
-        return _columns(content, "," if kind == "csv" else "\t")
+        return _columns(content, settings.get("delimiter") if kind == "csv" else "tab")
     if kind == "tar":
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             members = [m for m in archive if m.isfile()]
@@ -126,6 +129,14 @@ def _texts(ids: list[str], texts: list[str]) -> Any:
     return pyarrow.table({"id": ids, "text": texts}, pyarrow.schema([("id", "string"), ("text", "string")]))
 
 
+def _texts_of_lines(content: bytes) -> Any:
+    import pyarrow
+
+    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    lines = text.split("\n" if "\n" in text else "\r")
+    return pyarrow.table({"text": [line for line in lines if line]}, pyarrow.schema([("text", "string")]))
+
+
 def _lines(content: bytes) -> Any:
     import pyarrow
     import pyarrow.json
@@ -137,12 +148,15 @@ def _lines(content: bytes) -> Any:
     return pyarrow.json.read_json(pyarrow.BufferReader(content), read_options=options)
 
 
-def _columns(content: bytes, separator: str) -> Any:
-    """The columns of a CSV file as texts, as they stand: 007 is not 7."""
+def _columns(content: bytes, delimiter: str | None) -> Any:
+    """The columns of a CSV file as texts, as they stand: 007 is not 7. Without a delimiter it is the one that makes most names."""
     import pyarrow
     import pyarrow.csv
 
-    names = next(csv.reader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""), delimiter=separator), [])
+    text = content.decode("utf-8-sig", "replace")
+    separators = ["\t" if delimiter == "tab" else delimiter] if delimiter else [",", ";", "\t", "|"]
+    named = [(next(csv.reader(io.StringIO(text, newline=""), delimiter=one), []), one) for one in separators]
+    names, separator = max(named, key=lambda of: len(of[0]))
     if not names:
         return pyarrow.table({})
     return pyarrow.csv.read_csv(

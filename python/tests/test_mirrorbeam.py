@@ -4,6 +4,7 @@ import gc
 import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -55,6 +56,24 @@ class Run(unittest.TestCase):
         self.assertTrue(all(isinstance(value, str) for row in rows.to_pylist() for value in row.values()))
         with self.assertRaisesRegex(ValueError, "is no table"):
             mirrorbeam.run(FABLES / "crawl.warc.gz", emit="unique").unique()
+
+    def test_unusual_files_of_the_input(self):
+        """Files have the rows that the job has read: with another delimiter, in an array, or one a line."""
+        records = [{"id": str(i), "text": f"{word} is, {word} was"} for i, word in enumerate(["one", "two"])]
+        texts = [{"text": record["text"]} for record in records]
+        folder = self.out.parent
+        for name, content, settings, rows in (
+            ("a.csv", "id;text\n" + "".join(f"{r['id']};{r['text']}\n" for r in records), {}, records),
+            ("b.csv", "id:te;xt\n" + "".join(f"{r['id']}:{r['text']}\n" for r in records), {"delimiter": ":", "text_field": "te;xt"},
+             [{"id": r["id"], "te;xt": r["text"]} for r in records]),
+            ("a.json", json.dumps(records), {}, records),
+            ("a.txt", "\n".join(r["text"] for r in records), {"format": "lines"}, texts),
+            ("b.txt", "\r".join(r["text"] for r in records), {"format": "lines"}, texts),
+        ):
+            (folder / name).write_bytes(content.encode())
+            for layout in ("shards", "tree"):
+                with self.subTest(file=name, layout=layout):
+                    self.assertEqual(mirrorbeam.run(folder / name, emit="unique", layout=layout, **settings).unique().to_pylist(), rows)
 
     def test_tree(self):
         """What load_dataset makes of a folder, it makes of the results, with the same splits and less rows."""
@@ -123,6 +142,12 @@ class Run(unittest.TestCase):
             mirrorbeam.run(FABLES / "texts", self.out, thresold=0.8)
         with self.assertRaisesRegex(mirrorbeam.UsageError, "runner"):
             mirrorbeam.run(FABLES / "texts", self.out, beam={"runner": "nothing"})
+
+    def test_errors_of_other_processes(self):
+        """An error comes back from a worker of multiprocessing as it was."""
+        for kind in (mirrorbeam.UsageError, mirrorbeam.StorageError):
+            error = pickle.loads(pickle.dumps(kind("no room", 4)))
+            self.assertEqual((type(error), str(error), error.code), (kind, "no room", 4))
 
     def test_condition(self):
         with self.assertWarnsRegex(UserWarning, "has 2 of 5") as warned, self.assertRaises(mirrorbeam.ConditionMet) as caught:

@@ -116,6 +116,42 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestPolicies: a stranger in the network of the pods reaches none of those that stay. None of them asks for a password.
+func TestPolicies(t *testing.T) {
+	for _, path := range []string{"../../deploy/flink/kubernetes.yaml", "../../deploy/flink/job.yaml", "../../deploy/flink/operator.yaml"} {
+		var pods []map[string]string
+		var policies []*networkingv1.NetworkPolicy
+		for _, object := range objects(t, path) {
+			switch o := object.(type) {
+			case *appsv1.Deployment:
+				pods = append(pods, o.Spec.Template.Labels)
+			case *flinkDeployment:
+				for _, component := range []string{"jobmanager", "taskmanager"} { // labels that the operator gives
+					pods = append(pods, map[string]string{"app": o.Metadata.Name, "component": component})
+				}
+			case *networkingv1.NetworkPolicy:
+				policies = append(policies, o)
+			}
+		}
+		for _, pod := range pods {
+			if !slices.ContainsFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return isClosed(p, pod) }) {
+				t.Errorf("%s: everybody reaches the pods %v", path, pod)
+			}
+		}
+	}
+}
+
+// isClosed reports whether a policy lets only some pods reach those with these labels.
+func isClosed(p *networkingv1.NetworkPolicy, labels map[string]string) bool {
+	for name, value := range p.Spec.PodSelector.MatchLabels {
+		if labels[name] != value {
+			return false
+		}
+	}
+	isOpen := func(rule networkingv1.NetworkPolicyIngressRule) bool { return len(rule.From) == 0 }
+	return slices.Contains(p.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) && !slices.ContainsFunc(p.Spec.Ingress, isOpen)
+}
+
 func checkPod(t *testing.T, name string, pod *corev1.PodSpec, stays bool) {
 	t.Helper()
 	if c := pod.SecurityContext; c == nil || c.RunAsNonRoot == nil || !*c.RunAsNonRoot || c.SeccompProfile == nil {

@@ -4,7 +4,6 @@ package recut
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -112,10 +111,11 @@ func check(folder *finished.Folder, o *Options) error {
 		}
 	}
 	switch {
-	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
-		return errors.Join(folder.Need(output.Pairs), folder.Need(output.Clusters))
 	case !scorer.HasClusters || scorer.IsDistance:
 		return fmt.Errorf("%sthey are not scored by the Jaccard similarity of sets", again)
+	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
+		return setting.Errorf("the job in %s has written only %s, and %[3]s and %[4]s are required: run it again with {emit} %[3]s,%[4]s",
+			folder.Path, strings.Join(c.Emit, ", "), output.Clusters, output.Pairs)
 	case !scorer.IsExact || !c.CommonLaw().IsOff():
 		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
 	case c.Across != "":
@@ -186,7 +186,7 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 			if !slices.Contains(c.Emit, name) {
 				continue
 			}
-			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names)
+			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names, ctx.Err)
 			if err != nil {
 				return nil, nil, err
 			}

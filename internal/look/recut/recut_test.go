@@ -142,7 +142,7 @@ func TestSays(t *testing.T) {
 		kind    failure.Kind
 		want    string
 	}{
-		{func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage, "pairs is required"},
+		{func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage, "pairs are required"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = .5 }, failure.Usage, "begin at threshold 0.7"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = 1.5 }, failure.Usage, "not 1.5"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = math.NaN() }, failure.Usage, "not NaN"},

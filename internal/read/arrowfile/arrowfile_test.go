@@ -117,6 +117,10 @@ func TestRead(t *testing.T) {
 	if text := fmt.Sprint(got); err != nil || text != "[map[text:[a]] map[text:[b]] map[text:[a]] map[text:[a]] map[text:[c]] map[text:[d]]]" {
 		t.Errorf("a dictionary that grows: %s, %v", text, err)
 	}
+	got, err = read(t, "testdata/zone.arrow", []string{"time"}, 0, 1, false)
+	if text := fmt.Sprint(got); err != nil || text != "[map[time:[2026-01-01T00:00:00.5Z]]]" {
+		t.Errorf("a time with a zone: %s, %v", text, err)
+	}
 }
 
 // TestColumns: a path that leads nowhere names the columns that are there, and one whose values are not read says so.

@@ -46,6 +46,7 @@ type field struct {
 	unsigned bool // of a whole number
 	unit     int  // of a time: 10 to the power of minus three times the unit, in seconds; of a date 0 for days
 	size     int  // elements of a list of a fixed size
+	isZoned  bool // a time, which is in UTC
 	isDense  bool // a union
 	children []*field
 
@@ -108,7 +109,7 @@ func (f *field) measure(of table) {
 		f.unit = of.int16(0, 1)
 		f.bits = 32 << (f.unit & 1)
 	case isTimestamp:
-		f.unit, f.bits = of.int16(0, 0), 64
+		f.unit, f.bits, f.isZoned = of.int16(0, 0), 64, of.text(1) != ""
 	case isUnion:
 		f.isDense = of.int16(0, 0) == 1
 	case isFixedList:
@@ -186,13 +187,13 @@ func (r *Reader) Column(path string) (Column, error) {
 	}
 }
 
-// IsList reports whether a row has any number of values, and whether these are whole numbers.
+// IsList reports whether a row has any number of values. AreNumbers reports whether its values are whole numbers.
 func (c Column) IsList() (isList, areNumbers bool) {
+	value := c.leaf
 	if isList = c.leaf.isList(); isList {
-		value := c.leaf.children[0]
-		areNumbers = value.kind == isInt && value.dictionary == noDictionary
+		value = c.leaf.children[0]
 	}
-	return isList, areNumbers
+	return isList, value.kind == isInt
 }
 
 // want notes that a column is wanted. It refuses one whose values are not read.

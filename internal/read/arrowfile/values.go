@@ -130,7 +130,11 @@ func (v *values) value(scratch []byte, row int64) ([]byte, error) {
 		}
 		return time.Unix(seconds*24*60*60, 0).UTC().AppendFormat(scratch, time.DateOnly), nil
 	case isTimestamp:
-		return appendTime(scratch, number(v.data, 64, row, false), f.unit), nil
+		scratch = appendTime(scratch, number(v.data, 64, row, false), f.unit)
+		if f.isZoned {
+			scratch = append(scratch, 'Z')
+		}
+		return scratch, nil
 	case isInt:
 		n := number(v.data, f.bits, row, f.unsigned)
 		if f.unsigned {

@@ -108,7 +108,7 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 				return err
 			}
 			if err := w.enter(next); err != nil {
-				return fmt.Errorf("list inputs: %w", err)
+				return fmt.Errorf("list inputs: %w", advise(err, "folder"))
 			}
 		}
 	}

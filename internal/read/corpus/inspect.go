@@ -95,13 +95,13 @@ func (c *candidate) inspect(options Options) error {
 	if errors.Is(err, storage.ErrChanged) {
 		return fmt.Errorf("%s: it is not the file of %d bytes that was listed: %w: %s", c.Path, c.listed.Size, err, runAgain)
 	}
-	return advise(err)
+	return advise(err, "file")
 }
 
-// advise adds what to do about a file that may not be read.
-func advise(err error) error {
+// advise adds what to do about a file or folder that may not be read.
+func advise(err error, what string) error {
 	if errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("%w: make the file readable, or leave it out", err)
+		return fmt.Errorf("%w: make the %s readable, or leave it out", err, what)
 	}
 	return err
 }
@@ -113,7 +113,7 @@ func inspect(file *File, options Options) error {
 	}
 	handle, info, err := open(file.Path)
 	if err != nil {
-		return advise(err)
+		return advise(err, "file")
 	}
 	defer handle.Close() // a file that was only read
 	return look(file, handle, info, options)

@@ -292,6 +292,17 @@ func TestListUnreadable(t *testing.T) {
 	if _, err := list(t, "."); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "b.jsonl") {
 		t.Errorf("error %v, want a permission error that names b.jsonl", err)
 	}
+	plant(t, map[string]string{"a.jsonl": "{}", "locked/b.jsonl": "{}"})
+	if err := os.Chmod("locked", 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod("locked", 0o700) // so that it can be removed
+	for _, input := range []string{".", "locked", "locked/b.jsonl"} {
+		_, err := list(t, input)
+		if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "locked") || !strings.HasSuffix(err.Error(), ": make the folder readable, or leave it out") {
+			t.Errorf("input %s: error %v, want one that says what to do about the folder locked", input, err)
+		}
+	}
 }
 
 // TestWithReference: the reference comes first, whatever it is called, and names

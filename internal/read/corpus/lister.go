@@ -92,7 +92,7 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil
 	}
-	return false, fmt.Errorf("list inputs: %w", err)
+	return false, fmt.Errorf("list inputs: %w", advise(err, "folder"))
 }
 
 // linksTo returns 1 if a path leads through symbolic links, else 0. A missing file gives 0.

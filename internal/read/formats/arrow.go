@@ -70,11 +70,14 @@ func (a *arrowFile) choose(fields *corpus.Fields) error {
 		if err != nil {
 			return err
 		}
-		f := plain
-		if isList, areNumbers := column.IsList(); fields.Features != "" && i == features && isList {
-			if f = names; areNumbers {
-				f = hashes
-			}
+		f, isFeatures := plain, fields.Features != "" && i == features
+		switch isList, areNumbers := column.IsList(); {
+		case isFeatures && isList && areNumbers:
+			f = hashes
+		case isFeatures && isList:
+			f = names
+		case !isFeatures && !isList && areNumbers:
+			f = numbers
 		}
 		a.header, a.columns = append(a.header, byte(f)), append(a.columns, column)
 		hasNeeded = hasNeeded || i < needed

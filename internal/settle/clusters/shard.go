@@ -4,6 +4,7 @@
 package clusters
 
 import (
+	"cmp"
 	"fmt"
 
 	"mirrorbeam/internal/carry/records"
@@ -68,7 +69,15 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 	if err != nil {
 		return nil, err
 	}
-	s, err := newShard(layout, members, store, each)
+	s, err := newShard(layout, members, store, func(visit func(records.Edge[records.Number])) error {
+		asking := asking{stopped: w.Run.Stopped}
+		err := each(func(e records.Edge[records.Number]) {
+			if asking.goesOn() {
+				visit(e)
+			}
+		})
+		return cmp.Or(err, asking.err)
+	})
 	if err != nil {
 		return nil, err
 	}

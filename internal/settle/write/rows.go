@@ -83,7 +83,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			continue
 		}
 		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
-		file, err := r.shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), stands)
+		file, err := r.shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), stands, w.Run.Stopped)
 		if err != nil {
 			return err
 		}
@@ -128,24 +128,28 @@ func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *sh
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
-func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names) (output.File, error) {
-	return f.shard(shard, pairs, file, kind, names, nil)
+// A cluster may be large, so Shard asks stopped now and then, and ends with its error.
+func (f Files) Shard(
+	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stopped func() error,
+) (output.File, error) {
+	return f.shard(shard, pairs, file, kind, names, nil, stopped)
 }
 
 // shard does the same. It copies what stands between the rows that it makes, unless that is nil.
 func (f Files) shard(
 	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stands *shardStanding,
+	stopped func() error,
 ) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
 		rows, err := output.NewRows[output.Member](string(f.Partial), file, f.Format, names)
-		return finishBetween(stands, shard, file.Output, rows, err, shard.ClusterRows)
+		return finishBetween(stands, shard, file.Output, rows, err, until(stopped, shard.ClusterRows))
 	case output.Removed:
 		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
-		return finishBetween(stands, shard, file.Output, rows, err, shard.RemovedRows)
+		return finishBetween(stands, shard, file.Output, rows, err, until(stopped, shard.RemovedRows))
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
-	return finishBetween(stands, shard, file.Output, rows, err, pairs)
+	return finishBetween(stands, shard, file.Output, rows, err, until(stopped, pairs))
 }
 
 // finishBetween writes the rows of a file, as finish does, between others that it copies.
@@ -157,6 +161,22 @@ func finishBetween[T any](
 		defer f.last.close()
 	}
 	return finish(rows, err, write)
+}
+
+// until returns what passes rows until stopped has an error.
+func until[T any](stopped func() error, pass func(row func(T) error) error) func(row func(T) error) error {
+	const few = 1 << 12
+	return func(row func(T) error) error {
+		passed := 0
+		return pass(func(of T) error {
+			if passed++; passed%few == 0 {
+				if err := stopped(); err != nil {
+					return err
+				}
+			}
+			return row(of)
+		})
+	}
 }
 
 // Rejects writes rejects that are known already.

@@ -2,6 +2,8 @@ package write
 
 import (
 	"context"
+	"errors"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -156,6 +158,28 @@ func TestRowsFail(t *testing.T) {
 	r = &Rows{Inputs: work.Path(t.TempDir()) + "/none"}
 	if err := r.Setup(); err == nil {
 		t.Error("no list of inputs, yet no error")
+	}
+}
+
+// TestRowsStop: rows end, however many there are, when nobody wants them any more. No file is left.
+func TestRowsStop(t *testing.T) {
+	f := Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}
+	endless := func(row func(output.Pair) error) error {
+		for {
+			if err := row(output.Pair{A: "a", B: "b"}); err != nil {
+				return err
+			}
+		}
+	}
+	asked, fault := 0, errors.New("stop")
+	_, err := f.Shard(nil, endless, f.Name(output.Pairs, 0, 1), output.SetPair, output.Names{}, func() error {
+		if asked++; asked == 3 {
+			return fault
+		}
+		return nil
+	})
+	if entries, _ := os.ReadDir(string(f.Partial)); !errors.Is(err, fault) || asked != 3 || len(entries) > 0 {
+		t.Errorf("asked %d times, %d files: %v", asked, len(entries), err)
 	}
 }
 
