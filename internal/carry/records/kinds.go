@@ -92,4 +92,8 @@ const (
 	PassageRepeats runfile.Kind = 77 // passages that stood before, by split
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
+
+	Standing   runfile.Kind = 80 // numbers of the components of the last run that stand, shard 0
+	Stretches  runfile.Kind = 81 // where such components stand, by output shard
+	Components runfile.Kind = 82 // what the next run is to know of components, by output shard
 )

@@ -38,17 +38,31 @@ func (p *probing) wants(block *sketchblock.Block, i int) bool {
 	if p.probed == 0 || block.Stored(i) == 0 {
 		return false
 	}
-	ref := block.Ref(i)
-	isReference := ref < p.layout.FirstInput
-	hash := p.hashes.Of(ref, block.DigestLead(i))
+	hash, isReference := p.hash(block, i)
 	return hash < p.probed && (isReference || hash >= p.sampled)
+}
+
+// hash returns the hash by which the audit chooses a document.
+func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReference bool) {
+	ref := block.Ref(i)
+	isReference = ref < p.layout.FirstInput
+	return p.hashes.Of(ref, block.DigestLead(i)), isReference
+}
+
+// isSampled reports whether the audit may sample a document.
+func (p *probing) isSampled(block *sketchblock.Block, i int) bool {
+	if p.AuditSample == 0 {
+		return false
+	}
+	hash, isReference := p.hash(block, i)
+	return !isReference && hash < audit.Limit(p.shares.Sampled)
 }
 
 // add sets a document aside, given its packed set.
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.desk.Hashes = sketchblock.AppendSet(p.desk.Hashes[:0], set)
-	ref, digest := block.Ref(i), block.DigestLead(i)
-	d := records.SetAside{Ref: ref, Hash: p.hashes.Of(ref, digest), Digest: digest, Scope: block.Scope(i), Side: block.Side(i)}
+	hash, _ := p.hash(block, i)
+	d := records.SetAside{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
 	p.aside = records.AppendSetAside(p.aside, d, p.desk.Hashes)
 }
 
