@@ -61,8 +61,8 @@ func (p *probing) isSampled(block *sketchblock.Block, i int) bool {
 // add sets a document aside, given its packed set.
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.desk.Hashes = sketchblock.AppendSet(p.desk.Hashes[:0], set)
-	ref, digest := block.Ref(i), block.DigestLead(i)
-	d := records.SetAside{Ref: ref, Hash: p.hashes.Of(ref, digest), Digest: digest, Scope: block.Scope(i), Side: block.Side(i)}
+	hash, _ := p.hash(block, i)
+	d := records.SetAside{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
 	p.aside = records.AppendSetAside(p.aside, d, p.desk.Hashes)
 }
 
