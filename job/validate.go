@@ -358,6 +358,21 @@ type Guards struct {
 	Cluster float64
 }
 
+// Large returns from how many documents on a cluster is called large, and what share of all documents it has to exceed, in percent.
+func (g Guards) Large() (documents int64, percent float64) {
+	if g.Cluster == 0 {
+		return leastCluster, usualCluster
+	}
+	return 2, g.Cluster
+}
+
+const (
+	// usualCluster is the share of all documents, in percent, that a cluster may have if there is no guard.
+	usualCluster = 10
+	// leastCluster is the least number of documents of a cluster that is called large if there is no guard.
+	leastCluster = 100
+)
+
 // Guards returns what [Config.Guard] says, or an error that names the item that says nothing.
 func (c *Config) Guards() (g Guards, err error) {
 	for _, item := range c.Guard {

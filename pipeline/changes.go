@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
@@ -39,8 +40,8 @@ type found struct {
 	names state.Names
 	// kept is the file of the state with pairs and their passages, "" for none.
 	kept string
-	// similar is the number of similar pairs that it is told of.
-	similar int64
+	// similar is the number of similar pairs that it is told of, and settled what it was when all rows were made.
+	similar, settled int64
 }
 
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
@@ -128,7 +129,11 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
 	f.originals = last.Originals
-	if err = r.follow(&f, output.Clusters, before.clusters, now.Clusters, names.Clusters); err != nil {
+	next, err := r.mergeStanding(now, result)
+	if err == nil {
+		err = r.followClusters(&f, next, before.clusters, now.Clusters, names.Clusters)
+	}
+	if err != nil {
 		return f, err
 	}
 	if r.Config.HasSites() {
@@ -146,13 +151,28 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
 		f.names.Verdicts = names.Verdicts
-		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
-		err = state.WriteVerdicts(r.state.Path(names.Verdicts), now.Verdicts, ctx.Err)
+		err = r.rememberPairs(ctx, &f, now, next)
+	}
+	if err == nil {
+		err = r.rememberStanding(&f, next, names)
 	}
 	if err == nil && r.keepsPairs() {
 		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
 	}
 	return f, err
+}
+
+// rememberPairs writes the similar pairs for the next run.
+func (r *run) rememberPairs(ctx context.Context, f *found, now *write.ForNext, next *standing.Next) error {
+	packed, err := r.verdictsOf(now, next)
+	if err != nil {
+		return err
+	}
+	f.similar = int64(len(packed) / state.VerdictSize)
+	if f.settled = f.similar; next.HasStood {
+		f.settled = r.state.Last.Settled
+	}
+	return state.WriteVerdicts(r.state.Path(f.names.Verdicts), packed, ctx.Err)
 }
 
 // isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
@@ -165,6 +185,22 @@ func (r *run) isAwaited(of, change string) bool {
 func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
 	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
 	return state.WriteGroups(r.state.Path(name), now)
+}
+
+// followClusters does the same for clusters. Those that stood have not changed.
+func (r *run) followClusters(f *found, next *standing.Next, last, made []state.Group, name string) error {
+	others, err := standing.Others(next, last)
+	if err != nil {
+		return err
+	}
+	f.changes = append(f.changes, state.Follow(output.Clusters, others, made, r.state.Last.Number+1)...)
+	all := made
+	if next.HasStood {
+		if all, err = standing.Interleave(next, last, made); err != nil {
+			return err
+		}
+	}
+	return state.WriteGroups(r.state.Path(name), all)
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
@@ -214,8 +250,8 @@ func (r *run) commit(result *write.Result, of found) error {
 	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), HasCaptures: true, SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, Originals: of.originals,
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), HasCaptures: true, SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

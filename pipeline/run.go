@@ -168,6 +168,7 @@ func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
+		e.Notes, e.Stands = r.notes(), r.stands()
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 	}
 	return transforms.NewJob(&r.Config, e)
@@ -188,6 +189,9 @@ func (r *run) openFolders() error {
 	err = documents.WriteInputs(string(r.job.Inputs), *r.inputs)
 	if err == nil && r.knowsCommon() {
 		err = common.Give(r.results.Temp, r.state.Last.Common)
+	}
+	if err == nil && r.job.Rows.Standing.List != "" {
+		err = r.giveStanding()
 	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)

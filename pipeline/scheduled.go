@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -54,6 +55,10 @@ type scheduled struct {
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
 	comparesAll bool
+	// makesAllRows says that the run copies none of the last results.
+	makesAllRows bool
+	// standing are the components of the last run, nil if none of them may stand.
+	standing *standing.List
 }
 
 func openState(config *job.Config) (*scheduled, error) {
@@ -250,7 +255,8 @@ func (r *run) knowsCommon() bool {
 }
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up, what is compared in them depends on all documents. So the
-// job then begins anew and compares all pairs itself, as a run over everything does.
+// job then begins anew and compares all pairs itself, as a run over everything does. It also begins anew if rows call documents otherwise
+// than the rows that it has copied.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
 	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() || r.keepsPairs() {
@@ -260,10 +266,12 @@ func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Result
 	if err != nil {
 		return nil, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	if hasComparedAll(result) && !(r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))) {
+	isNamedOtherwise := r.job.Rows.Standing.List != "" && result.Counts.HasIntegerNames() != r.state.Last.IntegerNames
+	isDense := !hasComparedAll(result) || r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))
+	if !isNamedOtherwise && !isDense {
 		return found, nil
 	}
-	r.state.comparesAll = true
+	r.state.makesAllRows, r.state.comparesAll = true, isDense
 	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
 	return once()
 }

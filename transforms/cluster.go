@@ -23,7 +23,7 @@ import (
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
 	labelling := labelling{ByValue: job.HasSources(), Labelling: clusters.Labelling{
-		Inputs: job.Inputs, GraphBytes: job.GraphBytes,
+		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Standing: job.Rows.Standing.List,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
 	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance}

@@ -56,6 +56,9 @@ type Job struct {
 	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows write.Rows
+	// Large and LargePercent say which clusters warnings name, as [job.Guards.Large] does.
+	Large        int64
+	LargePercent float64
 	// Layout says which names the files get that have records of the input.
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.

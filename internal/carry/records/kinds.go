@@ -93,6 +93,10 @@ const (
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
 
-	LastingKeys runfile.Kind = 80 // short keys that concern the next run whatever comes and goes, shard 0
-	KeptPairs   runfile.Kind = 81 // pairs that have passages in common, with these, shard 0
+	Standing   runfile.Kind = 80 // numbers of the components of the last run that stand, shard 0
+	Stretches  runfile.Kind = 81 // where such components stand, by output shard
+	Components runfile.Kind = 82 // what the next run is to know of components, by output shard
+
+	LastingKeys runfile.Kind = 83 // short keys that concern the next run whatever comes and goes, shard 0
+	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
 )

@@ -272,13 +272,6 @@ func Passage(c *job.Config, a, b string) string {
 	return strings.Join(words, " ")
 }
 
-const (
-	// usualCluster is the share of all documents, in percent, that a cluster may have if there is no guard.
-	usualCluster = 10
-	// leastCluster is the least number of documents of a cluster that is called large if there is no guard.
-	leastCluster = 100
-)
-
 // GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
 func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
 	guards, _ := c.Guards() // Validate has checked them
@@ -336,10 +329,7 @@ func isGuarded(guards job.Guards, row sources.Row) bool {
 
 // large returns the clusters that are larger than the guard allows.
 func large(guards job.Guards, found *findings.Findings) []findings.LargeCluster {
-	share, least := guards.Cluster, int64(2)
-	if share == 0 {
-		share, least = usualCluster, leastCluster
-	}
+	least, share := guards.Large()
 	var clusters []findings.LargeCluster
 	for _, cluster := range found.Largest.Named {
 		if cluster.Documents >= least && isAbove(cluster.Documents, compared(found), share) {

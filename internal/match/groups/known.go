@@ -3,6 +3,7 @@ package groups
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 )
 
@@ -28,6 +30,11 @@ type Known struct {
 	Shards int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
 	SimHashBits int
+	// Standing is the path of the components of the last run that may stand, "" if none may.
+	Standing work.Path
+	// Large and LargePercent say which clusters warnings name: those of so many documents and more that are more than this share of all.
+	Large        int64
+	LargePercent float64
 
 	layout documents.Layout // read in Setup
 }
@@ -38,8 +45,9 @@ func KnownDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind
 // Setup reads the list of inputs.
 func (k *Known) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
-// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
-func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds. Documents of components that stand
+// have none: the task says which components these are, and counts them.
+func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
@@ -49,6 +57,9 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(verdicts)
+	if packed, err = k.leaveStanding(packed, t.Documents, w); err != nil {
+		return err
+	}
 	edges := knownEdges{documents: readKnown(packed)}
 	classes := k.classes(&edges)
 	firsts := classes.find(verdicts)
@@ -59,6 +70,48 @@ func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		classes.join(&edges, verdicts.At(i), firsts[i])
 	}
 	return edges.write(&w.Run, 2*k.Shards)
+}
+
+// leaveStanding writes which components of the last run stand, and returns the packed documents without theirs.
+func (k *Known) leaveStanding(packed []byte, documents int64, w *work.Desk) ([]byte, error) {
+	if k.Standing == "" {
+		return packed, nil
+	}
+	list, err := standing.Read(string(k.Standing))
+	if err != nil {
+		return nil, err
+	}
+	w.Hold(list)
+	chosen := list.Choose(eachKnown(packed), max(int(k.Large), int(k.LargePercent*float64(documents)/100)))
+	if len(chosen) == 0 {
+		return packed, nil
+	}
+	list.Count(chosen, &w.Outcome.Findings, k.layout.Inputs.SourceOf)
+	if err := w.Run.Section(records.Standing, 0, standing.AppendChosen(nil, chosen)); err != nil {
+		return nil, err
+	}
+	left, refs := packed[:0], list.Refs(chosen)
+	for ; len(packed) > 0; packed = packed[records.KnownSize:] {
+		ref := records.GetKnown(packed).Ref
+		for len(refs) > 0 && refs[0] < ref {
+			refs = refs[1:]
+		}
+		if len(refs) == 0 || refs[0] != ref {
+			left = append(left, packed[:records.KnownSize]...)
+		}
+	}
+	return left, nil
+}
+
+// eachKnown yields packed documents.
+func eachKnown(packed []byte) iter.Seq[standing.Known] {
+	return func(yield func(standing.Known) bool) {
+		for rest := packed; len(rest) > 0; rest = rest[records.KnownSize:] {
+			if d := records.GetKnown(rest); !yield(standing.Known{Ref: d.Ref, IsTouched: d.Keyed || d.IsWanted}) {
+				return
+			}
+		}
+	}
 }
 
 // knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.

@@ -145,6 +145,13 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
 }
 
+// isWanted reports whether another document may have the id of one, or the audit samples it: rows then may call it otherwise, or its
+// component has to be known.
+func (n *narrowed) isWanted(block *sketchblock.Block, i int) bool {
+	id := block.ID(i)
+	return len(id) > 0 && n.filter.ids.Has(groups.HashID(id)) || n.probing.isSampled(block, i)
+}
+
 // know writes the record of a document that the last run may have found in a pair.
 func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.Verdicts == "" {
@@ -152,6 +159,7 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
 		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
+		IsWanted: n.isWanted(block, i),
 	})
 }
 

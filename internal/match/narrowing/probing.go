@@ -36,10 +36,24 @@ func (p *probing) wants(block *sketchblock.Block, i int) bool {
 	if p.probed == 0 || block.Stored(i) == 0 {
 		return false
 	}
-	ref := block.Ref(i)
-	isReference := ref < p.layout.FirstInput
-	hash := audit.DocumentHash(ref, block.DigestLead(i), isReference)
+	hash, isReference := p.hash(block, i)
 	return hash < p.probed && (isReference || hash >= p.sampled)
+}
+
+// hash returns the hash by which the audit chooses a document.
+func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReference bool) {
+	ref := block.Ref(i)
+	isReference = ref < p.layout.FirstInput
+	return audit.DocumentHash(ref, block.DigestLead(i), isReference), isReference
+}
+
+// isSampled reports whether the audit may sample a document.
+func (p *probing) isSampled(block *sketchblock.Block, i int) bool {
+	if p.AuditSample == 0 {
+		return false
+	}
+	hash, isReference := p.hash(block, i)
+	return !isReference && hash < audit.Limit(p.shares.Sampled)
 }
 
 // add sets a document aside, given its packed set.

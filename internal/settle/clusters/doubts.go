@@ -4,6 +4,7 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/settle/keep"
 )
 
 const (
@@ -34,25 +35,36 @@ func (s *Shard) addLargest(o *work.Outcome) {
 	o.Largest.Add(c)
 }
 
+// isNear reports whether a document is removed and not identical to the one that stays for it.
+func (s *Shard) isNear(i records.Number, choice keep.Choice) bool {
+	return choice.Kept != i && s.classes.of.At(i) != s.classes.of.At(choice.Kept)
+}
+
+// hasOtherTitle reports whether a page is removed and has another title than the one that stays for it.
+func (s *Shard) hasOtherTitle(i records.Number, choice keep.Choice) bool {
+	if choice.Kept == i {
+		return false
+	}
+	title, other := s.members.Capture(i).Title, s.members.Capture(choice.Kept).Title
+	return title != "" && other != "" && title != other
+}
+
 // addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay under another title.
 func (s *Shard) addNear(o *work.Outcome) {
 	var near []*findings.Worst[findings.NearPair]
 	for i := range s.end() {
 		choice := s.choice(i)
-		if near = near[:0]; choice.Kept == i {
-			continue
-		}
-		if s.classes.of.At(i) != s.classes.of.At(choice.Kept) {
+		near = near[:0]
+		if s.isNear(i, choice) {
 			if near = append(near, &o.Near); s.members.Size(i) < findings.ShortText {
 				near = append(near, &o.NearShort)
 			}
 		}
-		title, other := s.members.Capture(i).Title, s.members.Capture(choice.Kept).Title
-		if title != "" && other != "" && title != other {
+		if s.hasOtherTitle(i, choice) {
 			near = append(near, &o.OtherTitle)
 		}
 		for _, worst := range near {
-			pair := findings.NearPair{Similarity: choice.Similarity, Title: title, KeptTitle: other}
+			pair := findings.NearPair{Similarity: choice.Similarity, Title: s.members.Capture(i).Title, KeptTitle: s.members.Capture(choice.Kept).Title}
 			if !worst.Takes(pair) {
 				worst.Count++
 				continue

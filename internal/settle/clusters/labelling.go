@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/settle/standing"
 )
 
 // Labelling joins the verified edges to components, orders the components by their first documents and cuts that order
@@ -22,6 +23,8 @@ type Labelling struct {
 	ReleaseSets bool
 	// GraphBytes is about how much memory the documents of components may take.
 	GraphBytes int64
+	// Standing is the path of the components of the last run, some of which stand; "" if none does.
+	Standing work.Path
 
 	layout documents.Layout // read in Setup
 }
@@ -36,10 +39,11 @@ func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Ga
 const (
 	edgesStep = iota
 	membersStep
+	standingStep
 )
 
 // Plan joins the edges of all runs to components, gives their documents positions and makes the tasks that send edges
-// and documents there. Without an edge there is no task. See, if not nil, sees each document and the first document of
+// and documents there, and the ones that say what stands between them. Without an edge there is no other task. See, if not nil, sees each document and the first document of
 // its component.
 //
 // The tasks that made the edges were the last to read the gathered sets, so the run files of these go.
@@ -57,6 +61,7 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 	for _, d := range []work.Delivery{
 		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
 		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
+		{Step: standingStep, Needed: []runfile.Kind{records.Stretches}},
 	} {
 		d.Into, d.Enough = work.OutputShards(p.Counts), work.FewTasks
 		if err := p.Deliver(d, runs); err != nil {
@@ -73,9 +78,14 @@ func (l *Labelling) label(p *work.Planning, runs []string, see func(ref, first d
 	defer p.Run.Abort()
 	graph := work.GraphOf(runs, records.EdgeNodes, p, l.GraphBytes)
 	graph.IsUniform = true
-	err := joining.Label(graph, &labeller{
-		run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)},
-	})
+	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)}}
+	err := of.readStanding(l.Standing, p)
+	if err == nil {
+		err = joining.Label(graph, of)
+	}
+	if err == nil {
+		err = of.standBefore(^docref.Ref(0))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -89,6 +99,11 @@ type labeller struct {
 	figures *work.Figures
 	see     func(ref, first docref.Ref)
 	order   order
+
+	list   *standing.List
+	stands []uint32 // the components of the list that stand and have no place yet
+	last   standing.Stretch
+	lastAt int // its output shard
 }
 
 // isListed reports whether a component is in the output. A component without a document of the input is not: it holds
@@ -106,6 +121,9 @@ func (l *labeller) Count(c joining.Component) {
 func (l *labeller) Place(c joining.Component) (uint64, error) {
 	if !l.isListed(c) {
 		return uint64(records.Nowhere), nil
+	}
+	if err := l.standBefore(c.First); err != nil {
+		return 0, err
 	}
 	at, err := l.order.add(c.Weight)
 	return uint64(at.Shard) | uint64(at.Number)<<32, err
@@ -140,6 +158,64 @@ func (l *labeller) Node(part int, node graphs.Node, at records.Position) error {
 	return err
 }
 
+// readStanding reads which components of the last run stand.
+func (l *labeller) readStanding(path work.Path, p *work.Planning) (err error) {
+	if path == "" {
+		return nil
+	}
+	err = work.EachRecordOf(p.Outcomes, work.Group, records.Standing, p.Memory, func(packed []byte) error {
+		l.stands = append(l.stands, standing.Chosen(packed)...)
+		return nil
+	})
+	if err != nil || len(l.stands) == 0 {
+		return err
+	}
+	if l.list, err = standing.Read(string(path)); err != nil {
+		return err
+	}
+	for _, i := range l.stands {
+		l.order.total += int64(len(l.list.Documents(int(i))))
+	}
+	return nil
+}
+
+// standBefore gives the components that stand, and begin before a document, their place.
+func (l *labeller) standBefore(first docref.Ref) error {
+	for ; len(l.stands) > 0; l.stands = l.stands[1:] {
+		i := l.stands[0]
+		documents := l.list.Documents(int(i))
+		if documents[0].Ref >= first {
+			break
+		}
+		at := l.order.pass(int64(len(documents)))
+		next := standing.Stretch{Before: at.Number, From: i, To: i + 1}
+		if l.last.To == i && l.last.Before == at.Number && l.lastAt == int(at.Shard) {
+			l.last.To++
+			continue
+		}
+		if err := l.writeStretch(); err != nil {
+			return err
+		}
+		l.last, l.lastAt = next, int(at.Shard)
+	}
+	if first == ^docref.Ref(0) {
+		return l.writeStretch()
+	}
+	return nil
+}
+
+// writeStretch writes the last stretch of components that stand, if there is one.
+func (l *labeller) writeStretch() error {
+	if l.last.From == l.last.To {
+		return nil
+	}
+	b, err := l.run.Record(records.Stretches, l.lastAt, standing.StretchSize)
+	if err == nil {
+		l.last.Put(b)
+	}
+	return err
+}
+
 // order gives components their positions in the output, in the order of their first documents. It cuts that order into
 // shards of nearly equal numbers of documents without cutting a component. The zero order has no shard.
 type order struct {
@@ -147,23 +223,28 @@ type order struct {
 	total  int64 // number of documents
 	next   int64 // number of documents before the next component
 	shard  int   // the current shard
-	start  int64 // number of documents before it
+	listed int64 // number of its documents so far that were not passed
 }
 
 // add returns the position of the first document of the next component, which has the given number of documents. The sum of all
 // sizes must be the total.
 func (o *order) add(size int64) (records.Position, error) {
+	at := o.pass(size)
+	if o.listed += size; o.listed > math.MaxUint32 {
+		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard, uint32(math.MaxUint32))
+	}
+	return at, nil
+}
+
+// pass does the same for a component whose documents get no numbers. Its position is that of the next one that is added to the shard.
+func (o *order) pass(size int64) records.Position {
 	// A component that starts at or after the cut belongs to the shard.
 	for o.shard+1 < o.shards && o.next >= o.cut(o.shard+1) {
 		o.shard++
-		o.start = o.next
+		o.listed = 0
 	}
-	number := o.next - o.start
 	o.next += size
-	if o.next-o.start > math.MaxUint32 {
-		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard, uint32(math.MaxUint32))
-	}
-	return records.Position{Shard: records.OutputShard(o.shard), Number: records.Number(number)}, nil
+	return records.Position{Shard: records.OutputShard(o.shard), Number: records.Number(o.listed)}
 }
 
 // cut returns the number of documents before a shard if components could be cut.

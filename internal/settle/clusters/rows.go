@@ -65,6 +65,9 @@ func (s *Shard) byCluster(store *paged.Store) *numbers {
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func(output.Member) error) error {
 	for cluster := range s.eachCluster {
+		if err := s.reach(cluster.document(0)); err != nil {
+			return err
+		}
 		name, of := s.name(s.members.First(cluster.document(0))), s.cohesion(cluster)
 		mean := of.mean()
 		for i := range cluster.documents {
@@ -79,7 +82,7 @@ func (s *Shard) ClusterRows(row func(output.Member) error) error {
 			}
 		}
 	}
-	return nil
+	return s.reach(s.end())
 }
 
 // cohesion is how similar the removed documents of a cluster are to those kept.
@@ -114,6 +117,9 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 	var spans []output.Span
 	rest, first := s.spans, namer{Shard: s}
 	for e := range s.withTwins(s.pairs) {
+		if err := s.reach(e.A); err != nil {
+			return err
+		}
 		var pair output.Pair
 		if a, b := first.name(e.A), s.name(e.B); kind == output.HammingPair {
 			distance, _ := e.Hamming()
@@ -137,7 +143,7 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 			return err
 		}
 	}
-	return nil
+	return s.reach(s.end())
 }
 
 // takeSpans takes the spans of an edge from the front of the spans of a shard into its row.
@@ -187,6 +193,9 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 		if !s.goes(i) {
 			continue
 		}
+		if err := s.reach(i); err != nil {
+			return err
+		}
 		c := s.choice(i)
 		at, other := s.members.Capture(i), s.members.Capture(c.Kept)
 		removal := output.Removal{
@@ -202,7 +211,7 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 			return err
 		}
 	}
-	return nil
+	return s.reach(s.end())
 }
 
 // WriteVerdicts writes the similar pairs of the shard. Of equal documents it writes one pair or more.

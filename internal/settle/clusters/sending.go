@@ -29,8 +29,11 @@ func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does a task that [Labelling] has made.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	if t.Step == membersStep {
+	switch t.Step {
+	case membersStep:
 		return s.sendMembers(ctx, w)
+	case standingStep:
+		return sendStretches(w)
 	}
 	positions, err := w.Read(0, records.EdgeShards)
 	if err != nil {
@@ -150,6 +153,16 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 		}
 		return nil
 	})
+}
+
+// sendStretches passes on which components of the last run stand in an output shard, and where.
+func sendStretches(w *work.Desk) error {
+	for _, piece := range w.Pieces {
+		if err := w.Run.Link(piece.Kind, piece.Shard, piece, piece.Mark); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flags returns the flags of a member, and its source beside them.

@@ -36,8 +36,8 @@ type Content struct {
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
 	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, Crowded int64
-	// SimilarPairs is the number of pairs in Verdicts.
-	SimilarPairs int64
+	// SimilarPairs is the number of pairs in Verdicts, or a little more, and Settled what it was when a run last made all rows.
+	SimilarPairs, Settled int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
 	// HasCaptures says that the units of web archives have the URLs and dates of their documents. States of earlier versions lack them.
@@ -45,10 +45,10 @@ type Content struct {
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
-	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
+	// compared all candidates. Standing is the file with its components, "" if no rows of it can be copied. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
 	// there are none. All are relative to the folder.
-	Clusters, Verdicts, Mirrors, Suspects, Outbox string
+	Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string
 	// Kept is the run file, relative to the folder, with what the next run is to know of a job that looks for passages, see [State.Keep]; "" if that run
 	// was no such job.
 	Kept string
@@ -184,7 +184,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Verdicts, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
+	for _, name := range []string{c.Clusters, c.Verdicts, c.Standing, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
 		if name != "" {
 			names[name] = true
 		}

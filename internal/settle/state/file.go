@@ -21,6 +21,7 @@ const (
 	secondAlertsMagic = "mirrorbeam alerts 2\n"
 	firstAlertsMagic  = "mirrorbeam alerts 1\n"
 	outboxMagic       = "mirrorbeam outbox 1\n"
+	componentsMagic   = "mirrorbeam components 1\n"
 )
 
 const (
@@ -167,6 +168,11 @@ func WriteOutbox(path string, o Outbox) error {
 	return writeChecked(path, b)
 }
 
+// WriteComponents does the same for packed components, of which package standing knows what they are.
+func WriteComponents(path string, pack func(b []byte) []byte) error {
+	return writeChecked(path, pack([]byte(componentsMagic)))
+}
+
 // writeChecked writes a file with a check sum at its end.
 func writeChecked(path string, b []byte) error {
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
@@ -183,6 +189,11 @@ func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeA
 
 // ReadOutbox reads what WriteOutbox wrote.
 func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+
+// ReadComponents reads what WriteComponents wrote.
+func ReadComponents(path string) ([]byte, error) {
+	return readChecked(path, func(b []byte) ([]byte, error) { return Unseal(b, componentsMagic) })
+}
 
 // readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {

@@ -7,6 +7,7 @@
 //	units/run-...          sketch blocks, as package documents makes them; and what [State.Keep] has kept
 //	clusters-...           the clusters of the last run, see [Follow]
 //	verdicts-...           its similar pairs, see [Verdicts]
+//	standing-...           its components, as package standing notes them
 //	mirrors-...            the groups of mirrors of the last run that was about sites
 //	suspects-...           the alerts of all such runs
 //	outbox-...             changes that nobody has acknowledged, see [Outbox]
@@ -46,6 +47,7 @@ const (
 	unitsName        = "units"
 	clustersPrefix   = "clusters-"
 	verdictsPrefix   = "verdicts-"
+	standingPrefix   = "standing-"
 	mirrorsPrefix    = "mirrors-"
 	suspectsPrefix   = "suspects-"
 	outboxPrefix     = "outbox-"
@@ -120,12 +122,12 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
 // Names are names of files that a run writes, relative to the folder; see [Content].
-type Names struct{ Clusters, Verdicts, Mirrors, Suspects, Outbox string }
+type Names struct{ Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string }
 
 // NewNames returns names that no other run has.
 func NewNames() Names {
 	random := rand.Text()
-	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
+	return Names{clustersPrefix + random, verdictsPrefix + random, standingPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
 }
 
 // relative returns the name, relative to the folder, of a file of the state.
@@ -236,7 +238,7 @@ func list(folder string) (all listed, err error) {
 
 // otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
 // results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + outboxPrefix + `)[A-Z2-7]{26}$`)
+var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + standingPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + outboxPrefix + `)[A-Z2-7]{26}$`)
 
 func generationName(folder string, number int) string {
 	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))

@@ -111,6 +111,9 @@ func checkVerdicts(b []byte) ([]byte, error) {
 // Len returns the number of verdicts.
 func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
 
+// Packed returns all verdicts, packed. They must not be changed.
+func (t *Verdicts) Packed() []byte { return t.packed }
+
 // At returns a verdict, in the order of the digests.
 func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }
 

@@ -83,7 +83,12 @@ func (c *Content) verifyOthers(folder string) error {
 		name string
 		read func(path string) error
 	}{
-		{c.Clusters, fault(ReadGroups)}, {c.Mirrors, fault(ReadGroups)}, {c.Suspects, fault(ReadAlerts)}, {c.Outbox, fault(ReadOutbox)}, {c.Verdicts, fault(ReadVerdicts)},
+		{c.Clusters, fault(ReadGroups)},
+		{c.Mirrors, fault(ReadGroups)},
+		{c.Suspects, fault(ReadAlerts)},
+		{c.Outbox, fault(ReadOutbox)},
+		{c.Verdicts, fault(ReadVerdicts)},
+		{c.Standing, fault(ReadComponents)},
 	} {
 		if of.name == "" {
 			continue

@@ -43,6 +43,8 @@ type Rows struct {
 	Least float64
 	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
 	Bytes int64
+	// Standing says what is copied of the last results.
+	Standing Standing
 
 	layout documents.Layout // read in Setup
 }
@@ -60,6 +62,10 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	defer shard.Close()
+	stands, err := r.Standing.open(w, shard)
+	if err != nil {
+		return err
+	}
 	if !r.Undecided {
 		if err := shard.Decide(r.Rule, w.Run.Stopped); err != nil {
 			return err
@@ -77,7 +83,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			continue
 		}
 		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
-		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t))
+		file, err := r.shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), stands)
 		if err != nil {
 			return err
 		}
@@ -91,7 +97,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if err := r.writeForNext(shard, &w.Run); err != nil {
+	if err := r.note(w, t, shard, stands); err != nil {
 		return err
 	}
 	if slices.Contains(r.Emit, output.Unique) {
@@ -107,30 +113,50 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	return shard.Err()
 }
 
-// writeForNext writes what the next run of a scheduled job is to know.
-func (r *Rows) writeForNext(shard *clusters.Shard, run *runfile.Writer) error {
+// note writes what the next run is to know of a shard.
+func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *shardStanding) (err error) {
 	if r.ForNext {
-		if err := errors.Join(shard.WriteMemberships(run), shard.WriteVerdicts(run)); err != nil {
-			return err
-		}
+		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run))
 	}
-	if r.KeepsPairs {
-		return shard.WriteKept(run)
+	if err == nil && r.KeepsPairs {
+		err = shard.WriteKept(&w.Run)
 	}
-	return nil
+	if err == nil && stands != nil {
+		err = w.Run.Section(records.Components, t.Number, stands.notes(shard))
+	}
+	return err
 }
 
 // Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
 func (f Files) Shard(shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names) (output.File, error) {
+	return f.shard(shard, pairs, file, kind, names, nil)
+}
+
+// shard does the same. It copies what stands between the rows that it makes, unless that is nil.
+func (f Files) shard(
+	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stands *shardStanding,
+) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
-		return writeRows(f, file, names, shard.ClusterRows)
+		rows, err := output.NewRows[output.Member](string(f.Partial), file, f.Format, names)
+		return finishBetween(stands, shard, file.Output, rows, err, shard.ClusterRows)
 	case output.Removed:
 		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
-		return finish(rows, err, shard.RemovedRows)
+		return finishBetween(stands, shard, file.Output, rows, err, shard.RemovedRows)
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
-	return finish(rows, err, pairs)
+	return finishBetween(stands, shard, file.Output, rows, err, pairs)
+}
+
+// finishBetween writes the rows of a file, as finish does, between others that it copies.
+func finishBetween[T any](
+	stands *shardStanding, shard *clusters.Shard, of string, rows *output.Rows[T], err error, write func(row func(T) error) error,
+) (output.File, error) {
+	if stands != nil && err == nil {
+		f := stands.follow(shard, of, rows)
+		defer f.last.close()
+	}
+	return finish(rows, err, write)
 }
 
 // Rejects writes rejects that are known already.
@@ -275,6 +301,8 @@ type ForNext struct {
 	Suspects          []state.Alert
 	// Verdicts are about the similar pairs, packed.
 	Verdicts []byte
+	// Noted is what each output shard has noted of components; see [standing.Merge].
+	Noted [][]byte
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
@@ -310,6 +338,12 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	}
 	if err == nil {
 		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
+	}
+	for _, piece := range pieces {
+		if err == nil && piece.Kind == records.Components {
+			packed, err = reader.Read(nil, piece)
+			n.Noted = append(n.Noted, packed)
+		}
 	}
 	if err != nil {
 		return nil, err
