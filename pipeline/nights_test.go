@@ -385,6 +385,9 @@ func (n *night) draw(t *testing.T, config *job.Config) {
 		config.SourceField = "lang"
 	}
 	n.drawCompared(t, config)
+	if n.random.IntN(3) > 0 {
+		config.Emit = []string{output.Clusters, output.Pairs, output.Removed} // whose rows can be copied
+	}
 }
 
 // drawCompared draws which documents are compared.
@@ -403,9 +406,6 @@ func (n *night) drawCompared(t *testing.T, config *job.Config) {
 		config.Reference = []string{reference.folder}
 	case 3:
 		config.IDField = "lang" // repeated ids, or none
-	}
-	if n.random.IntN(3) > 0 {
-		config.Emit = []string{output.Clusters, output.Pairs, output.Removed} // whose rows can be copied
 	}
 }
 

@@ -84,7 +84,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
-			Bytes: sizing.CountBytes, KeepsPairs: keepsPairs, Standing: standingOf(config, e),
+			KeepsPairs: keepsPairs, Bytes: sizing.CountBytes, Standing: standingOf(config, e),
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},

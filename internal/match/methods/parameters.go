@@ -45,8 +45,8 @@ type Parameters struct {
 	// Verdicts is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
 	// candidates of its documents; empty otherwise.
 	Verdicts work.Path
-	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them once more. It is
-	// empty if this run cannot use it.
+	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them once more; where passages
+	// are looked for, of the run file of [groups.Kept]. It is empty if this run cannot use it.
 	Paired work.Path
 	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
 	// the last run share an id.

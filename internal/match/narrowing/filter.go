@@ -15,7 +15,8 @@ type Filter struct {
 	// the audit draws its sample.
 	shingles, sampled Table
 	// digests has the digest of each document that was in a pair, or equal to another. ids has the hash of each id that several documents
-	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these.
+	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these. Where passages are looked for,
+	// digests has the hash of the name of each document that was in a pair, and bands has the touched keys.
 	digests, ids, bands Marks
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64

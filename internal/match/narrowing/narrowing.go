@@ -8,6 +8,8 @@
 // keeps a few documents too many, which are compared and found to be similar to none. With MinHash keys, a document that shares no
 // band with a new one is left out, too. If new documents have very many shingles, bands decide alone.
 //
+// Where passages are looked for, keys say all: see the top of passages.go.
+//
 // What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
 // pairs are similar.
 package narrowing

@@ -4,7 +4,7 @@
 //
 //	lock                   the lease of the run that may write
 //	generation-0000000007  what the state holds: its files, and where the units of each are
-//	units/run-...          sketch blocks, as package documents makes them
+//	units/run-...          sketch blocks, as package documents makes them; and what [State.Keep] has kept
 //	clusters-...           the clusters of the last run, see [Follow]
 //	verdicts-...           its similar pairs, see [Verdicts]
 //	standing-...           its components, as package standing notes them
