@@ -118,9 +118,6 @@ func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *sh
 	if r.ForNext {
 		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run))
 	}
-	if err == nil && r.KeepsPairs {
-		err = shard.WriteKept(&w.Run)
-	}
 	if err == nil && stands != nil {
 		err = w.Run.Section(records.Components, t.Number, stands.notes(shard))
 	}
