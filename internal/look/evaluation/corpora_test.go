@@ -283,20 +283,25 @@ func TestReferenceOfCorpora(t *testing.T) {
 
 // TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
 // the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
-// depends on the number of their file, and empty files come before it.
+// depends on the name of their file.
 func TestAuditFindsThinBandsInCorpora(t *testing.T) {
 	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
 	pairs := readKnown(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst")
-	folder, misses, sum, samples := t.TempDir(), 0, 0.0, 5
+	content, err := os.ReadFile(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	misses, sum, samples := 0, 0.0, 5
 	if testing.Short() {
 		samples = 2
 	}
 	seen := map[string]bool{}
 	for i := range samples {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".jsonl")), nil, 0o600); err != nil {
+		named := filepath.Join(t.TempDir(), fmt.Sprint(i, ".jsonl.zst"))
+		if err := os.WriteFile(named, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		config := newConfig(t, 0.5, []string{output.Clusters}, input, folder)
+		config := newConfig(t, 0.5, []string{output.Clusters}, named)
 		config.Keys, config.Bands, config.Rows, config.Audit, config.Tokens = methods.MinHash, 3, 3, "1000", sketch.SingleTokens
 		audit := run(t, config).Audit
 		exact := pairs.inClusters(t, config)
