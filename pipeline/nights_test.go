@@ -37,7 +37,7 @@ type night struct {
 	output   string
 
 	ofPassages bool     // texts have passages of others
-	blocks     []string // of which some of these are made
+	blocks     []string // some passages are made of them
 }
 
 func newNight(t *testing.T, seed uint64) *night {
@@ -348,20 +348,26 @@ func TestDrawnNights(t *testing.T) {
 			var nights []string
 			written := []string{"a0"}
 			for night := range 5 {
-				steps := ""
-				for range 1 + n.random.IntN(3) {
-					if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
-						steps += fmt.Sprintf("-%s.jsonl ", name)
-						continue
-					}
-					name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
-					steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
-				}
+				var steps string
+				steps, written = n.drawSteps(night, written)
 				nights = append(nights, steps+fmt.Sprintf("last:%d", 10+night))
 			}
 			n.runNights(t, config, nights, nil)
 		})
 	}
+}
+
+// drawSteps draws the steps of a night, given the names that have been written. It returns these and further ones.
+func (n *night) drawSteps(night int, written []string) (steps string, all []string) {
+	for range 1 + n.random.IntN(3) {
+		if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
+			steps += fmt.Sprintf("-%s.jsonl ", name)
+			continue
+		}
+		name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
+		steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
+	}
+	return steps, written
 }
 
 // draw draws settings.

@@ -69,15 +69,8 @@ func TestDrawnPassageNights(t *testing.T) {
 			var nights []string
 			written := []string{"a0"}
 			for night := range 5 {
-				steps := ""
-				for range 1 + n.random.IntN(3) {
-					if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
-						steps += fmt.Sprintf("-%s.jsonl ", name)
-						continue
-					}
-					name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
-					steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
-				}
+				var steps string
+				steps, written = n.drawSteps(night, written)
 				if n.random.IntN(5) == 0 {
 					steps += fmt.Sprintf("p%d~%d ", n.random.IntN(3), []int{40, 200, 300}[n.random.IntN(3)])
 					written = append(written, "p0", "p1", "p2")

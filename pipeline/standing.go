@@ -98,7 +98,7 @@ func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names)
 	return next.List.Write(r.state.Path(names.Standing))
 }
 
-// verdictsOf returns the similar pairs of the run, those of components that stood included.
+// verdictsOf returns the similar pairs of the run. Components that stood have theirs from the last run.
 func (r *run) verdictsOf(now *write.ForNext, next *standing.Next) ([]byte, error) {
 	if !next.HasStood {
 		return now.Verdicts, nil

@@ -50,7 +50,7 @@ func standingNight(t *testing.T, seed uint64, keys methods.Name) (*night, job.Co
 	return n, config
 }
 
-// made returns how many documents of clusters a run has labelled, which are not those of components that stood.
+// made returns how many documents of clusters a run has labelled. Components that stood are not labelled.
 func made(s Summary) int64 {
 	for _, stage := range s.Stages {
 		if stage.Name == "cluster" {
@@ -60,7 +60,7 @@ func made(s Summary) int64 {
 	return 0
 }
 
-// TestStandingNights: components that nothing has touched stand, and all results are those of a run over everything.
+// TestStandingNights: components that nothing has touched stand, and a run over everything has the same results.
 func TestStandingNights(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
 		t.Run(string(keys), func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // LastingKeySize is the size of the record of a short key, in bytes.
 const LastingKeySize = 4
 
-// WriteLastingKey writes a short key of which the next run of a scheduled job is to know.
+// WriteLastingKey writes a short key that the next run of a scheduled job needs to know.
 func WriteLastingKey(run *runfile.Writer, short uint32) error {
 	b, err := run.Record(LastingKeys, 0, LastingKeySize)
 	if err == nil {

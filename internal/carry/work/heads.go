@@ -64,7 +64,7 @@ type Sets struct {
 	desk  *Desk
 	block *sketchblock.Block
 	piece runfile.Piece
-	// isOf reports whether the bytes are those of a document that were written. The check sum of the piece covers all sets together.
+	// isOf reports whether the bytes are the set of a document, as it was written. The check sum of the piece covers all sets together.
 	isOf func(i int, set []byte) bool
 
 	next, offset int    // the document behind the last one that was read, and where its set begins

@@ -32,7 +32,7 @@ type Known struct {
 	SimHashBits int
 	// Standing is the path of the components of the last run that may stand, "" if none may.
 	Standing work.Path
-	// Large and LargePercent say which clusters warnings name: those of so many documents and more that are more than this share of all.
+	// Large and LargePercent say which clusters warnings name: a cluster of at least Large documents that has more than this share of all.
 	Large        int64
 	LargePercent float64
 

@@ -142,7 +142,7 @@ func (w *stars) add(first, other *candidates.Record) error {
 	return w.join(&w.center, other, sameSet(other))
 }
 
-// tellLasting writes a key of which the next run is to know, if any is.
+// tellLasting writes a key that the next run needs to know, if any is.
 func (w *stars) tellLasting(key uint64) error {
 	if !w.tellsLasting {
 		return nil

@@ -23,7 +23,7 @@ type Labelling struct {
 	ReleaseSets bool
 	// GraphBytes is about how much memory the documents of components may take.
 	GraphBytes int64
-	// Standing is the path of the components of the last run, some of which stand; "" if none does.
+	// Standing is the path of the components of the last run, where some may stand; "" if none does.
 	Standing work.Path
 
 	layout documents.Layout // read in Setup
@@ -233,7 +233,7 @@ func (o *order) add(size int64) (records.Position, error) {
 	return at, nil
 }
 
-// pass does the same for a component whose documents get no numbers. Its position is that of the next one that is added to the shard.
+// pass does the same for a component whose documents get no numbers. The next one that is added to the shard has the same position.
 func (o *order) pass(size int64) records.Position {
 	// A component that starts at or after the cut belongs to the shard.
 	for o.shard+1 < o.shards && o.next >= o.cut(o.shard+1) {

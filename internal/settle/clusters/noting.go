@@ -34,11 +34,11 @@ type components struct {
 	reached int
 }
 
-// Len returns the number of components.
-func (c *components) Len() int { return c.starts.Len() - 1 }
+// len returns the number of components.
+func (c *components) len() int { return c.starts.Len() - 1 }
 
 // Components returns the number of components.
-func (s *Shard) Components() int { return s.components.Len() }
+func (s *Shard) Components() int { return s.components.len() }
 
 // Start returns the number of the first document of a component, or the number of all documents behind the last one.
 func (s *Shard) Start(component int) records.Number { return s.components.starts.At(component) }
@@ -49,13 +49,13 @@ func (s *Shard) Follow(reached func(component int) error) {
 	s.components.follow, s.components.reached = reached, 0
 }
 
-// reach tells who follows the rows that those of a document are next.
+// reach tells who follows the rows that a document is next.
 func (s *Shard) reach(i records.Number) error {
 	c := &s.components
 	if c.follow == nil {
 		return nil
 	}
-	for c.reached < c.Len() && c.starts.At(c.reached+1) <= i {
+	for c.reached < c.len() && c.starts.At(c.reached+1) <= i {
 		c.reached++
 	}
 	return c.follow(c.reached)
@@ -65,7 +65,7 @@ func (s *Shard) reach(i records.Number) error {
 // must be decided.
 func (s *Shard) Notes(note func(component int, of *standing.Component, documents []standing.Document)) {
 	edge := 0
-	for i := range s.components.Len() {
+	for i := range s.components.len() {
 		c := component{Shard: s, first: s.components.starts.At(i), end: s.components.starts.At(i + 1), edge: edge}
 		for ; edge < s.edges.Len() && s.edges.At(edge).A < c.end; edge++ {
 		}
@@ -93,7 +93,7 @@ func (c *component) canStand() bool {
 
 // documents returns the documents of a small component.
 func (c *component) documents() []standing.Document {
-	var own, near [standing.Most]uint32 // of each class, its documents, and those of the classes that an edge joins it to
+	var own, near [standing.Most]uint32 // of each class: its documents, and all documents that an edge joins it to
 	for i := c.first; i < c.end; i++ {
 		own[c.class(i)] |= 1 << (i - c.first)
 	}

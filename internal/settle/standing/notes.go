@@ -36,7 +36,7 @@ const (
 
 // AppendMade packs a component that was made, with its documents.
 func AppendMade(b []byte, c *Component, documents []Document) []byte {
-	return c.Append(append(b, madeMark), documents)
+	return c.appendTo(append(b, madeMark), documents)
 }
 
 // AppendStood packs a stretch of components that stand.

@@ -48,13 +48,13 @@ type Component struct {
 	// Rows are its rows in each of [Outputs].
 	Rows [len(Outputs)]Rows
 
-	first, end uint32 // its documents among those of all
+	first, end uint32 // where its documents are in the list of all
 }
 
 // Document is a document of a component.
 type Document struct {
 	Ref docref.Ref
-	// Near has a bit for each document of the component of which this one is a near-duplicate: the first document has the lowest bit.
+	// Near has a bit for each near-duplicate in the component. The first document has the lowest bit.
 	Near      uint32
 	IsRemoved bool
 }
@@ -129,8 +129,8 @@ func removed(documents []Document) (n int64) {
 	return n
 }
 
-// Append packs a component with its documents.
-func (c *Component) Append(b []byte, documents []Document) []byte {
+// appendTo packs a component with its documents.
+func (c *Component) appendTo(b []byte, documents []Document) []byte {
 	b = binary.AppendUvarint(b, uint64(len(documents)))
 	before := docref.Ref(0)
 	for _, d := range documents {
@@ -227,7 +227,7 @@ func (l *List) Append(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	for i := range l.Components {
-		b = l.Components[i].Append(b, l.Documents(i))
+		b = l.Components[i].appendTo(b, l.Documents(i))
 	}
 	return b
 }

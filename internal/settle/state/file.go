@@ -168,7 +168,7 @@ func WriteOutbox(path string, o Outbox) error {
 	return writeChecked(path, b)
 }
 
-// WriteComponents does the same for packed components, of which package standing knows what they are.
+// WriteComponents does the same for components, which package standing packs.
 func WriteComponents(path string, pack func(b []byte) []byte) error {
 	return writeChecked(path, pack([]byte(componentsMagic)))
 }

@@ -116,7 +116,7 @@ func (f *following) reached(component int) error {
 	return nil
 }
 
-// copy copies the rows that stand before those of the next component.
+// copy copies the rows that stand before the next component.
 func (f *following) copy() error {
 	for next := f.shard.Start(f.component); len(f.stretches) > 0 && f.stretches[0].Before <= next; f.stretches = f.stretches[1:] {
 		if err := f.last.copy(f.stretches[0], f.rows); err != nil {
