@@ -83,7 +83,7 @@ type Found struct {
 	Near, NearShort Near
 }
 
-// Near counts removed documents. Least is the least similarity to the one that stays, or a little less.
+// Near counts removed documents. Least is the least similarity to the one that stays, or a little less: 0 to 1.
 type Near struct {
 	Count uint32
 	Least float32
@@ -207,6 +207,7 @@ func (r *reader) next(documents []Document) (c Component, all []Document, err er
 	for _, to := range [...]*Near{&c.Near, &c.NearShort} {
 		if to.Count = uint32(r.number()); to.Count > 0 {
 			to.Least = math.Float32frombits(r.word())
+			r.isBroken = r.isBroken || !(to.Least >= 0 && to.Least <= 1) // a NaN is neither
 		}
 	}
 	for of := range c.Rows {
