@@ -264,7 +264,7 @@ func (r *run) knowsCommon() bool {
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up, what is compared in them depends on all documents. So the
 // job then begins anew and compares all pairs itself, as a run over everything does. It also begins anew if rows call documents otherwise
-// than the rows that it has copied.
+// than the rows that it has copied, or if it has copied rows that are to be made.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
 	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() || r.keepsPairs() {
@@ -276,7 +276,7 @@ func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Result
 	}
 	isNamedOtherwise := r.job.Rows.Standing.List != "" && result.Counts.HasIntegerNames() != r.state.Last.IntegerNames
 	isDense := !hasComparedAll(result) || r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))
-	if !isNamedOtherwise && !isDense {
+	if !isNamedOtherwise && !isDense && !result.StoodTooEarly {
 		return found, nil
 	}
 	r.state.makesAllRows, r.state.comparesAll = true, isDense

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,33 @@ func TestStandsNot(t *testing.T) {
 				t.Errorf("%d documents were labelled, at first %d", made(s), whole)
 			}
 		})
+	}
+}
+
+// TestNamedOnesAreTouched: the summary names the least similar pairs. If new documents touch most of those that were spared for it, it names others,
+// whose rows were to be copied. So all rows are made anew.
+func TestNamedOnesAreTouched(t *testing.T) {
+	n, config := standingNight(t, 36, methods.Exact)
+	n.pairsOfTwo(t, "m4.jsonl", 40)
+	texts := slices.Clone(n.texts[4:]) // of m4.jsonl
+	for file := range 4 {
+		if err := os.Remove(filepath.Join(n.folder, fmt.Sprintf("m%d.jsonl", file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := made(n.run(t, config))
+	n.texts = n.texts[:4]
+	n.pairsOfTwo(t, "y.jsonl", 3)
+	if s := n.run(t, config); made(s) > whole {
+		t.Errorf("%d of %d documents were labelled before", made(s), whole)
+	}
+	var b strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&b, "{\"id\":\"n%d\",\"text\":%q}\n", i, texts[i])
+	}
+	n.put(t, "z.jsonl", []byte(b.String()))
+	if s := n.run(t, config); made(s) < s.Counts.Clustered {
+		t.Errorf("%d of %d documents were labelled", made(s), s.Counts.Clustered)
 	}
 }
 

@@ -28,7 +28,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.Narrowed && job.Parameters.Verdicts != "" {
 		at := at.part("known")
-		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards, Standing: job.Rows.Standing.List, Large: job.Large, LargePercent: job.LargePercent}
+		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards, Standing: job.standingRules()}
 		if method.Scorer(&job.Parameters).IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}

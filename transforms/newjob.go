@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
 	"mirrorbeam/job"
@@ -100,6 +101,11 @@ func standingOf(config *job.Config, e Extent) write.Standing {
 		s.List, s.Results = standingName, work.Path(config.Output)
 	}
 	return s
+}
+
+// standingRules says which components of the last run may stand.
+func (j *Job) standingRules() standing.Rules {
+	return standing.Rules{List: j.Rows.Standing.List, Large: j.Large, LargePercent: j.LargePercent}
 }
 
 // standingName is the name of the list of components that stand, in the folder of temporary files.

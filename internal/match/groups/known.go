@@ -30,17 +30,16 @@ type Known struct {
 	Shards int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
 	SimHashBits int
-	// Standing is the path of the components of the last run that may stand, "" if none may.
-	Standing work.Path
-	// Large and LargePercent say which clusters warnings name: a cluster of at least Large documents that has more than this share of all.
-	Large        int64
-	LargePercent float64
+	// Standing says which components of the last run may stand.
+	Standing standing.Rules
 
 	layout documents.Layout // read in Setup
 }
 
 // KnownDelivery makes the task of [Known]. There is one at most.
-func KnownDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.Known}} }
+func KnownDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Known, records.Standing}}
+}
 
 // Setup reads the list of inputs.
 func (k *Known) Setup() error { return k.layout.Read(string(k.Inputs)) }
@@ -74,15 +73,20 @@ func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 
 // leaveStanding writes which components of the last run stand, and returns the packed documents without theirs.
 func (k *Known) leaveStanding(packed []byte, documents int64, w *work.Desk) ([]byte, error) {
-	if k.Standing == "" {
+	if k.Standing.List == "" {
 		return packed, nil
 	}
-	list, err := standing.Read(string(k.Standing))
+	early, err := w.Read(1, records.Standing)
+	if err != nil {
+		return nil, err
+	}
+	list, err := standing.Read(string(k.Standing.List))
 	if err != nil {
 		return nil, err
 	}
 	w.Hold(list)
-	chosen := list.Choose(eachKnown(packed), max(int(k.Large), int(k.LargePercent*float64(documents)/100)))
+	var chosen []uint32
+	chosen, w.Outcome.StoodTooEarly = list.Choose(eachKnown(packed), standing.Chosen(early), k.Standing.LargeOf(documents))
 	if len(chosen) == 0 {
 		return packed, nil
 	}

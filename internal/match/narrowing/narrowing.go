@@ -29,6 +29,7 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
+	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/lshbands"
 )
 
@@ -40,6 +41,8 @@ type Narrowing struct {
 	AuditSample int
 	// Seed is the seed of the digests of sets.
 	Seed uint64
+	// Standing says which components of the last run may stand.
+	Standing standing.Rules
 
 	layout documents.Layout   // read in Setup, like the next ones
 	shares audit.Shares       // of the documents that the audit looks at
@@ -71,6 +74,9 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if len(n.layout.Inputs.Units[t.Number]) == 0 {
 		return errors.Join(o.pass(ctx), o.probing.write())
 	}
+	if o.holding, err = newHolding(n.Standing, t.Documents, w); err != nil {
+		return err
+	}
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
@@ -82,7 +88,10 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	default:
 		err = w.EachBlock(ctx, o.narrow)
 	}
-	return errors.Join(err, o.write(), o.probing.write())
+	if err == nil {
+		err = o.letGo()
+	}
+	return errors.Join(err, o.holding.write(w), o.write(), o.probing.write())
 }
 
 // narrowed is a split on its way to narrowed blocks.
@@ -92,6 +101,7 @@ type narrowed struct {
 	split   int
 	filter  *Filter
 	probing probing
+	holding holding
 	builder *sketchblock.Builder
 	simhash []uint64
 	bands   []uint64
@@ -176,6 +186,12 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 // begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
 // look-ups under way together.
 func (n *narrowed) begin(block *sketchblock.Block) error {
+	if n.holding.isFull() {
+		if err := n.letGo(); err != nil {
+			return err
+		}
+	}
+	n.holding.begin(block, n.desk)
 	n.paired = n.paired[:0]
 	for i := range block.Len() {
 		lead := block.DigestLead(i)
@@ -270,19 +286,38 @@ func (n *Narrowing) mayLack(block *sketchblock.Block, i int) int {
 // add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are found once more.
 func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
 	n.desk.Figures.Records++
-	isKeyed := mayPair || n.paired[i] && n.Verdicts == ""
-	switch {
-	case isKeyed:
-		n.desk.Outcome.Shingles += int64(block.Stored(i))
-	case !n.paired[i]:
+	isPaired := n.paired[i]
+	isKeyed := mayPair || isPaired && n.Verdicts == ""
+	if !isKeyed && !isPaired {
 		return nil
-	default:
-		set = nil
 	}
-	if n.paired[i] {
+	if isKeyed {
+		n.desk.Outcome.Shingles += int64(block.Stored(i))
+	}
+	if n.holding.list != nil {
+		isTouched := isKeyed || n.isWanted(block, i)
+		n.holding.hold(block.Ref(i), held{document: uint32(i), isKeyed: isKeyed, isPaired: isPaired}, set, isTouched)
+		return nil
+	}
+	return n.settle(block, i, set, isKeyed, isPaired)
+}
+
+// letGo adds the documents that were held, and whose components need not stand.
+func (n *narrowed) letGo() error {
+	return n.holding.letGo(func(block *sketchblock.Block, d *held, set []byte) error {
+		return n.settle(block, int(d.document), set, d.isKeyed, d.isPaired)
+	})
+}
+
+// settle writes a document that has keys or may have been in a pair.
+func (n *narrowed) settle(block *sketchblock.Block, i int, set []byte, isKeyed, isPaired bool) error {
+	if isPaired {
 		if err := n.know(block, i, isKeyed); err != nil {
 			return err
 		}
+	}
+	if !isKeyed {
+		set = nil
 	}
 	return n.put(block, i, set, isKeyed)
 }

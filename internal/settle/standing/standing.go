@@ -5,6 +5,7 @@
 // new pair. Its rows are then copied from the last results, and no later stage sees its documents.
 //
 //   - A [List] is what a run has noted. It is a file of the state.
+//   - [List.StandsEarly] says which components stand if whoever has seen all of their documents finds none touched.
 //   - [List.Choose] says which components stand, and what they add to the findings.
 //   - A [Stretch] says where components stand between those that are made anew.
 package standing
@@ -31,7 +32,7 @@ var Outputs = [...]string{output.Clusters, output.Pairs, output.Removed}
 const Most = 32
 
 // ComponentBytes is about how much memory a list takes for each component of two documents.
-const ComponentBytes = 136
+const ComponentBytes = 170
 
 // List is what a run has noted of its components, in the order of their rows.
 type List struct {
@@ -40,6 +41,7 @@ type List struct {
 	Shards []int
 
 	documents []Document // of all components
+	lookup    lookup     // what is made of all this when somebody asks
 }
 
 // Component is a connected component of the similarity graph.

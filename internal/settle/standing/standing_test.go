@@ -3,6 +3,7 @@ package standing
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -180,7 +181,7 @@ func TestChoose(t *testing.T) {
 		known = append(known, Known{at(7, 1), true}, Known{at(0, 77), true}) // of no component that can stand
 		slices.SortFunc(known, func(a, b Known) int { return int(int64(a.Ref) - int64(b.Ref)) })
 		const large = 5
-		got := l.Choose(slices.Values(known), large)
+		got, _ := l.Choose(slices.Values(known), nil, large)
 		chosen += len(got)
 
 		may := func(i int) bool {
@@ -190,9 +191,10 @@ func TestChoose(t *testing.T) {
 		for i := range l.Components {
 			all[i] = may(i)
 		}
+		standing := maps.Clone(all)
 		for _, of := range []func(*Component) Near{func(c *Component) Near { return c.Near }, func(c *Component) Near { return c.NearShort }} {
 			var least []float32
-			for i, is := range all {
+			for i, is := range standing {
 				if n := of(&l.Components[i]); is && n.Count > 0 {
 					least = append(least, n.Least)
 				}
@@ -219,6 +221,49 @@ func TestChoose(t *testing.T) {
 	}
 	if chosen < 500 {
 		t.Errorf("only %d components stand", chosen)
+	}
+}
+
+// TestStandsEarly: what is said early of components without touched documents is what is said at the end, unless those that the findings name
+// are among them.
+func TestStandsEarly(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 30))
+	stood, tooEarly := 0, 0
+	for range 300 {
+		l := new(List)
+		for i := range 10 + random.IntN(60) {
+			c := Component{}
+			if random.IntN(3) > 0 {
+				c.Near.Add(random.Float64())
+			}
+			l.Add(c, []Document{{Ref: at(0, int64(2*i))}, {Ref: at(0, int64(2*i+1))}})
+		}
+		part := 1 + random.IntN(4) // one of so many is touched
+		var known, seen []Known
+		var early []uint32
+		for i := range l.Components {
+			documents, isTouched := l.Documents(i), random.IntN(part) == 0
+			two := []Known{{documents[0].Ref, isTouched}, {documents[1].Ref, false}}
+			if known = append(known, two...); !isTouched && l.StandsEarly(i, 3) {
+				early = append(early, uint32(i))
+			} else {
+				seen = append(seen, two...)
+			}
+		}
+		want, _ := l.Choose(slices.Values(known), nil, 3)
+		got, isTooEarly := l.Choose(slices.Values(seen), early, 3)
+		if !slices.Equal(got, want) || isTooEarly != slices.ContainsFunc(early, func(i uint32) bool { return !slices.Contains(want, i) }) {
+			t.Fatalf("%v stand, want %v; too early: %t", got, want, isTooEarly)
+		}
+		if stood += len(early); isTooEarly {
+			tooEarly++
+		}
+		if _, isTooEarly = l.Choose(slices.Values(seen), early, 2); isTooEarly != (len(early) > 0) || l.StandsEarly(0, 2) {
+			t.Fatal("large components stand")
+		}
+	}
+	if stood < 2000 || tooEarly == 0 || tooEarly > 100 {
+		t.Errorf("%d components stand early, %d times too early", stood, tooEarly)
 	}
 }
 
