@@ -86,9 +86,10 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 
 // past is what the state knows of earlier runs.
 type past struct {
-	clusters, mirrors []state.Group
-	suspects          []state.Alert
-	outbox            state.Outbox
+	clusters state.PackedGroups
+	mirrors  []state.Group
+	suspects []state.Alert
+	outbox   state.Outbox
 }
 
 // past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild begins anew:
@@ -96,7 +97,7 @@ type past struct {
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path
 	if last.Clusters != "" {
-		p.clusters, err = state.ReadGroups(path(last.Clusters))
+		p.clusters, err = state.ReadPackedGroups(path(last.Clusters))
 	}
 	if err == nil && last.Mirrors != "" {
 		p.mirrors, err = state.ReadGroups(path(last.Mirrors))
@@ -131,7 +132,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	f.originals = last.Originals
 	next, err := r.mergeStanding(now, result)
 	if err == nil {
-		err = r.followClusters(&f, next, before.clusters, now.Clusters, names.Clusters)
+		err = r.followClusters(&f, next, &before.clusters, now.Clusters, names.Clusters)
 	}
 	if err != nil {
 		return f, err
@@ -164,15 +165,15 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 
 // rememberPairs writes the similar pairs for the next run.
 func (r *run) rememberPairs(ctx context.Context, f *found, now *write.ForNext, next *standing.Next) error {
-	packed, err := r.verdictsOf(now, next)
+	stood, err := r.verdictsOf(next)
 	if err != nil {
 		return err
 	}
-	f.similar = int64(len(packed) / state.VerdictSize)
-	if f.settled = f.similar; next.HasStood {
-		f.settled = r.state.Last.Settled
+	f.similar = int64(len(now.Verdicts) / state.VerdictSize)
+	if f.settled = f.similar; stood != nil {
+		f.similar, f.settled = f.similar+int64(stood.Len()), r.state.Last.Settled
 	}
-	return state.WriteVerdicts(r.state.Path(f.names.Verdicts), packed, ctx.Err)
+	return state.WriteVerdicts(r.state.Path(f.names.Verdicts), stood, now.Verdicts, ctx.Err)
 }
 
 // isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
@@ -187,20 +188,28 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 	return state.WriteGroups(r.state.Path(name), now)
 }
 
-// followClusters does the same for clusters. Those that stood have not changed.
-func (r *run) followClusters(f *found, next *standing.Next, last, made []state.Group, name string) error {
-	others, err := standing.Others(next, last)
+// followClusters does the same for clusters. Those that stood have not changed, and stay packed.
+func (r *run) followClusters(f *found, next *standing.Next, last *state.PackedGroups, made []state.Group, name string) error {
+	others, err := next.Others(last.Len())
 	if err != nil {
 		return err
 	}
-	f.changes = append(f.changes, state.Follow(output.Clusters, others, made, r.state.Last.Number+1)...)
-	all := made
-	if next.HasStood {
-		if all, err = standing.Interleave(next, last, made); err != nil {
-			return err
-		}
+	f.changes = append(f.changes, state.Follow(output.Clusters, last.Unpack(others...), made, r.state.Last.Number+1)...)
+	if !next.HasStood {
+		return state.WriteGroups(r.state.Path(name), made)
 	}
-	return state.WriteGroups(r.state.Path(name), all)
+	all := slices.Grow([]byte(nil), len(last.Packed(0, last.Len())))
+	err = next.Interleave(last.Len(), len(made), func(isLast bool, from, to int) {
+		if isLast {
+			all = append(all, last.Packed(from, to)...)
+		} else {
+			all = state.AppendGroups(all, made[from:to])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return state.WritePackedGroups(r.state.Path(name), all)
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.

@@ -91,21 +91,17 @@ func (r *run) mergeStanding(now *write.ForNext, result *write.Result) (*standing
 
 // rememberStanding writes what the next run is to know of components, if it may copy rows.
 func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names) error {
-	if len(next.List.Shards) == 0 || f.names.Verdicts == "" {
+	if len(next.Shards) == 0 || f.names.Verdicts == "" {
 		return nil
 	}
 	f.names.Standing = names.Standing
-	return next.List.Write(r.state.Path(names.Standing))
+	return next.Write(r.state.Path(names.Standing))
 }
 
-// verdictsOf returns the similar pairs of the run. Components that stood have theirs from the last run.
-func (r *run) verdictsOf(now *write.ForNext, next *standing.Next) ([]byte, error) {
+// verdictsOf returns the similar pairs of the last run if components that stood have theirs among them, and nil otherwise.
+func (r *run) verdictsOf(next *standing.Next) (*state.Verdicts, error) {
 	if !next.HasStood {
-		return now.Verdicts, nil
+		return nil, nil
 	}
-	last, err := state.ReadVerdicts(r.state.Path(r.state.Last.Verdicts))
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(last.Packed(), now.Verdicts), nil
+	return state.ReadVerdicts(r.state.Path(r.state.Last.Verdicts))
 }

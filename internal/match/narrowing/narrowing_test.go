@@ -176,7 +176,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		document(0, 4, hashes(random, 40)),  // like none
 	}
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
+	if err := state.WriteVerdicts(verdicts, nil, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
@@ -392,7 +392,7 @@ func TestNarrowingByDistance(t *testing.T) {
 	}
 	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
 	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteVerdicts(verdicts, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
+	err := errors.Join(state.WriteVerdicts(verdicts, nil, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}))
@@ -471,7 +471,7 @@ func TestProbing(t *testing.T) {
 	}
 	outcomes[1].Kept = "kept"
 	verdicts, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
-	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
+	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}

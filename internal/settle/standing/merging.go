@@ -1,11 +1,19 @@
 package standing
 
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/settle/state"
+)
+
 // Next is what a run hands on to the next one: components that it has made, and others that stood.
 type Next struct {
-	List *List
+	// Shards has the number of components of each output shard.
+	Shards []int
 	// HasStood says that some components stood.
 	HasStood bool
 
+	packed []byte // the components
 	parts  []part
 	groups int // clusters of the last run
 }
@@ -18,25 +26,27 @@ type part struct {
 
 // Merge merges what the output shards have noted, in their order, with the components of the last run, nil if none stands.
 func Merge(last *List, noted [][]byte) (*Next, error) {
-	n := &Next{List: new(List)}
-	var starts []int // of the clusters of each component of the last run
+	n, size := new(Next), 0
+	starts := []int{0} // of the clusters of each component of the last run
 	if last != nil {
-		n.List.Components = make([]Component, 0, len(last.Components)+len(last.Components)/8)
-		n.List.documents = make([]Document, 0, len(last.documents)+len(last.documents)/8)
-		starts = make([]int, 0, len(last.Components)+1)
+		size = len(last.packed)
 		for i := range last.Components {
-			starts = append(starts, n.groups)
 			n.groups += int(last.Components[i].Clusters)
+			starts = append(starts, n.groups)
 		}
-		starts = append(starts, n.groups)
 	}
+	for _, shard := range noted {
+		size += len(shard)
+	}
+	n.packed = make([]byte, 0, size)
 	made, isDamaged := 0, false
 	for _, shard := range noted {
-		before := len(n.List.Components)
-		err := Notes(shard, func(c Component, documents []Document) {
+		components := 0
+		err := Notes(shard, func(c *Component, packed []byte) {
 			n.add(part{from: made, to: made + int(c.Clusters)})
 			made += int(c.Clusters)
-			n.List.Add(c, documents)
+			n.packed = append(n.packed, packed...)
+			components++
 		}, func(from, to int) {
 			if from > to || to >= len(starts) {
 				isDamaged = true
@@ -44,14 +54,13 @@ func Merge(last *List, noted [][]byte) (*Next, error) {
 			}
 			n.HasStood = true
 			n.add(part{true, starts[from], starts[to]})
-			for i := from; i < to; i++ {
-				n.List.Add(last.Components[i], last.Documents(i))
-			}
+			n.packed = last.appendSome(n.packed, from, to)
+			components += to - from
 		})
 		if err != nil || isDamaged {
 			return nil, ErrDamaged
 		}
-		n.List.Shards = append(n.List.Shards, len(n.List.Components)-before)
+		n.Shards = append(n.Shards, components)
 	}
 	return n, nil
 }
@@ -65,33 +74,44 @@ func (n *Next) add(p part) {
 	n.parts = append(n.parts, p)
 }
 
-// Interleave returns what belongs to the clusters of this run, in their order, given what belongs to the clusters of the last run and to
-// those that this run has made.
-func Interleave[T any](n *Next, last, made []T) (all []T, err error) {
-	for _, p := range n.parts {
-		of := made
-		if p.isLast {
-			of = last
-		}
-		if p.to > len(of) {
-			return nil, ErrDamaged
-		}
-		all = append(all, of[p.from:p.to]...)
+// Append packs what the next run reads as a [List].
+func (n *Next) Append(b []byte) []byte { return append(appendShards(b, n.Shards), n.packed...) }
+
+// Write writes it to a file that survives a loss of power.
+func (n *Next) Write(path string) error { return state.WriteComponents(path, n.Append) }
+
+// appendShards packs the numbers of components of output shards.
+func appendShards(b []byte, shards []int) []byte {
+	b = binary.AppendUvarint(b, uint64(len(shards)))
+	for _, of := range shards {
+		b = binary.AppendUvarint(b, uint64(of))
 	}
-	return all, nil
+	return b
 }
 
-// Others returns what belongs to the clusters of the last run that did not stand.
-func Others[T any](n *Next, last []T) (others []T, err error) {
-	if n.HasStood && len(last) != n.groups {
+// Interleave visits the clusters of this run, in their order, as ranges of the clusters of the last run and of those that this run has
+// made. The numbers of both are given.
+func (n *Next) Interleave(last, made int, visit func(isLast bool, from, to int)) error {
+	for _, p := range n.parts {
+		if p.isLast && p.to > last || !p.isLast && p.to > made {
+			return ErrDamaged
+		}
+		visit(p.isLast, p.from, p.to)
+	}
+	return nil
+}
+
+// Others returns the clusters of the last run that did not stand, as ranges of their numbers. The number of all is given.
+func (n *Next) Others(last int) (others [][2]int, err error) {
+	if n.HasStood && last != n.groups {
 		return nil, ErrDamaged
 	}
 	next := 0
 	for _, p := range n.parts {
 		if p.isLast {
-			others = append(others, last[next:p.from]...)
+			others = append(others, [2]int{next, p.from})
 			next = p.to
 		}
 	}
-	return append(others, last[next:]...), nil
+	return append(others, [2]int{next, last}), nil
 }

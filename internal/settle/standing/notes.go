@@ -45,18 +45,19 @@ func AppendStood(b []byte, s Stretch) []byte {
 	return binary.AppendUvarint(b, uint64(s.To))
 }
 
-// Notes goes through what an output shard has noted: components that were made, and stretches of those that stand, from one number on
-// and without another one. They come in the order of their rows.
-func Notes(packed []byte, made func(Component, []Document), stood func(from, to int)) error {
+// Notes goes through what an output shard has noted: components that were made, as they are packed, and stretches of those that stand, from one
+// number on and without another one. They come in the order of their rows.
+func Notes(packed []byte, made func(c *Component, packed []byte), stood func(from, to int)) error {
 	var documents []Document
 	for r := (reader{b: packed}); len(r.b) > 0; {
 		switch mark := r.number(); mark {
 		case madeMark:
+			one := r.b
 			c, of, err := r.next(documents[:0])
 			if err != nil {
 				return err
 			}
-			made(c, of)
+			made(&c, one[:len(one)-len(r.b)])
 			documents = of
 		case stoodMark:
 			from, to := r.number(), r.number()

@@ -41,6 +41,7 @@ type List struct {
 	Shards []int
 
 	documents []Document // of all components
+	packed    []byte     // the components as they were read, nil if they are not those any more
 	lookup    lookup     // what is made of all this when somebody asks
 }
 
@@ -51,6 +52,7 @@ type Component struct {
 	Rows [len(Outputs)]Rows
 
 	first, end uint32 // where its documents are in the list of all
+	packed     uint32 // where it ends in the packed components
 }
 
 // Document is a document of a component.
@@ -225,11 +227,19 @@ func (r *reader) next(documents []Document) (c Component, all []Document, err er
 
 // Append packs the list.
 func (l *List) Append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(l.Shards)))
-	for _, n := range l.Shards {
-		b = binary.AppendUvarint(b, uint64(n))
+	return l.appendSome(appendShards(b, l.Shards), 0, len(l.Components))
+}
+
+// appendSome packs the components from one number on, without another one.
+func (l *List) appendSome(b []byte, from, to int) []byte {
+	if l.packed != nil && from < to {
+		start := uint32(0)
+		if from > 0 {
+			start = l.Components[from-1].packed
+		}
+		return append(b, l.packed[start:l.Components[to-1].packed]...)
 	}
-	for i := range l.Components {
+	for i := from; i < to; i++ {
 		b = l.Components[i].appendTo(b, l.Documents(i))
 	}
 	return b
@@ -250,7 +260,7 @@ func Unpack(b []byte) (*List, error) {
 	if all > uint64(len(r.b)) {
 		return nil, ErrDamaged
 	}
-	l.Components, l.documents = make([]Component, all), make([]Document, 0, 2*all)
+	l.Components, l.documents, l.packed = make([]Component, all), make([]Document, 0, 2*all), r.b
 	for i := range l.Components {
 		first := len(l.documents)
 		c, documents, err := r.next(l.documents)
@@ -258,7 +268,7 @@ func Unpack(b []byte) (*List, error) {
 			return nil, err
 		}
 		l.documents = documents
-		c.first, c.end = graphs.Next[uint32](first), graphs.Next[uint32](len(documents))
+		c.first, c.end, c.packed = graphs.Next[uint32](first), graphs.Next[uint32](len(documents)), graphs.Next[uint32](len(l.packed)-len(r.b))
 		l.Components[i] = c
 	}
 	if len(r.b) > 0 || r.isBroken {
@@ -270,6 +280,11 @@ func Unpack(b []byte) (*List, error) {
 // Renumber gives files new numbers, in the same order: files has them by their old ones, ascending, -1 for a file that is not there as it was. A
 // component with a document of such a file cannot stand.
 func (l *List) Renumber(files []int) {
+	for old, number := range files {
+		if number != old && number >= 0 {
+			l.packed = nil // refs are other ones
+		}
+	}
 	for i := range l.Components {
 		documents := l.Documents(i)
 		for k := range documents {

@@ -272,6 +272,7 @@ func TestStandsEarly(t *testing.T) {
 func TestMerge(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 30))
 	for range 200 {
+		var err error
 		last, want := drawn(random), new(List)
 		var lasts, made, wanted, others []int // one for each cluster, numbered
 		starts := []int{}
@@ -310,14 +311,35 @@ func TestMerge(t *testing.T) {
 			}
 			noted, want.Shards = append(noted, shard), append(want.Shards, len(want.Components)-before)
 		}
-		n, err := Merge(last, noted)
-		if err != nil || !same(n.List, want) {
-			t.Fatalf("%v: %+v, want %+v", err, n, want)
+		if random.IntN(2) == 0 { // as it is read from a file
+			if last, err = Unpack(last.Append(nil)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		all, err := Interleave(n, lasts, made)
-		rest, err2 := Others(n, lasts)
+		n, err := Merge(last, noted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Unpack(n.Append(nil)); err != nil || !same(got, want) {
+			t.Fatalf("%v: %+v, want %+v", err, got, want)
+		}
+		var all, rest []int
+		err = n.Interleave(len(lasts), len(made), func(isLast bool, from, to int) {
+			of := made
+			if isLast {
+				of = lasts
+			}
+			all = append(all, of[from:to]...)
+		})
+		ranges, err2 := n.Others(len(lasts))
+		for _, of := range ranges {
+			rest = append(rest, lasts[of[0]:of[1]]...)
+		}
 		if err := errors.Join(err, err2); err != nil || !slices.Equal(all, wanted) || !slices.Equal(rest, others) {
 			t.Fatalf("%v: %v and %v, want %v and %v", err, all, rest, wanted, others)
+		}
+		if len(made) > 0 && n.Interleave(len(lasts), len(made)-1, func(bool, int, int) {}) == nil {
+			t.Fatal("a cluster that is missing is not missed")
 		}
 	}
 	bad := [][]byte{{7}, AppendStood(nil, Stretch{From: 3, To: 99}), AppendStood(nil, Stretch{From: 3, To: 2}), {madeMark, 200}}

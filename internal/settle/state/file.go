@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
@@ -60,37 +61,83 @@ func GroupSize(name string, members int) int { return groupHeader + len(name) + 
 
 // UnpackGroups reads packed groups, one behind the other. They have no lineages.
 func UnpackGroups(b []byte) ([]Group, error) {
-	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
+	g, err := findGroups(b, false)
+	return g.Unpack([2]int{0, g.Len()}), err
 }
 
-// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
-func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
-	n := 0
-	for rest := b; len(rest) > 0; n++ {
-		_, of, err := lineageOf(rest)
+// PackedGroups are groups that lie packed, one behind the other. A night unpacks few of them.
+type PackedGroups struct {
+	packed     []byte
+	starts     []int // where each group begins
+	hasLineage bool
+}
+
+// findGroups finds packed groups, which may have their lineages before them.
+func findGroups(b []byte, hasLineage bool) (g PackedGroups, err error) {
+	g = PackedGroups{packed: b, hasLineage: hasLineage}
+	for at := 0; at < len(b); {
+		_, of, err := g.lineage(b[at:])
 		if err == nil && len(of) < groupHeader {
 			err = errDamaged
 		}
 		if err != nil {
-			return nil, err
+			return PackedGroups{}, err
 		}
 		size := GroupSize("", int(binary.LittleEndian.Uint32(of[4:]))) + int(binary.LittleEndian.Uint32(of))
 		if size > len(of) {
-			return nil, errDamaged
+			return PackedGroups{}, errDamaged
 		}
-		rest = of[size:]
+		g.starts = append(g.starts, at)
+		at = len(b) - len(of) + size
+	}
+	return g, nil
+}
+
+// lineage takes the lineage before a packed group.
+func (g *PackedGroups) lineage(b []byte) (lineage, rest []byte, err error) {
+	if !g.hasLineage {
+		return nil, b, nil
+	}
+	if len(b) == 0 || len(b)-1 < int(b[0]) {
+		return nil, nil, errDamaged
+	}
+	end := 1 + int(b[0])
+	return b[1:end], b[end:], nil
+}
+
+// Len returns the number of groups.
+func (g *PackedGroups) Len() int { return len(g.starts) }
+
+// Packed returns the bytes of the groups from one number on, without another one.
+func (g *PackedGroups) Packed(from, to int) []byte {
+	start, end := len(g.packed), len(g.packed)
+	if from < g.Len() {
+		start = g.starts[from]
+	}
+	if to < g.Len() {
+		end = g.starts[to]
+	}
+	return g.packed[start:end]
+}
+
+// Unpack returns the groups of some ranges of their numbers: from one on, without another one.
+func (g *PackedGroups) Unpack(ranges ...[2]int) []Group {
+	n := 0
+	for _, of := range ranges {
+		n += of[1] - of[0]
 	}
 	var reader groupReader
-	groups := make([]Group, n)
-	for i := range groups {
-		lineage, rest, err := lineageOf(b)
-		if err != nil {
-			return nil, err
+	groups := make([]Group, 0, n)
+	for _, of := range ranges {
+		for b := g.Packed(of[0], of[1]); len(b) > 0; {
+			lineage, rest, _ := g.lineage(b) // which was read before
+			var one Group
+			one, b = reader.next(rest)
+			one.Lineage = reader.text(lineage)
+			groups = append(groups, one)
 		}
-		groups[i], b = reader.next(rest)
-		groups[i].Lineage = reader.text(lineage)
 	}
-	return groups, nil
+	return groups
 }
 
 // groupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
@@ -135,17 +182,27 @@ var errDamaged = errors.New("groups are damaged")
 
 // WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
-	size := len(groupsMagic) + checksum.Size
+	return WritePackedGroups(path, AppendGroups(nil, groups))
+}
+
+// WritePackedGroups does the same for groups that [AppendGroups] has packed.
+func WritePackedGroups(path string, packed []byte) error {
+	return writeChecked(path, append(append(make([]byte, 0, len(groupsMagic)+len(packed)+checksum.Size), groupsMagic...), packed...))
+}
+
+// AppendGroups packs groups with their lineages.
+func AppendGroups(b []byte, groups []Group) []byte {
+	size := 0
 	for i := range groups {
 		size += groupSize(&groups[i])
 	}
-	b := append(make([]byte, 0, size), groupsMagic...)
+	b = slices.Grow(b, size)
 	for i := range groups {
 		b = append(b, byte(len(groups[i].Lineage)))
 		b = append(b, groups[i].Lineage...)
 		b = AppendGroup(b, groups[i].Name, groups[i].Members)
 	}
-	return writeChecked(path, b)
+	return b
 }
 
 // WriteAlerts does the same for alerts.
@@ -181,8 +238,14 @@ func writeChecked(path string, b []byte) error {
 	return nil
 }
 
-// ReadGroups reads what Write wrote.
-func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
+// ReadGroups reads what WriteGroups wrote.
+func ReadGroups(path string) ([]Group, error) {
+	g, err := ReadPackedGroups(path)
+	return g.Unpack([2]int{0, g.Len()}), err
+}
+
+// ReadPackedGroups reads it, and unpacks nothing.
+func ReadPackedGroups(path string) (PackedGroups, error) { return readChecked(path, decodeGroups) }
 
 // ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
@@ -208,17 +271,11 @@ func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err
 }
 
 // decodeGroups reads the content of a file of groups.
-func decodeGroups(b []byte) (groups []Group, err error) {
-	if b, err = Unseal(b, groupsMagic); err != nil {
-		return nil, err
+func decodeGroups(b []byte) (g PackedGroups, err error) {
+	if b, err = Unseal(b, groupsMagic); err == nil {
+		g, err = findGroups(b, true)
 	}
-	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) {
-		if len(b) == 0 || len(b)-1 < int(b[0]) {
-			return nil, nil, errDamaged
-		}
-		end := 1 + int(b[0])
-		return b[1:end], b[end:], nil
-	})
+	return g, err
 }
 
 // decodeAlerts reads the content of a file of alerts.

@@ -23,13 +23,14 @@ func TestTable(t *testing.T) {
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := WriteVerdicts(path, packed, nil); err != nil {
+		if err := WriteVerdicts(path, nil, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 		table, err := ReadVerdicts(path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkMerged(t, random, path, table, packed)
 		for pair, score := range want {
 			if got, found := table.Find(pair[1], pair[0]); !found || got != score {
 				t.Errorf("%v: %v, %v, want %v", pair, got, found, score)
@@ -49,5 +50,33 @@ func TestTable(t *testing.T) {
 				t.Errorf("byte %d of %d can change", i, len(whole))
 			}
 		}
+	}
+}
+
+// checkMerged checks that the verdicts of a table and others make the table that all of them make. Some are in both.
+func checkMerged(t *testing.T, random *rand.Rand, path string, all *Verdicts, packed []byte) {
+	t.Helper()
+	var some, others []byte
+	for ; len(packed) > 0; packed = packed[VerdictSize:] {
+		part := random.IntN(3)
+		if part != 1 {
+			some = append(some, packed[:VerdictSize]...)
+		}
+		if part != 0 {
+			others = append(others, packed[:VerdictSize]...)
+		}
+	}
+	if err := WriteVerdicts(path, nil, some, nil); err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadVerdicts(path)
+	if err == nil {
+		err = WriteVerdicts(path, table, others, nil)
+	}
+	if err == nil {
+		table, err = ReadVerdicts(path)
+	}
+	if err != nil || !bytes.Equal(table.packed, all.packed) {
+		t.Errorf("%v: %d verdicts are merged, want %d", err, table.Len(), all.Len())
 	}
 }

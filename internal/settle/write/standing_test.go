@@ -93,10 +93,14 @@ func TestStanding(t *testing.T) {
 			t.Fatal(err)
 		}
 		list := filepath.Join(t.TempDir(), "standing")
-		last, err := standing.Merge(nil, [][]byte{noted})
+		first, err := standing.Merge(nil, [][]byte{noted})
 		if err == nil {
-			err = last.List.Write(list)
+			err = first.Write(list)
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := standing.Load(list)
 		for i, file := range o.Files {
 			err = errors.Join(err, os.WriteFile(filepath.Join(results, file.Name), []byte(want[i]), 0o666))
 		}
@@ -110,9 +114,9 @@ func TestStanding(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%b: %v\n%s\nwant\n%s", made, err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			next, err := standing.Merge(last.List, [][]byte{noted})
-			if err != nil || string(next.List.Append(nil)) != string(last.List.Append(nil)) {
-				t.Fatalf("%b: %v, %+v is noted, want %+v", made, err, next, last.List)
+			next, err := standing.Merge(last, [][]byte{noted})
+			if err != nil || string(next.Append(nil)) != string(first.Append(nil)) {
+				t.Fatalf("%b: %v, %+v is noted, want %+v", made, err, next, last)
 			}
 		}
 		// Somebody has changed a letter.
