@@ -342,6 +342,9 @@ func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
 }
 
+// PackedKeys returns the keys of document i, 8 bytes each.
+func (b *Block) PackedKeys(i int) []byte { return b.keyed[8*i*b.keys : 8*(i+1)*b.keys] }
+
 // SimHash appends the SimHash fingerprint of document i to words.
 func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	for w := range b.simhash {

@@ -267,15 +267,7 @@ func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (e
 // sharesBand reports whether a document may share a band key with a new one, without which they are not compared. Documents without shingles
 // have other keys.
 func (n *narrowed) sharesBand(block *sketchblock.Block, i int) bool {
-	if block.Keys() == 0 || block.Size(i) == 0 {
-		return true
-	}
-	for k := range block.Keys() {
-		if n.filter.bands.Has(block.Key(i, k)) {
-			return true
-		}
-	}
-	return false
+	return block.Keys() == 0 || n.filter.bands.hasAny(block.PackedKeys(i)) || block.Size(i) == 0
 }
 
 // mayLack returns how many shingles of a document may be in no new one.

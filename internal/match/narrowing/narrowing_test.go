@@ -3,6 +3,7 @@ package narrowing
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,14 +79,19 @@ func TestMarks(t *testing.T) {
 			held.Add(all[i])
 		}
 		for _, hash := range all {
-			if !held.Has(hash) {
+			if !held.Has(hash) || !held.hasAny(binary.LittleEndian.AppendUint64(nil, hash)) {
 				t.Fatalf("%d hashes: %x is lost", n, hash)
 			}
 		}
 		errs := 0
 		for range 10_000 {
-			if held.Has(random.Uint64()) {
+			one, other := random.Uint64(), random.Uint64()
+			if held.Has(one) {
 				errs++
+			}
+			packed := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, one), other)
+			if held.hasAny(packed) != (held.Has(one) || held.Has(other)) {
+				t.Fatalf("%d hashes: %x and %x", n, one, other)
 			}
 		}
 		if errs > 10_000/70 {
@@ -98,7 +104,12 @@ func TestMarks(t *testing.T) {
 func TestManyShingles(t *testing.T) {
 	sets := make([]byte, 3<<20*sketchblock.HashSize)
 	for _, isForgone := range []bool{false, true} {
-		table, err := tableOf(new(work.Memory), func(visit func([]byte)) error { visit(sets); return nil }, isForgone)
+		each := func(visit func([]byte)) error { visit(sets); return nil }
+		shingles, err := shinglesOf(each)
+		if err != nil || shingles != 3<<20 {
+			t.Fatalf("%d shingles, %v", shingles, err)
+		}
+		table, err := tableOf(shingles, new(work.Memory), each, isForgone)
 		if err != nil || table.KnowsHeads() != isForgone || table.Has(1<<47) != isForgone || !table.Has(0) {
 			t.Errorf("forgone %t: knows heads %t, has another shingle %t, %v", isForgone, table.KnowsHeads(), table.Has(1<<47), err)
 		}

@@ -116,25 +116,31 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 // many shingles apart, and whole sets would have to be read. Then band keys decide alone, where documents have any.
 func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
-	f.shingles, err = tableOf(m, func(visit func([]byte)) error {
+	each := func(visit func([]byte)) error {
 		return work.EachRecordOf(made, work.Fingerprint, ofSets, m, func(packed []byte) error {
 			visit(packed)
 			return nil
 		})
-	}, n.hasBands())
+	}
+	shingles := int64(0) // which the stage has counted, unless common ones are taken out later
+	for _, o := range made {
+		shingles += o.Shingles
+	}
+	if n.IsStripped {
+		if shingles, err = shinglesOf(each); err != nil {
+			return err
+		}
+	}
+	f.shingles, err = tableOf(shingles, m, each, n.hasBands())
 	return err
 }
 
 // hasBands reports whether documents have band keys by now, and are compared if they share one.
 func (n *Planning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
 
-// tableOf returns a table of the shingles in packed sets, which each visits, twice. If they are too many for heads, and that is forgone, the
-// table has any shingle.
-func tableOf(m *work.Memory, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
-	shingles := int64(0)
-	if err := each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) }); err != nil {
-		return Table{}, err
-	}
+// tableOf returns a table of the shingles in packed sets, which each visits. Shingles is their number. If they are too many for heads, and that is
+// forgone, the table has any shingle.
+func tableOf(shingles int64, m *work.Memory, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
 	table := NewTable(shingles, shingleBits)
 	if isForgone && !table.KnowsHeads() {
 		table = NewTable(0, shingleBits)
@@ -148,6 +154,12 @@ func tableOf(m *work.Memory, each func(visit func(sets []byte)) error, isForgone
 		}
 	})
 	return table, err
+}
+
+// shinglesOf returns the number of shingles in packed sets, which each visits.
+func shinglesOf(each func(visit func(sets []byte)) error) (shingles int64, err error) {
+	err = each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) })
+	return shingles, err
 }
 
 // addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after that.
@@ -207,7 +219,7 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 	if n.IsStripped {
 		stage = work.Strip
 	}
-	f.sampled, err = tableOf(p.Memory, func(visit func([]byte)) error {
+	each := func(visit func([]byte)) error {
 		return work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
 			for len(packed) > 0 {
 				var d records.SetAside
@@ -216,6 +228,10 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 			}
 			return nil
 		})
-	}, false)
+	}
+	shingles, err := shinglesOf(each)
+	if err == nil {
+		f.sampled, err = tableOf(shingles, p.Memory, each, false)
+	}
 	return err
 }

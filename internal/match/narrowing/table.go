@@ -80,6 +80,19 @@ func (m *Marks) Has(hash uint64) bool {
 	return *word&bits == bits
 }
 
+// hasAny reports whether one of some packed hashes may be among the hashes.
+func (m *Marks) hasAny(packed []byte) bool {
+	words, shift := m.words, uint(m.shift+6) // up to 64
+	for ; len(packed) >= 8; packed = packed[8:] {
+		hash := binary.LittleEndian.Uint64(packed)
+		rest := hash << (-shift & 63)
+		if bits := uint64(1)<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63); words[hash>>1>>((shift-1)&63)]&bits == bits {
+			return true
+		}
+	}
+	return false
+}
+
 // RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.
 func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
 	return head.Lacks(t.words, t.shift-8*sketchblock.HashSize+sketchblock.HeadBits, mayLack)

@@ -164,7 +164,11 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	run := &p.Run
 	p.Runs.Begin(run)
 	defer run.Abort()
-	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
+	size := sampleHeader + records.SetAsideHeader*len(s.Documents)
+	for _, set := range s.Sets {
+		size += sketchblock.HashSize*len(set) + 2 // which packing one takes more
+	}
+	packed := binary.LittleEndian.AppendUint64(make([]byte, 0, size), s.ProbedBelow)
 	cut := uint32(0)
 	if s.Cut {
 		cut = 1

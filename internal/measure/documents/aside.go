@@ -65,22 +65,23 @@ func chosen(shares audit.Shares, hash uint64, isReference bool) (sampled, probed
 	return sampled, !sampled && shares.Probed < 1 && hash < audit.Limit(shares.Probed)
 }
 
-// addKept adds the documents of a unit whose hashes are below a limit, given all that it keeps for the sample. They get the number of a file.
-func (a *Aside) addKept(kept []byte, below uint64, file int) error {
+// sampledOf returns the documents of a unit whose hashes are below a limit, given all that it keeps for the sample, whose memory it uses. They get the
+// number of a file.
+func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
+	sampled := kept[:0]
 	for len(kept) > 0 {
 		d, rest := records.NextSetAside(kept)
 		if d.Hash < below {
 			ref, err := docref.New(file, d.Ref.Position())
 			if err != nil {
-				return err
+				return nil, err
 			}
-			at := len(a.sampled)
-			a.sampled = append(a.sampled, kept[:len(kept)-len(rest)]...)
-			records.PutRef(a.sampled[at:], ref)
+			records.PutRef(kept, ref)
+			sampled = append(sampled, kept[:len(kept)-len(rest)]...)
 		}
 		kept = rest
 	}
-	return nil
+	return sampled, nil
 }
 
 // Write writes the documents to a run file, and forgets them.

@@ -178,10 +178,9 @@ func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s
 	if f.keepsSample() && documents > 0 {
 		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
 	}
-	var kept Aside
-	err := kept.addKept(aside, s.SampleBelow, 0)
-	if err == nil {
-		err = kept.Write(run, shard)
+	sampled, err := sampledOf(aside, s.SampleBelow, 0)
+	if err == nil && len(sampled) > 0 {
+		err = run.Section(records.Sample, shard, sampled)
 	}
 	if err != nil {
 		return err
@@ -354,12 +353,15 @@ func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err er
 	return nil
 }
 
-// takeSample keeps the documents from which the audit draws its sample, among all that a unit has for that.
+// takeSample passes on the documents from which the audit draws its sample, among all that a unit has for that.
 func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
 	for _, piece := range samples {
 		packed, err := r.ReadPiece(1, piece)
 		if err == nil {
-			err = r.aside.addKept(packed, audit.Limit(r.shares.Sampled), file)
+			packed, err = sampledOf(packed, audit.Limit(r.shares.Sampled), file)
+		}
+		if err == nil && len(packed) > 0 {
+			err = r.Run.Section(records.Sample, r.number, packed)
 		}
 		if err != nil {
 			return err
