@@ -99,4 +99,6 @@ const (
 
 	LastingKeys runfile.Kind = 83 // short keys that concern the next run whatever comes and goes, shard 0
 	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
+	SiteParts   runfile.Kind = 85 // what components add to what is known of sites, by output shard
+	SharedIDs   runfile.Kind = 86 // hashes of ids that several documents have, shard 0
 )
