@@ -36,8 +36,11 @@ func TestTable(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 100, 20_000} {
 		held := NewTable(int64(n), 48)
 		set := hashes(random, n)
+		held.addAll(sketchblock.AppendPacked(nil, set))
 		for _, hash := range set {
-			held.Add(hash)
+			if !held.Has(hash) {
+				t.Fatalf("%d hashes: %x is lost", n, hash)
+			}
 		}
 		read := Table{}
 		if rest, err := read.take(append(held.append(nil), 1, 2)); err != nil || len(rest) != 2 {
@@ -109,7 +112,7 @@ func TestManyShingles(t *testing.T) {
 		if err != nil || shingles != 3<<20 {
 			t.Fatalf("%d shingles, %v", shingles, err)
 		}
-		table, err := tableOf(shingles, new(work.Memory), each, isForgone)
+		table, err := tableOf(shingles, each, isForgone)
 		if err != nil || table.KnowsHeads() != isForgone || table.Has(1<<47) != isForgone || !table.Has(0) {
 			t.Errorf("forgone %t: knows heads %t, has another shingle %t, %v", isForgone, table.KnowsHeads(), table.Has(1<<47), err)
 		}

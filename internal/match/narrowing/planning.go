@@ -144,7 +144,7 @@ func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err 
 			return err
 		}
 	}
-	f.shingles, err = tableOf(shingles, m, each, n.hasBands())
+	f.shingles, err = tableOf(shingles, each, n.hasBands())
 	return err
 }
 
@@ -153,20 +153,14 @@ func (n *Planning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped 
 
 // tableOf returns a table of the shingles in packed sets, which each visits. Shingles is their number. If they are too many for heads, and that is
 // forgone, the table has any shingle.
-func tableOf(shingles int64, m *work.Memory, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
+func tableOf(shingles int64, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
 	table := NewTable(shingles, shingleBits)
 	if isForgone && !table.KnowsHeads() {
 		table = NewTable(0, shingleBits)
 		table.fill()
 		return table, nil
 	}
-	err := each(func(sets []byte) {
-		m.Hashes = sketchblock.AppendSet(m.Hashes[:0], sets)
-		for _, hash := range m.Hashes {
-			table.Add(hash)
-		}
-	})
-	return table, err
+	return table, each(table.addAll)
 }
 
 // shinglesOf returns the number of shingles in packed sets, which each visits.
@@ -280,7 +274,7 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 	}
 	shingles, err := shinglesOf(each)
 	if err == nil {
-		f.sampled, err = tableOf(shingles, p.Memory, each, false)
+		f.sampled, err = tableOf(shingles, each, false)
 	}
 	return err
 }

@@ -20,6 +20,8 @@ type Table struct {
 const (
 	// bitsPerHash is the number of bits of a table for each hash, so that it errs in an eighth of the cases at most.
 	bitsPerHash = 8
+	// hashMask has the bits of the hash of a shingle.
+	hashMask = 1<<(8*sketchblock.HashSize) - 1
 	// mostBits bounds a table to 64 MiB. Beyond 67 million hashes it errs more often.
 	mostBits = 29
 )
@@ -100,21 +102,35 @@ func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
 
 // hasMost reports whether all hashes of a packed set but a few may be in the table.
 func (t *Table) hasMost(set []byte, mayLack int) bool {
-	const mask = 1<<(8*sketchblock.HashSize) - 1
+	const size = sketchblock.HashSize
 	words, shift := t.words, t.shift&63
-	for ; len(set) >= 8; set = set[sketchblock.HashSize:] {
-		at := binary.LittleEndian.Uint64(set) & mask >> shift
-		mayLack -= int(^(words[at>>6] >> (at & 63)) & 1)
-		if mayLack < 0 {
+	has := func(hash uint64) int {
+		at := hash & hashMask >> shift
+		return int(words[at>>6] >> (at & 63) & 1)
+	}
+	for ; len(set) >= 3*size+8; set = set[4*size:] { // all look-ups of four hashes are under way together
+		first, second := binary.LittleEndian.Uint64(set), binary.LittleEndian.Uint64(set[size:])
+		third, fourth := binary.LittleEndian.Uint64(set[2*size:]), binary.LittleEndian.Uint64(set[3*size:])
+		if mayLack -= 4 - has(first) - has(second) - has(third) - has(fourth); mayLack < 0 {
 			return false
 		}
 	}
 	for _, hash := range sketchblock.AppendSet(nil, set) {
-		if !t.Has(hash) {
-			mayLack--
-		}
+		mayLack -= 1 - has(hash)
 	}
 	return mayLack >= 0
+}
+
+// addAll adds the hashes of packed sets.
+func (t *Table) addAll(sets []byte) {
+	words, shift := t.words, t.shift&63
+	for ; len(sets) >= 8; sets = sets[sketchblock.HashSize:] {
+		at := binary.LittleEndian.Uint64(sets) & hashMask >> shift
+		words[at>>6] |= 1 << (at & 63)
+	}
+	for _, hash := range sketchblock.AppendSet(nil, sets) {
+		t.Add(hash)
+	}
 }
 
 // size returns how many bytes append appends.
