@@ -2,6 +2,8 @@
 # Makes a corpus of a hundred files in FOLDER, and prints what nights of a scheduled job cost as a share of a run over everything:
 # CPU time and peak memory, medians of runs in turn. It checks that the results are the same bytes. COMMAND=mirrors runs `runjob mirrors`:
 # a hundred documents are a site then, and every twentieth site has a copy. EMIT names other outputs, such as pairs for --similarity containment.
+# FOLDER should be on tmpfs, such as in /dev/shm, where a million documents take 2 GB: on ext4 without a journal a night pays for files that other
+# programs have removed.
 # usage: [COMMAND=mirrors] [EMIT=pairs] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
 set -euo pipefail
 folder=$(mkdir -p "${1:?usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]}" && cd "$1" && pwd)
