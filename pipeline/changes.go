@@ -134,6 +134,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	next, err := r.mergeStanding(now, result)
 	if err == nil {
 		err = r.followClusters(&f, next, &before.clusters, now.Clusters, names.Clusters)
+		before.clusters, now.Clusters = state.PackedGroups{}, nil // they are large, and of no more use
 	}
 	if err != nil {
 		return f, err

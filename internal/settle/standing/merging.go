@@ -17,14 +17,12 @@ type Next struct {
 	// HasStood says that some components stood.
 	HasStood bool
 
-	last     *List
 	packed   []byte // the components
 	clusters []part
 	groups   int // clusters of the last run
 
 	components []part
-	made       []int  // components that were made before those of each output shard
-	canStand   []bool // whether each component that was made can stand in the next run
+	made       []int // components that were made before those of each output shard
 }
 
 // part is clusters or components that follow one another in the results, of the last run or of this one.
@@ -35,7 +33,7 @@ type part struct {
 
 // Merge merges what the output shards have noted, in their order, with the components of the last run, nil if none stands.
 func Merge(last *List, noted [][]byte) (*Next, error) {
-	n, size := &Next{last: last}, 0
+	n, size := new(Next), 0
 	starts := []int{0} // of the clusters of each component of the last run
 	if last != nil {
 		size = len(last.packed)
@@ -48,15 +46,15 @@ func Merge(last *List, noted [][]byte) (*Next, error) {
 		size += len(shard)
 	}
 	n.packed = make([]byte, 0, size)
-	clusters, isDamaged := 0, false
+	made, clusters, isDamaged := 0, 0, false
 	for _, shard := range noted {
-		components, made := 0, len(n.canStand)
+		components := 0
 		n.made = append(n.made, made)
 		err := Notes(shard, func(c *Component, packed []byte) {
 			n.clusters = add(n.clusters, part{from: clusters, to: clusters + int(c.Clusters)})
 			n.components = add(n.components, part{from: made, to: made + 1})
 			clusters, made = clusters+int(c.Clusters), made+1
-			n.packed, n.canStand = append(n.packed, packed...), append(n.canStand, packed[0] != 0) // the number of its documents
+			n.packed = append(n.packed, packed...)
 			components++
 		}, func(from, to int) {
 			if from > to || to >= len(starts) {
@@ -128,7 +126,7 @@ func (n *Next) Others(last int) (others [][2]int, err error) {
 	return append(others, [2]int{next, last}), nil
 }
 
-// CopySites writes what each component that can stand adds to what is known of sites, in the order of the list. Last are the pieces of the last run,
+// CopySites writes what each component adds to what is known of sites, in the order of the list. Last are the pieces of the last run,
 // and made those of the output shards of this one.
 func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to *runfile.Writer) error {
 	slices.SortStableFunc(made, func(a, b runfile.Piece) int { return cmp.Compare(a.Shard, b.Shard) })
@@ -140,9 +138,6 @@ func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to 
 			of = &ofLast
 		}
 		if err := of.each(p.from, p.to, func(part records.SitePart) error {
-			if p.isLast && len(n.last.Documents(part.Component)) == 0 || !p.isLast && !n.canStand[part.Component] {
-				return nil
-			}
 			part.Component += first - p.from
 			return part.Write(to, 0)
 		}); err != nil {
