@@ -7,6 +7,8 @@
 //   - A [List] is what a run has noted. It is a file of the state.
 //   - [List.Choose] says which components stand, and what they add to the findings.
 //   - A [Stretch] says where components stand between those that are made anew.
+//   - A [Next] is what the next run gets: what was made, and what stood. In a job about sites, that includes what each component adds to
+//     these ([Next.CopySites]).
 package standing
 
 import (
