@@ -20,6 +20,8 @@ type Sending struct {
 	ByValue bool
 	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these are compared.
 	ForNext, ByDistance bool
+	// Ranges is as in [Labelling].
+	Ranges int
 
 	layout documents.Layout // read in Setup
 }
@@ -31,15 +33,14 @@ func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	switch t.Step {
 	case membersStep:
-		return s.sendMembers(ctx, w)
+		return s.sendMembers(ctx, t, w)
 	case standingStep:
 		return sendStretches(w)
 	}
-	positions, err := w.Read(0, records.EdgeShards)
+	positions, err := s.nodePositions(t, w)
 	if err != nil {
 		return err
 	}
-	records.OrderByNode(positions, records.NodePositionSize)
 	if err := sendEdges(w, positions); err != nil {
 		return err
 	}
@@ -97,8 +98,8 @@ func sendSpans(w *work.Desk, positions []byte) error {
 }
 
 // sendMembers sends the documents of a split that are in clusters. It counts the ones of the input.
-func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
-	members, err := w.Read(1, records.Members)
+func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) error {
+	members, err := s.members(t, w)
 	if err != nil {
 		return err
 	}
