@@ -45,7 +45,7 @@ func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
 	delivery := union.SpreadingDelivery(records.EdgeNodes, job.JoinRanges, clusters.WithoutEdges...)
 	return unite(at, delivery, unionFns{
 		spread: &spreadEdgesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.EdgeNodes})},
-		link:   &linkEdgesFn{newTasks(at, union.Linking{Ranges: ranges})},
+		link:   &linkEdgesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
 		unite:  &uniteEdgesFn{newStep(step, uniting{union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}})},
 		move:   &moveEdgesFn{newTasks(at, union.Moving{Ranges: ranges})},
 		finish: &labelRangeFn{newTasks(at, clusters.LabellingRange{Ranges: ranges, GraphBytes: job.RangeBytes})},

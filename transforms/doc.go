@@ -48,7 +48,7 @@ type Job struct {
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
 	// JoinRanges, if above 0, is the number of ranges of document order by which many tasks join the parts of a graph. Each task takes about
-	// RangeBytes of memory for the documents of its components. It changes no result.
+	// RangeBytes of memory for documents. It changes no result.
 	JoinRanges int
 	RangeBytes int64
 	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.

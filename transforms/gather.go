@@ -37,7 +37,7 @@ func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection 
 	uniting := gathering.Uniting{Uniting: union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}, Bounds: job.Parameters.Bounds}
 	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Narrow), unionFns{
 		spread: &spreadNodesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.Nodes})},
-		link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges})},
+		link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
 		unite:  &uniteNodesFn{newStep(step, uniting)},
 		move:   &moveNodesFn{newTasks(at, union.Moving{Ranges: ranges})},
 		finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{Ranges: ranges, PlaceBytes: job.PlaceBytes, GraphBytes: job.RangeBytes})},

@@ -7,21 +7,6 @@ import (
 	"mirrorbeam/internal/settle/union"
 )
 
-// Up to manyShards, one task joins the parts of a graph in less time than further stages take. Beyond, it is done by ranges of document
-// order. They are few, since a task of each reads a piece of what every part has written, and tells every split something.
-const (
-	manyShards = 512
-	joinRanges = 128
-)
-
-// joinRangesOf returns the number of ranges for a job of that many shards; 0: one task joins the parts.
-func joinRangesOf(shards int) int {
-	if shards <= manyShards {
-		return 0
-	}
-	return joinRanges
-}
-
 // ranges returns the ranges in which many tasks join the parts of a graph.
 func (j *Job) ranges() union.Ranges { return union.Ranges{Inputs: j.Inputs, Count: j.JoinRanges} }
 

@@ -164,7 +164,7 @@ func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, 
 		}
 		return done
 	}
-	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.Nodes}, union.Linking{Ranges: ranges}, union.Moving{Ranges: ranges}
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.Nodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
 	nodes := do(worktest.Tasks(t, j.runs, union.SpreadingDelivery(records.Nodes, j.ranges), work.RunsOf(outcomes)...), spreading.Task)
 	trees := do(worktest.Tasks(t, j.runs, union.LinkingDelivery(j.ranges), work.RunsOf(nodes)...), linking.Task)
 	uniting := &Uniting{Uniting: union.Uniting{Ranges: ranges}, Bounds: bounds}

@@ -144,7 +144,7 @@ func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []w
 		}
 		return done
 	}
-	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.EdgeNodes}, union.Linking{Ranges: ranges}, union.Moving{Ranges: ranges}
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.EdgeNodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
 	var parts []string
 	for _, o := range outcomes {
 		if !slices.Contains(WithoutEdges, o.Stage) {

@@ -19,6 +19,7 @@ import (
 	"context"
 	"slices"
 
+	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/joining"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -27,6 +28,21 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 )
+
+// Up to manyShards, one task joins the parts of a graph in less time than further stages take. Beyond, there is a range for shardsOfRange
+// shards. Ranges are few, since the task of each reads a piece of what every part has written, and tells every split something.
+const (
+	manyShards    = 512
+	shardsOfRange = 32
+)
+
+// RangesOf returns the number of ranges for a job of that many shards of keys; 0: one task joins the parts.
+func RangesOf(shards int) int {
+	if shards <= manyShards {
+		return 0
+	}
+	return shards / shardsOfRange
+}
 
 // Ranges cut document order.
 type Ranges struct {
@@ -56,9 +72,9 @@ type Spreading struct {
 	Kind runfile.Kind
 }
 
-// SpreadingDelivery makes a task of [Spreading] for each part of a kind, for some ranges. The run files of some stages have no part.
-func SpreadingDelivery(kind runfile.Kind, ranges int, but ...work.Stage) work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{kind}, Into: ranges, Enough: work.FewTasks, OnlyCounted: but}
+// SpreadingDelivery makes a task of [Spreading] for each part of a kind, for a number of ranges. The run files of some stages have no part.
+func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
 
 // Task sends the nodes of the part whose number the task has.
@@ -87,63 +103,104 @@ func (s *Spreading) Task(_ context.Context, t work.Task, w *work.Desk) error {
 }
 
 // Linking links the names of the trees that the documents of a range are in.
-type Linking struct{ Ranges }
-
-// LinkingDelivery makes a task of [Linking] for each of some ranges.
-func LinkingDelivery(ranges int) work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.Occurrences}, Into: ranges, Enough: work.FewTasks}
+type Linking struct {
+	Ranges
+	// Bytes is about how much memory a task may take. It reads all nodes of its range as often as it takes to sort them within that.
+	Bytes int64
 }
 
-// sorted is the document of an occurrence, and the number of the occurrence among the ones of a range.
+// LinkingDelivery makes a task of [Linking] for each of a number of ranges.
+func LinkingDelivery(count int) work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Occurrences}, Into: count, Enough: work.FewTasks}
+}
+
+// linkBytes is the memory that an occurrence takes while it is sorted.
+const linkBytes = records.OccurrenceSize + 32
+
+// Task writes the links as a forest, and sends each document to the range of the first name.
+func (l *Linking) Task(_ context.Context, t work.Task, w *work.Desk) error {
+	bytes := int64(0)
+	for _, piece := range w.Pieces {
+		bytes += piece.Length
+	}
+	passes := uint64(bytes/records.OccurrenceSize*linkBytes/max(l.Bytes, 1) + 1)
+	links := links{Linking: l, run: &w.Run, nodes: &w.Nodes}
+	links.nodes.Reset()
+	for pass := range passes {
+		links.held = links.held[:0]
+		err := w.EachPiece(records.Occurrences, func(packed []byte) error {
+			for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
+				if of := packed[:records.OccurrenceSize]; audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes == pass {
+					links.held = append(links.held, of...)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		w.Figures.Records += int64(len(links.held) / records.OccurrenceSize)
+		if err := links.sort(); err != nil {
+			return err
+		}
+	}
+	return records.WritePart(&w.Run, records.Links, t.Number, links.part)
+}
+
+// links are the links of the names of a range.
+type links struct {
+	*Linking
+	run   *runfile.Writer
+	nodes *graphs.Numbering[graphs.Node] // of names
+	part  graphs.Part                    // the forest of names
+	held  []byte                         // occurrences of all trees of some documents
+}
+
+// sorted is the document of an occurrence, and the number of the occurrence among the ones that are held.
 type sorted struct {
 	ref docref.Ref
 	at  uint32
 }
 
-// Task writes the links as a forest, and sends each document to the range of the first name.
-func (l *Linking) Task(_ context.Context, t work.Task, w *work.Desk) error {
-	packed, err := w.Read(0, records.Occurrences)
-	if err != nil {
-		return err
+func (l *links) at(s sorted) records.Occurrence {
+	return records.GetOccurrence(l.held[int(s.at)*records.OccurrenceSize:])
+}
+
+// node returns the node of a name.
+func (l *links) node(name docref.Ref) graphs.Node {
+	node, isNew := l.nodes.Add(uint64(name))
+	if isNew {
+		l.part.Add(name, 0)
 	}
-	n := len(packed) / records.OccurrenceSize
-	w.Figures.Records += int64(n)
-	at := func(i sorted) records.Occurrence {
-		return records.GetOccurrence(packed[int(i.at)*records.OccurrenceSize:])
-	}
-	all := make([]sorted, n)
+	return node
+}
+
+// sort brings the occurrences of each document together. It links their names and sends them on.
+func (l *links) sort() error {
+	all := make([]sorted, len(l.held)/records.OccurrenceSize)
 	for i := range all {
 		all[i].at = graphs.Next[uint32](i)
-		all[i].ref = at(all[i]).Ref
+		all[i].ref = l.at(all[i]).Ref
 	}
-	all = graphs.RadixSort(all, make([]sorted, n), func(s *sorted) uint64 { return uint64(s.ref) })
-	var linked graphs.Part
-	w.Nodes.Reset()
-	node := func(name docref.Ref) graphs.Node {
-		node, isNew := w.Nodes.Add(uint64(name))
-		if isNew {
-			linked.Add(name, 0)
-		}
-		return node
-	}
+	all = graphs.RadixSort(all, make([]sorted, len(all)), func(s *sorted) uint64 { return uint64(s.ref) })
 	for len(all) > 0 {
-		name, same := at(all[0]).First, 0
+		name, same := l.at(all[0]).First, 0
 		for ; same < len(all) && all[same].ref == all[0].ref; same++ {
-			name = min(name, at(all[same]).First)
+			name = min(name, l.at(all[same]).First)
 		}
 		for _, s := range all[:same] {
-			of := at(s)
+			of := l.at(s)
 			if of.First != name {
-				linked.Parents.Union(node(name), node(of.First))
+				l.part.Parents.Union(l.node(name), l.node(of.First))
 				of.First = name
 			}
-			if err := records.WriteOccurrence(&w.Run, records.Trees, l.of(name), of); err != nil {
+			if err := records.WriteOccurrence(l.run, records.Trees, l.of(name), of); err != nil {
 				return err
 			}
 		}
 		all = all[same:]
 	}
-	return records.WritePart(&w.Run, records.Links, t.Number, linked)
+	return nil
 }
 
 // Uniting joins names that are linked.

@@ -125,7 +125,7 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 		}
 		return nil
 	})
-	spreading, linking, moving := Spreading{Ranges: ranges, Kind: records.Nodes}, Linking{ranges}, Moving{ranges}
+	spreading, linking, moving := Spreading{Ranges: ranges, Kind: records.Nodes}, Linking{ranges, bytes}, Moving{ranges}
 	nodes := do(worktest.Tasks(t, runs, SpreadingDelivery(records.Nodes, ranges.Count), parts), spreading.Task)
 	trees := do(worktest.Tasks(t, runs, LinkingDelivery(ranges.Count), nodes...), linking.Task)
 	uniting, names := Uniting{ranges, bytes}, int64(0)
@@ -165,6 +165,9 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 func TestUnion(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	inputs := inputsOf(t)
+	if RangesOf(manyShards) != 0 || RangesOf(manyShards+1) < 2 {
+		t.Error("only large jobs have ranges")
+	}
 	for trial := range 40 {
 		all := partsOf(t, random, 1+random.IntN(6), 10+random.IntN(60), []int{1, 5, files*perFile - 1}[trial%3])
 		want := newRecorder()
@@ -221,7 +224,7 @@ func TestFewLinks(t *testing.T) {
 
 // TestInputsAreMissing: ranges need the list of inputs.
 func TestInputsAreMissing(t *testing.T) {
-	if err := (&Linking{Ranges{Inputs: inputsOf(t) + "x", Count: 3}}).Setup(); err == nil {
+	if err := (&Linking{Ranges: Ranges{Inputs: inputsOf(t) + "x", Count: 3}}).Setup(); err == nil {
 		t.Error("there is none")
 	}
 }
