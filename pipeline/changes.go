@@ -38,8 +38,9 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
-	// kept is the file of the state with pairs and their passages, "" for none.
-	kept string
+	// kept is the file of the state with what else the next run is to know, "" for none. It has shared ids if knowsIDs says so.
+	kept     string
+	knowsIDs bool
 	// similar is the number of similar pairs that it is told of, and settled what it was when all rows were made.
 	similar, settled int64
 }
@@ -156,8 +157,8 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	if err == nil {
 		err = r.rememberStanding(&f, next, names)
 	}
-	if err == nil && r.keepsPairs() {
-		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
+	if err == nil {
+		err = r.keep(ctx, &f, now, next, result)
 	}
 	return f, err
 }
@@ -251,7 +252,7 @@ func (r *run) commit(result *write.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, Originals: of.originals,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Sites: r.sitesHash(), Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -168,8 +168,11 @@ func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
-		e.Notes, e.Stands = r.notes(), r.stands()
+		e.Notes, e.Stands, e.SiteParts = r.notes(), r.stands(), r.siteParts()
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
+		if r.state.Last.KnowsIDs {
+			e.SharedIDs = r.state.Path(r.state.Last.Kept)
+		}
 	}
 	return transforms.NewJob(&r.Config, e)
 }

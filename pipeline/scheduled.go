@@ -123,7 +123,7 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
 	cut()
-	if s.Last.Kept != "" && !r.Config.Rebuild {
+	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {
 		r.inputs.Past = s.Past(r.inputs)
 	}
 	if known := len(s.Last.Files); s.difference.Removed*10 > known && !r.Config.AllowRemoval {

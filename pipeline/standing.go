@@ -1,9 +1,14 @@
 package pipeline
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/standing"
@@ -14,25 +19,32 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// notes reports whether the next run may copy rows of this one: of clusters, pairs and removed documents as lines of JSON, of a job
-// whose documents are all compared alike. Rows of other outputs say more of the whole corpus.
+// notes reports whether components of this run may stand in the next one, of a job whose documents are all compared alike. Rows of clusters, pairs and
+// removed documents can be copied as lines of JSON. Those about sites are made anew in any case. Rows of other outputs say more of the whole corpus.
 func (r *run) notes() bool {
 	c := &r.Config
-	return c.State != "" && c.Scorer().HasClusters && c.CommonLaw().IsOff() && c.OutputFormat == output.JSONL &&
-		len(c.Reference) == 0 && c.Across == "" && c.SourceField == "" && !c.HasSites() &&
-		!slices.ContainsFunc(c.Outputs(), func(of string) bool { return !slices.Contains(standing.Outputs[:], of) })
+	return c.State != "" && c.Scorer().HasClusters && c.CommonLaw().IsOff() && len(c.Reference) == 0 && c.Across == "" && c.SourceField == "" &&
+		!slices.ContainsFunc(c.Outputs(), func(of string) bool {
+			return !job.IsAboutSites(of) && (!slices.Contains(standing.Outputs[:], of) || c.OutputFormat != output.JSONL)
+		})
 }
 
-// stands reports whether the run may copy rows of the last one, whose results are in the output folder. In the state are similar pairs that
-// are not similar any more since a document has gone. Once there are as many as others, all rows are made anew, and the pairs with them.
+// stands reports whether components of the last run may stand. If rows are to be copied, its results have to be in the output folder. In the state are
+// similar pairs that are not similar any more since a document has gone. Once there are as many as others, all rows are made anew, and the pairs with them.
 func (r *run) stands() bool {
 	if !r.notes() || !r.narrows() || r.settled() == "" || r.Config.Republish {
 		return false
 	}
 	last := &r.state.Last
-	if r.state.makesAllRows || last.Standing == "" || r.isLong(last.SimilarPairs) || last.SharedIDs > 0 || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
+	if r.state.makesAllRows || last.Standing == "" || r.isLong(last.SimilarPairs) || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
 		r.inputs.HaveURLs() != slices.ContainsFunc(last.Files, func(f state.File) bool { return f.Format == corpus.WARC }) {
 		return false
+	}
+	if r.Config.HasSites() && (last.Kept == "" || last.Sites != r.sitesHash()) {
+		return false
+	}
+	if !slices.ContainsFunc(r.Config.Outputs(), func(of string) bool { return !job.IsAboutSites(of) }) {
+		return true
 	}
 	results, err := finished.Open(r.Config.Output)
 	return err == nil && results.Summary.State != nil && results.Summary.State.Generation == last.Number && r.Config.HasResultsOf(&results.Summary.Config)
@@ -89,13 +101,51 @@ func (r *run) mergeStanding(now *write.ForNext, result *write.Result) (*standing
 	return standing.Merge(r.state.standing, now.Noted)
 }
 
-// rememberStanding writes what the next run is to know of components, if it may copy rows.
+// rememberStanding writes what the next run is to know of components, if they may stand.
 func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names) error {
 	if len(next.List.Shards) == 0 || f.names.Verdicts == "" {
 		return nil
 	}
 	f.names.Standing = names.Standing
 	return next.List.Write(r.state.Path(names.Standing))
+}
+
+// keep keeps what else the next run is to know.
+func (r *run) keep(ctx context.Context, f *found, now *write.ForNext, next *standing.Next, result *write.Result) (err error) {
+	var sites func(*runfile.Reader, *runfile.Writer) error
+	if r.Config.HasSites() && f.names.Standing != "" {
+		sites = func(reader *runfile.Reader, out *runfile.Writer) (err error) {
+			var last []runfile.Piece
+			if next.HasStood {
+				last, err = runfile.Pieces(r.siteParts())
+			}
+			if err == nil {
+				err = next.CopySites(last, now.SiteParts, reader, out)
+			}
+			return err
+		}
+	}
+	if f.knowsIDs = result.SharedIDs > 0; f.knowsIDs || sites != nil || r.keepsPairs() {
+		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...), sites)
+	}
+	return err
+}
+
+// siteParts returns the path of the run file with what components of the last run add to sites, "" if there is none.
+func (r *run) siteParts() string {
+	if !r.Config.HasSites() || r.state.Last.Kept == "" {
+		return ""
+	}
+	return r.state.Path(r.state.Last.Kept)
+}
+
+// sitesHash identifies what decides what a component adds to sites, besides the units of its documents; "" if the job is not about sites.
+func (r *run) sitesHash() string {
+	if !r.Config.HasSites() {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", r.Config.MirrorSites, r.inputs.Sites.Protected))
+	return hex.EncodeToString(sum[:8])
 }
 
 // verdictsOf returns the similar pairs of the run. Components that stood have theirs from the last run.

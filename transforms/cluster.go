@@ -35,7 +35,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Standing: job.Rows.Standing.List, Ranges: ranges,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
-	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Ranges: ranges}
+	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Standing: job.Rows.Standing.List, Ranges: ranges}
 	return sideBySide(at, &clusterFn{newTasks(at, sending)}, plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
 }
 

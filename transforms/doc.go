@@ -74,8 +74,10 @@ type Job struct {
 	Trimming      trim.Rule
 	PassageRanges int
 	HeldPassages  int
-	// Sites says what makes sites mirrors, if the job is about sites.
-	Sites mirrors.Judging
+	// Sites says what makes sites mirrors, if the job is about sites. SiteParts is the run file with what components of the last run add to sites,
+	// where some may stand.
+	Sites     mirrors.Judging
+	SiteParts work.Path
 }
 
 // method returns the method of the job. The name has been checked.

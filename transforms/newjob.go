@@ -38,13 +38,16 @@ type Extent struct {
 	Paired string
 	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Paired.
 	Narrows bool
-	// DistinctIDs is as in [methods.Parameters].
+	// DistinctIDs and SharedIDs are as in [methods.Parameters].
 	DistinctIDs bool
+	SharedIDs   string
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
 	// Notes says that the next run may copy rows of this one, and Stands that this run copies rows of the last one, whose components are in
 	// [StandingPath].
 	Notes, Stands bool
+	// SiteParts is as in [Job].
+	SiteParts string
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
 	FreshBytes int64
 }
@@ -90,7 +93,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
-		Sites: mirrors.Judging{Limits: config.Limits()},
+		Sites: mirrors.Judging{Limits: config.Limits()}, SiteParts: work.Path(e.SiteParts),
 	}
 }
 
@@ -143,7 +146,7 @@ func newParameters(config *job.Config, e Extent) methods.Parameters {
 		Shards: sizing.Shards, CountBytes: sizing.CountBytes, KeyBytes: sizing.KeyBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs,
+		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs, SharedIDs: work.Path(e.SharedIDs),
 	}
 }
 

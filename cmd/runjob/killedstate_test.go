@@ -64,7 +64,7 @@ func nightCorpus(from, n int) []byte {
 	var b bytes.Buffer
 	for i := from; i < from+n; i++ {
 		random := rand.New(rand.NewPCG(3, uint64(i-i%3/2)))
-		fmt.Fprintf(&b, `{"id":"%d","text":"`, i)
+		fmt.Fprintf(&b, `{"id":"%d","url":"http://s%d.example/%d","text":"`, i-i%7/6, i%5, i) // some share an id
 		for range 60 {
 			fmt.Fprintf(&b, "%x ", random.Uint32N(1<<20))
 		}
@@ -99,7 +99,7 @@ func (j *scheduledJob) put(name string, content []byte) {
 
 // run returns the job with the arguments of a night.
 func (j *scheduledJob) run(args []string) *started {
-	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,unique", "--overwrite", "--state", j.state}
+	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,mirrors,sites", "--overwrite", "--state", j.state}
 	for _, arg := range args {
 		all = append(all, strings.Replace(arg, "DIR", j.folder, 1))
 	}
@@ -261,7 +261,7 @@ func (j *scheduledJob) checkSwept(night killedNight) {
 	if err := errors.Join(err, s.Close()); err != nil {
 		j.t.Fatal(err)
 	}
-	needed := map[string]bool{}
+	needed := map[string]bool{j.state + "/" + s.Last.Kept: true}
 	for _, file := range s.Last.Files {
 		for _, stretch := range file.Stretches {
 			needed[j.state+"/"+stretch.Run] = true

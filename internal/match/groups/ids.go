@@ -29,7 +29,8 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error
 }
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
-// split. It counts the ones of the input. All ids of one hash are in one shard, so the counts of all shards are exact.
+// split, and the hashes of these ids for the next run of a scheduled job. It counts the ones of the input. All ids of one hash are in one shard, so the
+// counts of all shards are exact.
 func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
@@ -42,6 +43,7 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 	}
 	ids = graphs.RadixSort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
 	var found sharing
+	var shared []byte // their hashes
 	for len(ids) > 0 {
 		n := 1
 		for n < len(ids) && ids[n].hash == ids[0].hash {
@@ -49,6 +51,7 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 		}
 		if n > 1 {
 			w.Outcome.SharedIDs++
+			shared = binary.LittleEndian.AppendUint64(shared, ids[0].hash)
 			found.add(ids[:n], layout.FirstInput)
 			for _, r := range ids[:n] {
 				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)
@@ -60,6 +63,11 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 		}
 		ids = ids[n:]
 	}
+	if len(shared) > 0 {
+		if err := w.Run.Section(records.SharedIDs, 0, shared); err != nil {
+			return err
+		}
+	}
 	if found.ids > 0 {
 		w.Outcome.Counts.RepeatedIDs += found.ids
 		w.Outcome.Repeated = findings.RepeatedIDs{Documents: found.documents, Example: findings.IDExample{
@@ -67,6 +75,21 @@ func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 		}}
 	}
 	return nil
+}
+
+// EachSharedID visits the hashes of the ids that several documents of the last run have, in a run file that it has left.
+func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		return err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, records.SharedIDs)
+	for packed := m.Buffers[0]; err == nil && len(packed) > 0; packed = packed[8:] {
+		visit(binary.LittleEndian.Uint64(packed))
+	}
+	return err
 }
 
 // idRecord is the hash of the id of a document.

@@ -51,6 +51,8 @@ type Parameters struct {
 	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
 	// the last run share an id.
 	Narrowed, DistinctIDs bool
+	// SharedIDs is the path of a run file with the hashes of the ids that several of these share, "" if nobody knows them.
+	SharedIDs work.Path
 	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
 	TellsLasting bool
 

@@ -147,11 +147,11 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
 }
 
-// isWanted reports whether another document may have the id of one, or the audit samples it: rows then may call it otherwise, or its
+// isWanted reports whether a document that has come or gone may have the id of one, or the audit samples it: rows then may call it otherwise, or its
 // component has to be known.
 func (n *narrowed) isWanted(block *sketchblock.Block, i int) bool {
 	id := block.ID(i)
-	return len(id) > 0 && n.filter.ids.Has(groups.HashID(id)) || n.probing.isSampled(block, i)
+	return len(id) > 0 && n.filter.moved.Has(groups.HashID(id)) || n.probing.isSampled(block, i)
 }
 
 // know writes the record of a document that the last run may have found in a pair.

@@ -71,17 +71,30 @@ func (n *Planning) addTouched(ctx context.Context, f *Filter, made []work.Outcom
 
 // eachTouched visits the hashes of all touched keys.
 func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64)) error {
-	runs := map[string]map[int]bool{} // shards of the units of documents that have come or gone, by run file; nil: all shards
+	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
+	err := eachUnit(past.Gone, made, func(pieces []runfile.Piece) error {
+		w := work.Desk{Memory: m, Pieces: pieces}
+		defer w.Reader.Close()
+		return reading.unit(ctx, &w)
+	})
+	if err != nil {
+		return fmt.Errorf("read documents that have come or gone: %w", err)
+	}
+	return eachLasting(string(n.Paired), m, visit)
+}
+
+// eachUnit visits the pieces of the units of documents that have come or gone, by run file.
+func eachUnit(gone []documents.Unit, made []work.Outcome, visit func(pieces []runfile.Piece) error) error {
+	runs := map[string]map[int]bool{} // shards of these units; nil: all shards
 	for _, o := range made {
 		runs[string(o.Kept)] = nil
 	}
-	for _, unit := range past.Gone {
+	for _, unit := range gone {
 		if runs[unit.Run] == nil {
 			runs[unit.Run] = map[int]bool{}
 		}
 		runs[unit.Run][unit.Shard] = true
 	}
-	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
 	for run, shards := range runs {
 		pieces, err := runfile.Pieces(run)
 		if err != nil {
@@ -90,14 +103,11 @@ func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made [
 		if shards != nil {
 			pieces = slices.DeleteFunc(pieces, func(piece runfile.Piece) bool { return !shards[piece.Shard] })
 		}
-		w := work.Desk{Memory: m, Pieces: pieces}
-		err = reading.unit(ctx, &w)
-		w.Reader.Close()
-		if err != nil {
-			return fmt.Errorf("read documents that have come or gone: %w", err)
+		if err := visit(pieces); err != nil {
+			return err
 		}
 	}
-	return eachLasting(string(n.Paired), m, visit)
+	return nil
 }
 
 // eachLasting visits the hashes of lasting keys in the run file that the last run has left.

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
 )
 
 // Planning makes a [Filter] of what is new, and the tasks that use it.
@@ -75,7 +76,16 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 			fresh += o.Counts.Documents
 		}
 	}
-	f := &Filter{ids: NewMarks(fresh), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
+	var shared []uint64 // ids that documents of the last run share
+	if n.SharedIDs != "" {
+		if err := groups.EachSharedID(string(n.SharedIDs), p.Memory, func(id uint64) { shared = append(shared, id) }); err != nil {
+			return nil, fmt.Errorf("read the ids that documents share: %w", err)
+		}
+	}
+	f := &Filter{ids: NewMarks(fresh + int64(len(shared))), bands: NewMarks(fresh * int64(n.Scheme.Bands))}
+	for _, id := range shared {
+		f.ids.Add(id)
+	}
 	if readsTexts(n.Method, &n.Parameters) {
 		if err := n.addKeys(f, made, p.Memory); err != nil {
 			return nil, fmt.Errorf("read the ids of new documents: %w", err)
@@ -95,6 +105,9 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 	}
 	if err := n.addKeys(f, made, p.Memory); err != nil {
 		return nil, fmt.Errorf("read the ids and the keys of new documents: %w", err)
+	}
+	if err := n.addMoved(ctx, f, made, p.Memory); err != nil {
+		return nil, fmt.Errorf("read the ids of documents that have come or gone: %w", err)
 	}
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
@@ -178,16 +191,17 @@ func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work
 	})
 }
 
-// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids, it has any id.
+// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids that nobody knows, it has any id.
 // It has any key if the documents have none yet: stripped sets get theirs later.
 func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
-	if !n.DistinctIDs {
+	knowsIDs := n.DistinctIDs || n.SharedIDs != ""
+	if !knowsIDs {
 		f.ids.fill()
 	}
 	if !n.hasBands() {
 		f.bands.fill()
 	}
-	if !n.DistinctIDs && !n.hasBands() {
+	if !knowsIDs && !n.hasBands() {
 		return nil
 	}
 	ofDocuments, _ := n.ofBlocks()
@@ -199,6 +213,41 @@ func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error
 			}
 		}
 	})
+}
+
+// addMoved adds the ids of documents that have come or gone. While no two old documents share an id, those that have gone do not matter.
+func (n *Planning) addMoved(ctx context.Context, f *Filter, made []work.Outcome, m *work.Memory) error {
+	if n.DistinctIDs {
+		f.moved = f.ids
+		return nil
+	}
+	var layout documents.Layout
+	if err := layout.Read(string(n.Inputs)); err != nil {
+		return err
+	}
+	var ids []uint64
+	take := func(block *sketchblock.Block) {
+		for i := range block.Len() {
+			ids = append(ids, groups.HashID(block.ID(i)))
+		}
+	}
+	ofDocuments, _ := n.ofBlocks()
+	if err := eachBlock(made, work.Fingerprint, ofDocuments, m, take); err != nil {
+		return err
+	}
+	err := eachUnit(layout.Inputs.Past.Gone, nil, func(pieces []runfile.Piece) error {
+		w := work.Desk{Memory: m, Pieces: pieces}
+		defer w.Reader.Close()
+		return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+			take(block)
+			return nil
+		})
+	})
+	f.moved = NewMarks(int64(len(ids)))
+	for _, id := range ids {
+		f.moved.Add(id)
+	}
+	return err
 }
 
 // addSample adds the shingles of the documents from which the audit draws its sample.

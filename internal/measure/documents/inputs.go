@@ -46,7 +46,7 @@ type Inputs struct {
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
 	Known int64
-	// Past says what has become of the files of the last run with a state, if that has kept pairs with their passages.
+	// Past says what has become of the files of the last run with a state, if that has kept pairs with their passages, or documents shared an id.
 	Past Past
 }
 

@@ -186,6 +186,9 @@ func (b *batch) values(f *field, rows int64) (*values, error) {
 	if rows < 0 || rows > mostRows {
 		return nil, errMetadata
 	}
+	if f.kind == isNull && f.dictionary == noDictionary { // it has no buffer
+		return v, nil
+	}
 	if v.validity = read(0); len(v.validity) > 0 && int64(len(v.validity)) < (rows+7)/8 {
 		return nil, errBuffer
 	}

@@ -121,10 +121,10 @@ func (f *field) isList() bool {
 	return slices.Contains([]kind{isList, isLargeList, isFixedList}, f.kind) && f.dictionary == noDictionary
 }
 
-// isScalar reports whether a value of the field is read.
+// isScalar reports whether a value of the field is read. One of type null is never there.
 func (f *field) isScalar() bool {
 	switch f.kind {
-	case isText, isLargeText, isTextView, isBinary, isLargeBinary, isBinaryView, isBool:
+	case isNull, isText, isLargeText, isTextView, isBinary, isLargeBinary, isBinaryView, isBool:
 		return true
 	case isInt:
 		return isWidth(f.bits)

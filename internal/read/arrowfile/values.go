@@ -51,7 +51,7 @@ func (v *values) offset(row int64) int64 {
 
 // isThere reports whether a row has a value.
 func (v *values) isThere(row int64) bool {
-	return len(v.validity) == 0 || v.validity[row/8]>>(row%8)&1 == 1
+	return v.field.kind != isNull && (len(v.validity) == 0 || v.validity[row/8]>>(row%8)&1 == 1)
 }
 
 // stretch returns where the bytes of a text begin and end, or the elements of a list.

@@ -290,3 +290,22 @@ func TestCarriageReturns(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestHeaderAlone: a table without a record tells its header, once. An empty file has none.
+func TestHeaderAlone(t *testing.T) {
+	for content, want := range map[string][]string{
+		"id,text\n": {"id,text\n"}, "id,text": {"id,text"}, "\n\nid,text\n\n\n": {"id,text\n"}, "": nil, "\n": nil,
+		"id,text\n1,a\n": {"id,text\n"}, "id,text\n1,\"a\n": {"id,text\n"},
+	} {
+		var headers []string
+		for batch, err := range Batches(list(t, map[string]string{"a.csv": content})[0], 0, corpus.Limits{Line: 100}, wanted(idAndText)) {
+			if err != nil {
+				t.Fatalf("%q: %v", content, err)
+			}
+			headers = append(headers, string(batch.Header))
+		}
+		if !slices.Equal(headers, want) {
+			t.Errorf("%q: headers %q, want %q", content, headers, want)
+		}
+	}
+}

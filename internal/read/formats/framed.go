@@ -24,6 +24,7 @@ type framedSource struct {
 	path   string
 	header []byte
 	carry  []byte // read but not handed out; it ends where the stream stands
+	isTold bool   // a batch has told the header
 }
 
 func newFramedSource(l corpus.Limits, f corpus.Format, framing framing) *framedSource {
@@ -35,7 +36,7 @@ func (s *framedSource) Reset(file corpus.File, stretch corpus.Stretch) (err erro
 	if err := s.stream.Reset(file, stretch.Start, s.limits.Window); err != nil {
 		return err
 	}
-	s.number, s.path = stretch.File, file.Path
+	s.number, s.path, s.isTold = stretch.File, file.Path, false
 	if s.carry, err = s.stream.Fill(s.carry[:0], corpus.BatchBytes); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *framedSource) Reset(file corpus.File, stretch corpus.Stretch) (err erro
 	return nil
 }
 
-// Next reads the next batch of whole records.
+// Next reads the next batch of whole records. It has none if the file has a header and nothing else: a copy of the file has the header, too.
 func (s *framedSource) Next(buffer []byte) (corpus.Batch, error) {
 	data := append(buffer[:0], s.carry...)
 	s.carry = s.carry[:0]
@@ -66,7 +67,8 @@ func (s *framedSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 		b := corpus.Batch{File: s.number, Format: s.format, Header: s.header}
 		end := s.framing.frame(s, &b, data)
-		if len(b.Frames) > 0 || len(s.stream.Rejects) > 0 {
+		if len(b.Frames) > 0 || len(s.stream.Rejects) > 0 || s.stream.Ended && !s.isTold && len(s.header) > 0 {
+			s.isTold = true
 			b.Data, b.Rejects, s.stream.Rejects = data[:end], s.stream.Rejects, nil
 			s.carry = append(s.carry, data[end:]...)
 			return b, nil

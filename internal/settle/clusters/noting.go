@@ -84,7 +84,7 @@ func (c *component) canStand() bool {
 		return false
 	}
 	for i := c.first; i < c.end; i++ {
-		if c.members.Unchecked(i) || c.members.Repeated(i) || c.hasOtherTitle(i, c.choice(i)) {
+		if c.members.Unchecked(i) || c.hasOtherTitle(i, c.choice(i)) {
 			return false
 		}
 	}
@@ -119,6 +119,9 @@ func (c *component) found() (f standing.Found) {
 		}
 	}
 	for i := c.first; i < c.end; i++ {
+		if c.members.Repeated(i) {
+			f.NamedByRef++
+		}
 		if size := c.size.At(i); size > 1 {
 			f.Clusters++
 			f.Clustered += size

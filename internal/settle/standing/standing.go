@@ -78,6 +78,8 @@ type Found struct {
 	// Clusters counts its clusters of several documents, and Clustered the documents in them. Pairs counts its pairs, and Identical those
 	// of identical documents.
 	Clusters, Clustered, Pairs, Identical uint32
+	// NamedByRef counts its documents that rows call by their ref, since others share their id.
+	NamedByRef uint32
 	// Near and NearShort are about its removed documents that are not identical to the one that stays for them, and about the short
 	// ones among these.
 	Near, NearShort Near
@@ -141,7 +143,7 @@ func (c *Component) appendTo(b []byte, documents []Document) []byte {
 		}
 		b, before = binary.AppendUvarint(b, near), d.Ref
 	}
-	for _, n := range [...]uint32{c.Clusters, c.Clustered, c.Pairs, c.Identical} {
+	for _, n := range [...]uint32{c.Clusters, c.Clustered, c.Pairs, c.Identical, c.NamedByRef} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	for _, n := range [...]Near{c.Near, c.NearShort} {
@@ -201,7 +203,7 @@ func (r *reader) next(documents []Document) (c Component, all []Document, err er
 		d.Near, d.IsRemoved = uint32(near>>1), near&1 == 1
 		documents, before = append(documents, d), d.Ref
 	}
-	for _, to := range [...]*uint32{&c.Clusters, &c.Clustered, &c.Pairs, &c.Identical} {
+	for _, to := range [...]*uint32{&c.Clusters, &c.Clustered, &c.Pairs, &c.Identical, &c.NamedByRef} {
 		*to = uint32(r.number())
 	}
 	for _, to := range [...]*Near{&c.Near, &c.NearShort} {

@@ -3,6 +3,7 @@ package standing
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -10,7 +11,10 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/carry/records"
+	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 )
 
@@ -222,6 +226,41 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// siteRun writes what components add to sites, and returns the pieces.
+func siteRun(t *testing.T, shards map[int][]records.SitePart) []runfile.Piece {
+	t.Helper()
+	run := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
+		err := run.Section(records.SharedIDs, 0, make([]byte, 8)) // of another kind
+		for shard, parts := range shards {
+			for i := range parts {
+				err = errors.Join(err, parts[i].Write(run, shard))
+			}
+		}
+		return err
+	})
+	pieces, err := runfile.Pieces(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pieces
+}
+
+// copied returns what CopySites writes: the number of each component, and what it adds.
+func copied(t *testing.T, n *Next, last, made []runfile.Piece) (all []string) {
+	t.Helper()
+	var reader runfile.Reader
+	defer reader.Close()
+	run := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
+		return errors.Join(run.Section(records.SharedIDs, 0), n.CopySites(last, made, &reader, run))
+	})
+	for packed := worktest.Read(t, records.SiteParts, run)[0]; len(packed) > 0; {
+		var part records.SitePart
+		part, packed = records.NextSitePart(packed)
+		all = append(all, fmt.Sprint(part.Component, string(part.Packed)))
+	}
+	return all
+}
+
 // TestMerge: components that were made and others that stood follow one another as the shards have noted them, and so does what belongs to their
 // clusters.
 func TestMerge(t *testing.T) {
@@ -239,8 +278,13 @@ func TestMerge(t *testing.T) {
 		starts = append(starts, len(lasts))
 		others = slices.Clone(lasts)
 		var noted [][]byte
-		next := 0 // component of the last run
-		for range 1 + random.IntN(4) {
+		next := 0          // component of the last run
+		var sites []string // what components add to sites
+		ofMade, ofLast := map[int][]records.SitePart{}, map[int][]records.SitePart{}
+		for i := range last.Components {
+			ofLast[0] = append(ofLast[0], records.SitePart{Component: i, Packed: fmt.Append(nil, "last", i)})
+		}
+		for number := range 1 + random.IntN(4) {
 			var shard []byte
 			before := len(want.Components)
 			for range random.IntN(6) {
@@ -250,6 +294,13 @@ func TestMerge(t *testing.T) {
 						made = append(made, 1000+len(made))
 						wanted = append(wanted, made[len(made)-1])
 					}
+					part := records.SitePart{Component: len(ofMade[number]), Packed: fmt.Append(nil, number, "made", len(shard))}
+					ofMade[number] = append(ofMade[number], part)
+					if random.IntN(3) == 0 {
+						documents = nil // it cannot stand
+					} else {
+						sites = append(sites, fmt.Sprint(len(want.Components), string(part.Packed)))
+					}
 					want.Add(c, documents)
 					shard = AppendMade(shard, &c, documents)
 					continue
@@ -258,6 +309,9 @@ func TestMerge(t *testing.T) {
 				next = from + random.IntN(len(last.Components)-from+1)
 				shard = AppendStood(shard, Stretch{From: uint32(from), To: uint32(next)})
 				for i := from; i < next; i++ {
+					if len(last.Documents(i)) > 0 {
+						sites = append(sites, fmt.Sprint(len(want.Components), "last", i))
+					}
 					want.Add(last.Components[i], last.Documents(i))
 				}
 				wanted = append(wanted, lasts[starts[from]:starts[next]]...)
@@ -273,6 +327,9 @@ func TestMerge(t *testing.T) {
 		rest, err2 := Others(n, lasts)
 		if err := errors.Join(err, err2); err != nil || !slices.Equal(all, wanted) || !slices.Equal(rest, others) {
 			t.Fatalf("%v: %v and %v, want %v and %v", err, all, rest, wanted, others)
+		}
+		if copied := copied(t, n, siteRun(t, ofLast), siteRun(t, ofMade)); !slices.Equal(copied, sites) {
+			t.Fatalf("%q are copied, want %q", copied, sites)
 		}
 	}
 	bad := [][]byte{{7}, AppendStood(nil, Stretch{From: 3, To: 99}), AppendStood(nil, Stretch{From: 3, To: 2}), {madeMark, 200}}

@@ -47,9 +47,10 @@ type Content struct {
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
 	// there are none. All are relative to the folder.
 	Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string
-	// Kept is the run file, relative to the folder, with what the next run is to know of a job that looks for passages, see [State.Keep]; "" if that run
-	// was no such job.
-	Kept string
+	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
+	// shared ids if KnowsIDs says so, and what components add to sites if some may stand. Sites identifies what decides about the latter.
+	Kept, Sites string
+	KnowsIDs    bool
 	// Originals are what that run has left of the protected sites, by name.
 	Originals []Original
 	// Results identifies what decides which pairs are similar, and Lists the lists of sites.

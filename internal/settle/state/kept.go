@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -10,9 +11,13 @@ import (
 	"mirrorbeam/internal/measure/documents"
 )
 
-// Keep copies what the next run is to know of a job that looks for passages from the run files of its tasks into a run file of the state: the pairs
-// with their passages, and keys under which all documents meet again. It returns the name of the file, relative to the folder.
-func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
+// keptKinds are the kinds of the records that [State.Keep] copies.
+var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.SharedIDs}
+
+// Keep copies what the next run is to know from the run files of tasks into a run file of the state: ids that several documents have and, of a job that
+// looks for passages, the pairs with their passages, and keys under which all documents meet again. More, if not nil, writes further records, and may
+// use the reader. Keep returns the name of the file, relative to the folder.
+func (s *State) Keep(ctx context.Context, runs []work.Path, more func(reader *runfile.Reader, out *runfile.Writer) error) (string, error) {
 	out, reader := runfile.NewWriter(s.Units(), heldBytes), runfile.Reader{Stopped: ctx.Err}
 	out.Durable = true
 	defer out.Abort()
@@ -24,19 +29,23 @@ func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 			return "", err
 		}
 		for _, piece := range pieces {
-			if piece.Kind != records.LastingKeys && piece.Kind != records.KeptPairs {
+			if !slices.Contains(keptKinds, piece.Kind) {
 				continue
 			}
 			if buffer, err = reader.Read(buffer[:0], piece); err == nil {
 				err = out.Section(piece.Kind, 0, buffer)
 			}
 			if err != nil {
-				return "", fmt.Errorf("keep the pairs for the next run: %w", err)
+				return "", fmt.Errorf("keep what the next run is to know: %w", err)
 			}
 		}
 	}
-	if err := out.Section(records.KeptPairs, 0); err != nil { // there may be no pair, and a file without a section is none
-		return "", fmt.Errorf("keep the pairs for the next run: %w", err)
+	err := out.Section(records.KeptPairs, 0) // there may be no record, and a file without a section is none
+	if err == nil && more != nil {
+		err = more(&reader, out)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep what the next run is to know: %w", err)
 	}
 	path, err := out.Close()
 	return s.relative(path), err

@@ -323,6 +323,8 @@ type ForNext struct {
 	Verdicts []byte
 	// Noted is what each output shard has noted of components; see [standing.Merge].
 	Noted [][]byte
+	// SiteParts are the pieces with what components add to what is known of sites, by output shard.
+	SiteParts []runfile.Piece
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
@@ -363,6 +365,9 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 		if err == nil && piece.Kind == records.Components {
 			packed, err = reader.Read(nil, piece)
 			n.Noted = append(n.Noted, packed)
+		}
+		if piece.Kind == records.SiteParts {
+			n.SiteParts = append(n.SiteParts, piece)
 		}
 	}
 	if err != nil {

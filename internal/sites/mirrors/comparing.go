@@ -45,8 +45,8 @@ type tally struct {
 // newComparison takes in the sites and the classes of a range.
 func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.PageClass) *comparison {
 	c := &comparison{limits: l, sites: sites, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}, redirects: map[[2]uint64]int64{}}
-	// Ids of classes are in the order of documents.
-	slices.SortFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
+	// Ids of the classes of a component are in the order of documents. Classes come from a few tasks, each in the order of ids.
+	slices.SortStableFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range classes {
 		of := &classes[i]
 		isHere := false

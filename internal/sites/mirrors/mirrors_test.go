@@ -26,8 +26,9 @@ import (
 
 // world is the pages of some sites, and what is known of their documents.
 type world struct {
-	pages []placed
-	edges [][]records.Edge[records.Number] // by output shard
+	pages  []placed
+	edges  [][]records.Edge[records.Number] // by output shard
+	stands bool                             // sums are made of what a run has noted of the components
 }
 
 // placed is a page at its place: an output shard, or none if shard is negative.
@@ -145,7 +146,13 @@ func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 		return worktest.Do(t, runs, worktest.Tasks(t, runs, d, paths...), do)
 	}
 	summing := Summing{Judging: judging, Rule: site.Host, Ranges: ranges}
+	summing.Notes = w.stands
 	sums := steps(summing.Delivery(), summing.Task, clusters)
+	if w.stands {
+		parts, standing := standingRun(t, runs, sums)
+		all := Standing{Parts: work.Path(parts), Ranges: ranges}
+		sums = steps(all.Delivery(), all.Task, standing)
+	}
 	totalling := Totalling{Limits: judging.Limits}
 	totals := steps(totalling.Delivery(), totalling.Task, append(work.RunsOf(sums), sketches)...)
 	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files, true}, SiteRows{judging, files}
