@@ -133,6 +133,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	next, err := r.mergeStanding(now, result)
 	if err == nil {
 		err = r.followClusters(&f, next, before.clusters, now.Clusters, names.Clusters)
+		before.clusters, now.Clusters = nil, nil // they are large, and of no more use
 	}
 	if err != nil {
 		return f, err

@@ -132,8 +132,11 @@ func (n *siteNight) draw(t *testing.T, config *job.Config) {
 	config.MirrorThreshold, config.MirrorPages = []float64{0.02, 0.05, 0.2}[n.random.IntN(3)], 1+n.random.Int64N(2)
 	if n.random.IntN(4) == 0 {
 		config.Emit = [][]string{
-			{output.Mirrors, output.Sites, output.Suspects}, {output.Suspects}, {output.Mirrors, output.Sites},
-			{output.Clusters, output.Pairs, output.Removed, output.Mirrors, output.Sites, output.Suspects}, {output.Sites, output.Clusters},
+			{output.Mirrors, output.Sites, output.Suspects},
+			{output.Suspects},
+			{output.Mirrors, output.Sites},
+			{output.Clusters, output.Pairs, output.Removed, output.Mirrors, output.Sites, output.Suspects},
+			{output.Sites, output.Clusters},
 		}[n.random.IntN(5)]
 	}
 	config.Republish = n.random.IntN(12) == 0

@@ -98,7 +98,9 @@ func (r *run) mergeStanding(now *write.ForNext, result *write.Result) (*standing
 	if r.state.standing == nil && r.isLong(result.Counts.Pairs) {
 		now.Noted = nil
 	}
-	return standing.Merge(r.state.standing, now.Noted)
+	last := r.state.standing
+	r.state.standing = nil // it is large, and of no more use
+	return standing.Merge(last, now.Noted)
 }
 
 // rememberStanding writes what the next run is to know of components, if they may stand.

@@ -110,7 +110,7 @@ func Others[T any](n *Next, last []T) (others []T, err error) {
 	return append(others, last[next:]...), nil
 }
 
-// CopySites writes what each component that can stand adds to what is known of sites, in the order of the list. Last are the pieces of the last run,
+// CopySites writes what each component adds to what is known of sites, in the order of the list. Last are the pieces of the last run,
 // and made those of the output shards of this one.
 func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to *runfile.Writer) error {
 	slices.SortStableFunc(made, func(a, b runfile.Piece) int { return cmp.Compare(a.Shard, b.Shard) })
@@ -122,9 +122,7 @@ func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to 
 			of = &ofLast
 		}
 		if err := of.each(p.from, p.to, func(part records.SitePart) error {
-			if part.Component += first - p.from; len(n.List.Documents(part.Component)) == 0 {
-				return nil // the component cannot stand
-			}
+			part.Component += first - p.from
 			return part.Write(to, 0)
 		}); err != nil {
 			return err
