@@ -203,7 +203,7 @@ func TestContainmentDense(t *testing.T) {
 	if long < 3 {
 		t.Errorf("%d pairs have the copied passage, want 3", long)
 	}
-	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, bounds: groups.Bounds{Group: 400, Passages: 400}})
+	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, ranges: 5, bounds: groups.Bounds{Group: 400, Passages: 400}})
 	sameText(t, "pairs", got, want)
 	if !reflect.DeepEqual(other.Skipped, result.Skipped) {
 		t.Errorf("skipped %+v, want %+v", other.Skipped, result.Skipped)

@@ -144,9 +144,9 @@ func TestHeaps(t *testing.T) {
 			if most := len(tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*len(clusters) < 9*most {
 				t.Errorf("%d documents are in clusters, of %d", len(clusters), most)
 			}
-			inner := innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
+			inner := innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5, ranges: 6}
 			if n%2 == 0 {
-				inner = innerJob{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2, unreliable: uint64(n + 1)}
+				inner = innerJob{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2, ranges: n, unreliable: uint64(n + 1)}
 			}
 			got, other := runInner(t, config, inner)
 			sameText(t, fmt.Sprintf("%+v", inner), got, text)

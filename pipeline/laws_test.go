@@ -170,11 +170,11 @@ func TestLaws(t *testing.T) {
 // cluster that loses workers.
 var someCuts = []innerJob{
 	{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
-	{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7},
+	{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7, ranges: 4},
 	{splitBytes: 10 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
-	{splitBytes: 1 << 30, shards: 20, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
-	{splitBytes: 20 << 10, shards: 3, placeBytes: 4 << 10, graphBytes: 32 << 10, lanes: 3, unreliable: 1},
-	{splitBytes: 3 << 10, shards: 7, placeBytes: 1000, graphBytes: 100 << 10, lanes: 2, unreliable: 2},
+	{splitBytes: 1 << 30, shards: 20, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2, ranges: 3},
+	{splitBytes: 20 << 10, shards: 3, placeBytes: 4 << 10, graphBytes: 32 << 10, lanes: 3, ranges: 20, unreliable: 1},
+	{splitBytes: 3 << 10, shards: 7, placeBytes: 1000, graphBytes: 100 << 10, lanes: 2, ranges: 8, unreliable: 2},
 }
 
 // checkEveryWay runs a job with other lanes and less memory, with notes for a later run, and on a portable runner.

@@ -419,7 +419,7 @@ func TestStateOnEngine(t *testing.T) {
 			continue
 		}
 		r := prepared(t, config)
-		r.job.Runs.Unreliable = uint64(night + 1) // tasks break off, and run twice
+		r.job.Runs.Unreliable, r.job.JoinRanges = uint64(night+1), 2*night // tasks break off, and run twice
 		if r.job.Parameters.Narrowed != (night > 0) {
 			t.Errorf("night %d: documents are left out: %t", night, r.job.Parameters.Narrowed)
 		}

@@ -29,6 +29,7 @@ type innerJob struct {
 	graphBytes int64         // 0: as the job chooses
 	bounds     groups.Bounds // zero: the usual ones
 	lanes      int
+	ranges     int    // 0: one task joins the parts of a graph
 	unreliable uint64 // 0: every task runs once
 }
 
@@ -50,8 +51,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	j := r.newJob().In(r.results.Temp, r.results.Partial)
 	j.Parameters.Shards, j.PlaceBytes, j.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	j.PassageRanges, j.HeldPassages = inner.shards, int(inner.placeBytes/100)
+	j.JoinRanges = inner.ranges
 	if inner.graphBytes > 0 {
-		j.GraphBytes = inner.graphBytes
+		j.GraphBytes, j.RangeBytes = inner.graphBytes, inner.graphBytes
 	}
 	if inner.unreliable != 0 {
 		j.Runs.Unreliable, j.Runs.Release = inner.unreliable, false
@@ -135,7 +137,7 @@ func TestDenseGroups(t *testing.T) {
 				t.Errorf("example %+v", e)
 			}
 			for _, inner := range []innerJob{
-				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, bounds: denseBounds, lanes: 2},
+				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, bounds: denseBounds, lanes: 2, ranges: 9},
 				{splitBytes: 10 << 10, shards: 20, placeBytes: 1 << 20, bounds: denseBounds, lanes: 5},
 			} {
 				got, other := runInner(t, config, inner)

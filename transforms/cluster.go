@@ -8,10 +8,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/recall"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/clusters"
+	"mirrorbeam/internal/settle/union"
 )
 
 // Cluster joins the verified edges to connected components, orders the components by their first documents and cuts
@@ -22,12 +24,58 @@ import (
 // of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
+	ranges := job.JoinRanges
+	if job.Rows.Standing.List != "" {
+		ranges = 0 // few components are not among the ones that stand
+	}
+	if ranges > 0 {
+		outcomes = append(outcomes, labelRanges(at, outcomes...))
+	}
 	labelling := labelling{ByValue: job.HasSources(), Labelling: clusters.Labelling{
-		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Standing: job.Rows.Standing.List,
+		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Standing: job.Rows.Standing.List, Ranges: ranges,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
-	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Standing: job.Rows.Standing.List}
+	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Standing: job.Rows.Standing.List, Ranges: ranges}
 	return sideBySide(at, &clusterFn{newTasks(at, sending)}, plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
+}
+
+// labelRanges labels the components of a large job by ranges of document order.
+func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
+	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
+	delivery := union.SpreadingDelivery(records.EdgeNodes, job.JoinRanges, clusters.WithoutEdges...)
+	return unite(at, delivery, unionFns{
+		spread: &spreadEdgesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.EdgeNodes})},
+		link:   &linkEdgesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
+		unite:  &uniteEdgesFn{newStep(step, uniting{union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}})},
+		move:   &moveEdgesFn{newTasks(at, union.Moving{Ranges: ranges})},
+		finish: &labelRangeFn{newTasks(at, clusters.LabellingRange{Ranges: ranges, GraphBytes: job.RangeBytes})},
+	}, outcomes...)
+}
+
+// These label components by ranges; see [unite].
+type (
+	spreadEdgesFn struct{ taskFn[union.Spreading] }
+	linkEdgesFn   struct{ taskFn[union.Linking] }
+	uniteEdgesFn  struct{ stepFn[uniting] }
+	moveEdgesFn   struct{ taskFn[union.Moving] }
+	labelRangeFn  struct {
+		taskFn[clusters.LabellingRange]
+	}
+)
+
+// uniting is the work of uniteEdgesFn. It tells which documents the audit asks for.
+type uniting struct{ union.Uniting }
+
+// Plan names these documents and joins trees.
+func (u *uniting) Plan(ctx context.Context, p *work.Planning) error {
+	refs, err := recall.Audited(p)
+	if err == nil {
+		err = clusters.WriteAudited(string(p.Runs.Folder), refs)
+	}
+	if err != nil {
+		return err
+	}
+	return u.Uniting.Plan(ctx, p)
 }
 
 // clusterFn sends edges or documents to their output shards: the edges of a part, or the documents of a split that are

@@ -47,6 +47,10 @@ type Job struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
+	// JoinRanges, if above 0, is the number of ranges of document order by which many tasks join the parts of a graph. Each task takes about
+	// RangeBytes of memory for documents. It changes no result.
+	JoinRanges int
+	RangeBytes int64
 	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
 	SampleBytes int64
 	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment, and

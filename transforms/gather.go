@@ -3,8 +3,10 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/gathering"
+	"mirrorbeam/internal/settle/union"
 )
 
 // Gather brings each candidate pair and the sets of its documents to one place; see
@@ -15,12 +17,31 @@ import (
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Gather)
 	place, pairs, sets := at.part("place"), at.part("pairs"), at.part("sets")
-	components := gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds}
-	tasks, placed := beam.ParDo2(place.Scope, &placeFn{tellingFn[gathering.Components]{newStep(place, components)}}, together(place, grouped, sketches))
-	sending := gathering.Sending{Inputs: job.Inputs}
+	components := gathering.Components{
+		Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds, Ranges: job.JoinRanges,
+	}
+	outcomes := []beam.PCollection{grouped, sketches}
+	if job.JoinRanges > 0 {
+		outcomes = append(outcomes, placeRanges(at, grouped, sketches))
+	}
+	tasks, placed := beam.ParDo2(place.Scope, &placeFn{tellingFn[gathering.Components]{newStep(place, components)}}, together(place, outcomes...))
+	sending := gathering.Sending{Inputs: job.Inputs, Ranges: job.JoinRanges}
 	sent := sideBySide(pairs, &gatherFn{newTasks(pairs, sending)}, tasks)
-	tasks = exchange(at, gathering.SetsDelivery(), sketches, placed, sent)
+	tasks = exchange(at, gathering.SetsDelivery(), append(outcomes[1:], placed, sent)...)
 	return beam.Flatten(at.Scope, placed, sent, sideBySide(sets, &gatherSetsFn{newTasks(sets, sending)}, tasks))
+}
+
+// placeRanges places the components of a large job by ranges of document order.
+func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection {
+	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
+	uniting := gathering.Uniting{Uniting: union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}, Bounds: job.Parameters.Bounds}
+	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Narrow), unionFns{
+		spread: &spreadNodesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.Nodes})},
+		link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
+		unite:  &uniteNodesFn{newStep(step, uniting)},
+		move:   &moveNodesFn{newTasks(at, union.Moving{Ranges: ranges})},
+		finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{Ranges: ranges, PlaceBytes: job.PlaceBytes, GraphBytes: job.RangeBytes})},
+	}, grouped, sketches)
 }
 
 // placeFn emits the tasks that send pairs, and an outcome that names the places.
@@ -30,6 +51,15 @@ type placeFn struct {
 
 // joinFn emits the tasks that send the sets of heaps, and an outcome that names the heaps.
 type joinFn struct{ tellingFn[gathering.Heaps] }
+
+// These place components by ranges; see [unite].
+type (
+	spreadNodesFn struct{ taskFn[union.Spreading] }
+	linkNodesFn   struct{ taskFn[union.Linking] }
+	uniteNodesFn  struct{ stepFn[gathering.Uniting] }
+	moveNodesFn   struct{ taskFn[union.Moving] }
+	placeRangeFn  struct{ taskFn[gathering.PlacingRange] }
+)
 
 // gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHeapsFn the sets of heaps.
 type (

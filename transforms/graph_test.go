@@ -19,32 +19,43 @@ import (
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
 // badly: a flattened impulse (apache/beam#34647), side inputs, and tasks that are not spread over workers before a
 // stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only. And a
-// stage has one name: of its scope, its metrics and its file.
+// stage has one name: of its scope, its metrics and its file. Very large jobs join the parts of graphs by ranges.
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		for _, narrows := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", keys, narrows), func(t *testing.T) {
-				config := job.Default()
-				config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
-				config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
-				p, s := beam.NewPipelineWithRoot()
-				made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Verdicts: "verdicts", Narrows: narrows}).In("temp", "partial")
-				// Passages are of sequences.
-				if want := narrows && keys != methods.Passages; made.Parameters.Narrowed != want {
-					t.Errorf("documents are left out: %v, want %v", made.Parameters.Narrowed, want)
-				}
-				LayOut(s, made)
-				edges, _, err := p.Build()
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkShape(t, edges)
+				checkGraph(t, keys, narrows, 0)
+				checkGraph(t, keys, narrows, 16)
 			})
 		}
 	}
 }
 
-func checkShape(t *testing.T, edges []*graph.MultiEdge) {
+func checkGraph(t *testing.T, keys methods.Name, narrows bool, ranges int) {
+	t.Helper()
+	config := job.Default()
+	config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
+	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
+	p, s := beam.NewPipelineWithRoot()
+	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Verdicts: "verdicts", Narrows: narrows}).In("temp", "partial")
+	// Passages are of sequences.
+	if want := narrows && keys != methods.Passages; made.Parameters.Narrowed != want {
+		t.Errorf("documents are left out: %v, want %v", made.Parameters.Narrowed, want)
+	}
+	made.JoinRanges = ranges
+	LayOut(s, made)
+	edges, _, err := p.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 21
+	if ranges > 0 {
+		most += 8 // for the candidates and for the pairs
+	}
+	checkShape(t, edges, most)
+}
+
+func checkShape(t *testing.T, edges []*graph.MultiEdge, most int) {
 	makers := map[int]graph.Opcode{} // makers of nodes
 	for _, edge := range edges {
 		for _, out := range edge.Output {
@@ -80,7 +91,7 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 	}
 	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one. What is left out of a
 	// night takes three.
-	if groups < 5 || groups > 21 {
+	if groups < 5 || groups > most {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}
 }

@@ -41,8 +41,8 @@ func newConfig(t *testing.T, lines string, outputs ...string) job.Config {
 }
 
 // runIn runs the graph of a job, with temporary files and results in a folder of any storage. SplitBytes are the bytes of a
-// split; 0: as many as usual.
-func runIn(t *testing.T, config job.Config, folder string, splitBytes int64) (result write.Result, size int64, err error) {
+// split; 0: as many as usual. Changes are made to the parameters of the stages.
+func runIn(t *testing.T, config job.Config, folder string, splitBytes int64, changes ...func(*Job)) (result write.Result, size int64, err error) {
 	t.Helper()
 	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
@@ -59,7 +59,11 @@ func runIn(t *testing.T, config job.Config, folder string, splitBytes int64) (re
 		return write.Result{}, 0, err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	LayOut(s, NewJob(&config, Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(folder, folder))
+	made := NewJob(&config, Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits)}).In(folder, folder)
+	for _, change := range changes {
+		change(made)
+	}
+	LayOut(s, made)
 	if _, err := beam.Run(t.Context(), job.LocalRunner, p); err != nil {
 		return write.Result{}, 0, err
 	}
@@ -164,15 +168,21 @@ func TestBlockShare(t *testing.T) {
 }
 
 // TestOutputShards has more documents than fit into one shard: each has a twin far behind it. Shards hold whole
-// clusters, in order, and nearly the same number of rows.
+// clusters, in order, and nearly the same number of rows. It is the same if many tasks join the parts of the graph.
 func TestOutputShards(t *testing.T) {
+	for _, ranges := range []int{0, 6} {
+		t.Run(fmt.Sprint(ranges, " ranges"), func(t *testing.T) { checkOutputShards(t, func(j *Job) { j.JoinRanges = ranges }) })
+	}
+}
+
+func checkOutputShards(t *testing.T, change func(*Job)) {
 	const twins = 50_100
 	var lines strings.Builder
 	for i := range 2 * twins {
 		fmt.Fprintf(&lines, "{\"id\":%d,\"text\":\"number %d\"}\n", i, i%twins)
 	}
 	config, folder := newConfig(t, lines.String(), output.Clusters, output.Pairs, output.Removed), t.TempDir()
-	result, _, err := runIn(t, config, folder, 0)
+	result, _, err := runIn(t, config, folder, 1<<19, change)
 	if n := result.Counts; err != nil || n.Documents != 2*twins || n.Clusters != twins || n.Pairs != twins || n.Removed != twins {
 		t.Errorf("counts %+v (%v)", n, err)
 	}

@@ -212,7 +212,7 @@ func TestNearDuplicatesShape(t *testing.T) {
 	// The documents are packed where the pipeline has made them, for they cross no shuffle as elements.
 	checkShape(t, slices.DeleteFunc(edges, func(e *graph.MultiEdge) bool {
 		return e.Op == graph.ParDo && strings.HasSuffix(e.DoFn.Name(), ".packFn")
-	}))
+	}), 21)
 }
 
 // TestNearDuplicatesOptions: settings that are about files are refused by name.

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/settle/standing"
+	"mirrorbeam/internal/settle/union"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
 	"mirrorbeam/job"
@@ -43,7 +44,7 @@ type Extent struct {
 	SharedIDs   string
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
-	// Notes says that the next run may copy rows of this one, and Stands that this run copies rows of the last one, whose components are in
+	// Notes says that components of this run may stand in the next one, and Stands that those of the last run may stand, which are in
 	// [StandingPath].
 	Notes, Stands bool
 	// SiteParts is as in [Job].
@@ -81,7 +82,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Fingerprinting: fingerprinting,
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, SampleBytes: sizing.SampleBytes,
+		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, JoinRanges: union.RangesOf(parameters.Shards), RangeBytes: sizing.CountBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files: write.Files{Format: config.OutputFormat, HaveURLs: e.HaveURLs},

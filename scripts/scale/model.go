@@ -45,13 +45,16 @@ const (
 	secondsAHour = 3600
 )
 
+// measuredRate is the rate of the cores on which seconds were measured.
+const measuredRate = 60e6
+
 // joining returns the seconds that the steps take which join the parts of a graph. Each of them is one task, on a vCPU that is as fast as
-// the ones of all others. It has half of the memory of a worker. A document takes graphBytes of it; if there are more, the work takes
-// beyondMemory times as long.
+// the ones of all others. It has half of the memory of a worker. A document takes graphBytes of it; if the documents of one step take more,
+// the work takes beyondMemory times as long.
 func joining(w *plan.Work, on cluster) float64 {
-	const graphBytes, beyondMemory, measuredRate = 48, 2, 60e6
+	const graphBytes, beyondMemory = 48, 2
 	seconds := w.JoiningSeconds() * measuredRate / on.rate
-	if w.Gathered*graphBytes > on.memory*float64(on.tasks)*gb/2 {
+	if w.Joined()/2*graphBytes > on.memory*float64(on.tasks)*gb/2 {
 		seconds *= beyondMemory
 	}
 	return seconds
@@ -79,7 +82,7 @@ func extrapolate(w io.Writer, path string, documents float64, on cluster) error 
 	for _, s := range needs.Stages {
 		fmt.Fprintf(w, "| `%s` | %.0f | %.3g | %.3g | %.3g |\n", s.Name, s.Tasks, s.Pieces, s.ReadBytes/gb, s.WrittenBytes/gb)
 	}
-	cpuHours := scaled.Bytes / on.rate / secondsAHour
+	cpuHours := (scaled.Bytes + scaled.RangeSeconds()*measuredRate) / on.rate / secondsAHour // the rate is of jobs without ranges
 	inTurn := needs.Requests.InTurn * on.answer / secondsAHour
 	alone := joining(&scaled, on) / secondsAHour
 	working := cpuHours / on.busy / min(on.vcpus, scaled.Splits) // a part of the input is one task

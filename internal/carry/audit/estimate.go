@@ -390,6 +390,9 @@ func NewListing(c *Classes) *Listing {
 	return l
 }
 
+// Refs returns the documents that are known to be in audited classes. The caller must not change them.
+func (l *Listing) Refs() []uint64 { return l.refs.Keys }
+
 func pairKey(a, b AuditedClass) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
 
 func (l *Listing) name(ref docref.Ref, class AuditedClass) {

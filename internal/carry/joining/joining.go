@@ -35,6 +35,8 @@ type Graph struct {
 	Parts func(visit func(number int, part graphs.Part) error) error
 	// IsUniform says that each document weighs 1, whatever its part says.
 	IsUniform bool
+	// OnlyDocuments says that the labeller does not ask for nodes.
+	OnlyDocuments bool
 	// Bytes is about how much memory the documents may take.
 	Bytes int64
 	// Folder is where documents wait that do not fit.
@@ -82,7 +84,7 @@ type Labeller[L any] interface {
 	// Document returns the label of a document. It is called for each document, in ascending order, when all components
 	// are placed.
 	Document(Document) (L, error)
-	// Node takes in the label of a node of a part. The nodes come in any order.
+	// Node takes in the label of a node of a part, or of the origin of the node. The nodes come in any order.
 	Node(part int, node graphs.Node, label L) error
 }
 
@@ -207,13 +209,15 @@ func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error 
 		}
 	}
 	labels, err := labelAll(g, refs, weights, forest, all, labeller)
-	if err != nil {
+	if err != nil || g.OnlyDocuments {
 		return err
 	}
 	return g.Parts(func(number int, part graphs.Part) error {
 		for node, rank := range finder.ranks(refs, part.Refs) {
-			if err := labeller.Node(number, graphs.Node(node), labels[rank]); err != nil {
-				return err
+			if of, is := part.Origin(number, node); is {
+				if err := labeller.Node(int(of.Part), of.Node, labels[rank]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -79,9 +79,11 @@ func (r *ranges) deal() error {
 	return r.files.write(func() error {
 		return r.Parts(func(number int, part graphs.Part) error {
 			for node, ref := range part.Refs {
-				err := r.files.put(nodes, r.of(ref), uint64(ref), uint64(part.Weights[node])<<32|uint64(node), uint64(number))
-				if err != nil {
-					return err
+				if of, is := part.Origin(number, node); is {
+					err := r.files.put(nodes, r.of(ref), uint64(ref), uint64(part.Weights[node])<<32|uint64(of.Node), uint64(of.Part))
+					if err != nil {
+						return err
+					}
 				}
 				if parent := part.Refs[part.Parents[node]]; parent != ref {
 					if err := r.putEdge(ref, parent); err != nil {

@@ -232,7 +232,7 @@ func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 		return err
 	}
 	labels, err := labelAll(r.Graph, g.refs, g.weights, g.roots, all, labeller)
-	if err != nil {
+	if err != nil || r.OnlyDocuments {
 		return err
 	}
 	return r.files.each(nodes, number, func(words []uint64) error {

@@ -101,4 +101,11 @@ const (
 	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
 	SiteParts   runfile.Kind = 85 // what components add to what is known of sites, by output shard
 	SharedIDs   runfile.Kind = 86 // hashes of ids that several documents have, shard 0
+
+	Occurrences    runfile.Kind = 87 // nodes of parts, by range of documents
+	Trees          runfile.Kind = 88 // the same, by range of the first documents of their trees
+	Links          runfile.Kind = 89 // forests of first documents of trees, by range of documents
+	Renamed        runfile.Kind = 90 // such documents with the first ones of their components, by range
+	RangeShards    runfile.Kind = 91 // the range and the number there of each node of a part of the similarity graph
+	AuditedMembers runfile.Kind = 92 // documents that the audit asks for, with the first ones of their components, shard 0
 )

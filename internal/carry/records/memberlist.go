@@ -40,6 +40,7 @@ type MemberList struct {
 	standings *paged.List[Number, preference.Standing] // nil while each is Reference or Leading
 	sides     *paged.List[Number, uint64]              // nil while each is 0
 	texts     texts
+	lowest    Number // of the records; it is 0 here
 }
 
 // member is what is always held of a document.
@@ -69,7 +70,7 @@ func newMemberList(store *paged.Store, n int, empty texts) *MemberList {
 	return &MemberList{store: store, list: paged.New[Number, member](store, n), texts: empty}
 }
 
-// ReadMembers returns the documents of an output shard. Long texts lie in a file of its own in the folder of the store, until Close.
+// ReadMembers returns the documents of an output shard. They are numbered from 0, wherever the numbers in the records begin. Long texts lie in a file of its own in the folder of the store, until Close.
 func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store) (*MemberList, error) {
 	return readMembers(reader, pieces, store, texts{folder: store.Folder, most: heldTexts})
 }
@@ -79,16 +80,17 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 	if err != nil {
 		return nil, err
 	}
-	n := 0
+	n, lowest := 0, ^Number(0)
 	err = each(func(b []byte) {
 		for ; len(b) > 0; b = b[memberSize(b):] {
-			n++
+			n, lowest = n+1, min(lowest, Number(binary.LittleEndian.Uint32(b)))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	m := newMemberList(store, n, empty)
+	m.lowest = lowest
 	err = each(func(b []byte) {
 		for ; len(b) > 0; b = b[memberSize(b):] {
 			m.read(b)
@@ -106,7 +108,7 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 func (m *MemberList) read(b []byte) {
 	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
 	of := Member{
-		First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+		First: Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest, Ref: GetRef(b[8:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
 		Size: binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
 		Repeated: flags&repeatedFlag != 0, Unchecked: flags&uncheckedFlag != 0, PartlyListed: flags&PartlyListedFlag != 0,
 	}
@@ -122,7 +124,7 @@ func (m *MemberList) read(b []byte) {
 	if flags&DigestFlag != 0 {
 		of.Digest = digest.Get(b[memberSize(b)-digest.Size:])
 	}
-	m.set(Number(binary.LittleEndian.Uint32(b)), &of, id)
+	m.set(Number(binary.LittleEndian.Uint32(b))-m.lowest, &of, id)
 }
 
 // set sets document i, given its id as the user wrote it.
@@ -168,6 +170,9 @@ func (m member) leastStanding() preference.Standing {
 	}
 	return preference.Reference
 }
+
+// Lowest returns the number of the first document in the records of the shard.
+func (m *MemberList) Lowest() Number { return m.lowest }
 
 // Len returns the number of documents.
 func (m *MemberList) Len() int { return m.list.Len() }

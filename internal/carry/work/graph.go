@@ -37,9 +37,24 @@ func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int,
 	})
 }
 
+// EachPiece visits the pieces of a kind that a task gets, in order. Behind a network it reads ahead.
+func (w *Desk) EachPiece(kind runfile.Kind, visit func(packed []byte) error) error {
+	var all []together
+	for _, piece := range w.Pieces {
+		if piece.Kind == kind {
+			all = append(all, together{piece})
+		}
+	}
+	return eachTogether(all, []runfile.Kind{kind}, w.Memory, aheadBytes, func(l loaded) error {
+		w.Reader.Pieces++
+		w.Reader.Bytes += int64(len(l.packed[0]))
+		return visit(l.packed[0])
+	})
+}
+
 // EachRecordOf visits the records of a kind in the runs of a stage, one section at a time.
 func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory, visit func(packed []byte) error) error {
-	return eachLoaded(runsOf(outcomes, stage), []runfile.Kind{kind}, m, atOnce, func(l loaded) error {
+	return eachLoaded(RunsIn(outcomes, stage), []runfile.Kind{kind}, m, atOnce, func(l loaded) error {
 		rest := l.packed[0]
 		for _, piece := range l.pieces {
 			if err := visit(rest[:piece.Length]); err != nil {
@@ -54,13 +69,14 @@ func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory,
 // EachEdges visits the edges that a stage has written. For each part of the graph it calls part with the nodes, and
 // then visit, the result, with the edges.
 func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byte) (visit func(edges []byte))) error {
-	return eachLoaded(runsOf(outcomes, stage), []runfile.Kind{records.EdgeNodes, records.Edges}, m, byShard, func(l loaded) error {
+	return eachLoaded(RunsIn(outcomes, stage), []runfile.Kind{records.EdgeNodes, records.Edges}, m, byShard, func(l loaded) error {
 		part(l.packed[0])(l.packed[1])
 		return nil
 	})
 }
 
-func runsOf(outcomes []Outcome, stage Stage) (runs []string) {
+// RunsIn returns the run files of a stage.
+func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
 			runs = append(runs, string(o.Run))

@@ -32,6 +32,8 @@ type Outcome struct {
 	Shingles int64 `json:",omitempty"`
 	// Places is how many places a step has made for pairs and sets.
 	Places int `json:",omitempty"`
+	// Numbered is how many documents a task has numbered for the output.
+	Numbered int64 `json:",omitempty"`
 	// Sampled is the number of documents that the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.

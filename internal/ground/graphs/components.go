@@ -22,6 +22,26 @@ type Part struct {
 	Refs    []docref.Ref
 	Weights []uint32
 	Parents Forest[Node]
+	// Origins, if not nil, says that the first nodes are nodes of other parts. A document may then be several of them. The other nodes
+	// name documents that are among these, perhaps in another part, and have no weight.
+	Origins []Origin
+}
+
+// Origin is a node of a part.
+type Origin struct {
+	Part uint32
+	Node Node
+}
+
+// Origin returns where a node of the part with that number is from. It is false for a node that only names a document.
+func (p *Part) Origin(number int, node int) (of Origin, is bool) {
+	if p.Origins == nil {
+		return Origin{uint32(number), Node(node)}, true
+	}
+	if node >= len(p.Origins) {
+		return of, false
+	}
+	return p.Origins[node], true
 }
 
 // Add adds a document, not yet joined to any other, and returns its node. It panics with [ErrFull] if the part
@@ -98,10 +118,11 @@ type Location struct {
 	Block  uint16 // number of the document's block
 }
 
-// MeetingPlace returns the place where two documents of one component meet.
-func (l Location) MeetingPlace(other Location) Place {
+// MeetingPlace returns the place where two documents of one component meet. The places of a component follow each other, at a
+// distance of stride, at least 1.
+func (l Location) MeetingPlace(other Location, stride Place) Place {
 	low, high := Place(min(l.Block, other.Block)), Place(max(l.Block, other.Block))
-	return l.First + high*(high+1)/2 + low
+	return l.First + stride*(high*(high+1)/2+low)
 }
 
 // Pack packs a location, without its block, into a word.

@@ -39,7 +39,7 @@ func TestPacker(t *testing.T) {
 					t.Fatalf("block %d of %d", at.Block, at.Blocks)
 				}
 				for block := range at.Blocks {
-					place := at.MeetingPlace(Location{First: at.First, Block: block})
+					place := at.MeetingPlace(Location{First: at.First, Block: block}, 1)
 					load[place] += weight
 					bound[place] = max(bound[place], capacity, min(4*capacity, total/4))
 				}
@@ -47,7 +47,7 @@ func TestPacker(t *testing.T) {
 			}
 			for range 20 {
 				a, b := locations[random.IntN(len(locations))], locations[random.IntN(len(locations))]
-				if place := a.MeetingPlace(b); place != b.MeetingPlace(a) || load[place] == 0 {
+				if place := a.MeetingPlace(b, 1); place != b.MeetingPlace(a, 1) || load[place] == 0 {
 					t.Fatalf("%+v and %+v do not meet at %d", a, b, place)
 				}
 			}

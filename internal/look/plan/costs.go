@@ -123,9 +123,32 @@ func (w *Work) seconds() float64 {
 // not help, and fit into the memory. On the disk it takes about twice as long.
 const joinSeconds = 0.6e-6
 
-// JoiningSeconds returns the CPU seconds of the steps that join the parts of a graph in memory. Each of them is one task. A document with a
-// candidate is joined to its candidates, and then to documents that it is like.
-func (w *Work) JoiningSeconds() float64 { return 2 * (w.Gathered + w.Identical) * joinSeconds }
+// Where parts are joined by ranges, the one task gets the names of trees that are linked; see package union. These are guesses, from corpora of
+// real texts: the share of documents with a candidate that are such a name, and of documents with a similar one.
+const linkedCandidates, linkedPairs = 0.07, 0.016
+
+// rangeSeconds is the CPU time of a node in the tasks that join parts by ranges.
+const rangeSeconds = 1.2e-6
+
+// RangeSeconds returns the CPU seconds of the tasks that join the parts of graphs by ranges, 0 if none do.
+func (w *Work) RangeSeconds() float64 {
+	if w.joinRanges() == 0 {
+		return 0
+	}
+	return (w.nodes() + w.Gathered + w.Identical) * rangeSeconds
+}
+
+// Joined returns how many documents the two steps get together that join the parts of a graph, each in one task. A document with a candidate is
+// joined to its candidates, and then to documents that it is like.
+func (w *Work) Joined() float64 {
+	if w.joinRanges() > 0 {
+		return (w.Gathered + w.Identical) * (linkedCandidates + linkedPairs)
+	}
+	return 2 * (w.Gathered + w.Identical)
+}
+
+// JoiningSeconds returns the CPU seconds of these steps in memory.
+func (w *Work) JoiningSeconds() float64 { return w.Joined() * joinSeconds }
 
 func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
 
@@ -192,7 +215,7 @@ func (w *Work) Requests(keys methods.Name) Requests {
 		}
 		if stage.WrittenBytes > 0 {
 			r.Writes += stage.Tasks * uploads(stage.WrittenBytes/stage.Tasks)
-			cataloguing, listing, joining := readers(stage.Name)
+			cataloguing, listing, joining := readers(stage.Name, t.ranges > 0)
 			r.Reads += stage.Tasks * ((cataloguing+listing)*indexReads + joining)
 			r.InTurn += stage.Tasks * (listing*indexReads + joining) / work.ReadsAhead
 		}
@@ -213,14 +236,18 @@ func uploads(bytes float64) float64 {
 }
 
 // readers returns about how many steps go through the run files of a stage, to hand out their sections; how many steps
-// between stages list the parts of graphs in them; and how many times they read these parts.
-func readers(name work.Stage) (cataloguing, listing, joining float64) {
-	switch name {
-	case work.Fingerprint:
+// between stages list the parts of graphs in them; and how many times they read these parts. By ranges, tasks read the parts.
+func readers(name work.Stage, byRanges bool) (cataloguing, listing, joining float64) {
+	switch {
+	case name == work.Fingerprint:
 		return 6, 0, 0
-	case work.Group:
+	case name == work.Group && byRanges:
+		return 5, 3, 2
+	case name == work.Group:
 		return 3, 5, 8
-	case work.Score, work.Audit:
+	case (name == work.Score || name == work.Audit) && byRanges:
+		return 3, 0, 0
+	case name == work.Score || name == work.Audit:
 		return 2, 1, 3
 	}
 	return 1, 0, 0

@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/union"
 )
 
 // Cut says into how many parts a job is cut.
@@ -60,6 +61,7 @@ type traffic struct {
 	starParts, stars, scoredParts float64
 	memberTasks, clustered        float64
 	partsOfTask, splitsOfTask     float64 // that a task of cluster does
+	ranges                        float64 // by which the parts of a graph are joined, 0 for none
 	// planned is what the steps between stages write.
 	planned float64
 	// ahead is the number of pieces that come with others in a bucket, since they are read one after the other.
@@ -67,7 +69,7 @@ type traffic struct {
 }
 
 func (w *Work) traffic(keys methods.Name) *traffic {
-	t := &traffic{Work: w, keys: keys, alike: max(w.Edges-w.Identical, 0)}
+	t := &traffic{Work: w, keys: keys, alike: max(w.Edges-w.Identical, 0), ranges: w.joinRanges()}
 	t.documents = w.Blocks*sketchblock.HeaderSize + w.Documents*(sketchblock.DocumentSize+w.Kept) + w.IDBytes
 	t.sets = w.Shingles * sketchblock.HashSize
 	t.fingerprint()
@@ -189,30 +191,67 @@ func (t *traffic) group() {
 }
 
 // nodes returns how many nodes the parts of the candidate graph have. A document is a node in each shard in which it has a
-// pair.
-func (t *traffic) nodes() float64 {
-	if t.Gathered == 0 {
+// pair, and so in no more shards than it has keys.
+func (w *Work) nodes() float64 {
+	if w.Gathered == 0 {
 		return 0
 	}
-	return t.Gathered * occupied(2*t.Listed/t.Gathered, t.Shards)
+	return w.Gathered * occupied(min(2*w.Listed/w.Gathered, max(w.Records/max(w.Documents, 1), 1)), w.Shards)
+}
+
+// joinRanges returns the number of ranges by which the parts of a graph are joined, 0 for none.
+func (w *Work) joinRanges() float64 { return float64(union.RangesOf(int(w.Shards))) }
+
+// graph is a graph whose parts are joined, and what is written of it then.
+type graph struct {
+	// Together its parts have a number of nodes.
+	parts, nodes, documents float64
+	// labelBytes is what a part is told of a node, toldBytes what a split is told of a document.
+	labelBytes, toldBytes float64
+	// linked is the share of names of trees that are linked; see package union.
+	linked float64
+}
+
+// join adds the tasks that join the parts of a graph by ranges, if it has any. It returns into how many pieces it is written what parts and
+// splits are told.
+func (t *traffic) join(s *Stage, g graph) (labels, told float64) {
+	written := g.nodes*g.labelBytes + g.documents*g.toldBytes
+	if t.ranges == 0 || g.parts == 0 {
+		t.planned += written
+		return g.parts, occupied(g.documents, t.Splits)
+	}
+	const (
+		passes     = 3   // of the tasks that finish
+		linkGrowth = 2.2 // of a node while it is sorted
+	)
+	bytes := g.nodes * records.OccurrenceSize
+	spreading := g.parts / together(g.parts, t.ranges, work.FewTasks, g.nodes*records.NodeSize)
+	spread, trees := t.sections(spreading, bytes, g.nodes, t.ranges), t.sections(t.ranges, bytes, g.nodes, t.ranges)
+	linking := math.Floor(bytes/t.ranges*linkGrowth/max(t.CountBytes, 1)) + 1 // times that link reads its nodes
+	moved := t.sections(t.ranges, g.linked*bytes, g.linked*g.nodes, t.ranges)
+	s.Tasks += spreading + 3*t.ranges
+	s.Pieces += g.parts + linking*spread + trees + t.ranges + passes*(trees+moved)
+	s.ReadBytes += g.nodes*records.NodeSize + (linking+1)*bytes + passes*(1+g.linked)*bytes
+	s.WrittenBytes += (2+g.linked)*bytes + written
+	return t.sections(t.ranges, g.nodes*g.labelBytes, g.nodes, g.parts), t.sections(t.ranges, g.documents*g.toldBytes, g.documents, t.Splits)
 }
 
 func (t *traffic) gather() {
 	s := Stage{Name: work.Gather}
 	parts := occupied(t.Listed, t.Shards)
 	listed := t.Listed * records.NodePairSize
-	t.planned += t.nodes()*records.LocationSize + t.Gathered*records.WantedSize
+	locations, wanted := t.join(&s, graph{parts, t.nodes(), t.Gathered, records.LocationSize, records.WantedSize, linkedCandidates})
 	if parts > 0 {
-		s.Pieces = parts * (2 + t.emptied(listed/parts))
-		s.ReadBytes = t.nodes()*(records.NodeSize+records.LocationSize) + listed
-		s.WrittenBytes = t.Listed * records.PairSize
-		s.Tasks = parts / together(parts, t.places(), work.ManyTasks, s.ReadBytes)
-		t.placedPairs = t.sections(s.Tasks, s.WrittenBytes, t.Listed, t.places())
+		read, written := t.nodes()*(records.NodeSize+records.LocationSize)+listed, t.Listed*records.PairSize
+		tasks := parts / together(parts, t.places(), work.ManyTasks, read)
+		s.Pieces += locations + parts*(1+t.emptied(listed/parts))
+		s.ReadBytes, s.WrittenBytes, s.Tasks = s.ReadBytes+read, s.WrittenBytes+written, s.Tasks+tasks
+		t.placedPairs = t.sections(tasks, written, t.Listed, t.places())
 	}
 	// A task reads all documents of a split that has a wanted one, and the sets of the blocks with a wanted one.
 	splits, blocks := occupied(t.Gathered, t.Splits), occupied(t.Gathered, t.Blocks)
 	share := splits / max(t.Splits, 1)
-	s.Pieces += splits + share*t.Blocks + blocks
+	s.Pieces += wanted + share*t.Blocks + blocks
 	s.ReadBytes += t.Gathered*records.WantedSize + share*t.documents + blocks/max(t.Blocks, 1)*t.sets
 	tasks := splits / together(splits, t.places(), work.ManyTasks, share*(t.documents+t.sets))
 	s.Tasks += tasks
@@ -265,18 +304,24 @@ func (t *traffic) cluster() {
 	t.clustered = min(min(2*t.alike, max(t.Gathered, t.alike))+2*t.Identical, t.Documents)
 	t.memberTasks = occupied(t.clustered, t.Splits)
 	share := t.memberTasks / max(t.Splits, 1)
-	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
 	parts := t.starParts + t.scoredParts
 	t.partsOfTask = together(parts, t.Outputs, work.FewTasks, t.Edges*records.EdgeSize)
 	t.splitsOfTask = together(t.memberTasks, t.Outputs, work.FewTasks, share*t.documents)
 	if t.sets == 0 {
 		t.inTurn(share*t.Blocks, share*t.documents)
 	}
-	t.add(Stage{
-		work.Cluster, parts/t.partsOfTask + t.memberTasks/t.splitsOfTask, 2*parts + t.memberTasks + share*t.Blocks,
-		t.clustered*(records.NodePositionSize+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,
+	label := float64(records.NodePositionSize)
+	if t.ranges > 0 {
+		label = records.RangePositionSize
+	}
+	s := Stage{
+		work.Cluster, parts/t.partsOfTask + t.memberTasks/t.splitsOfTask, parts + share*t.Blocks,
+		t.clustered*(label+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,
 		t.Edges*records.EdgeSize + t.clustered*(records.MemberHeader+t.IDBytes/max(t.Documents, 1)),
-	})
+	}
+	positions, members := t.join(&s, graph{parts, t.clustered, t.clustered, label, records.MemberSize, linkedPairs})
+	s.Pieces += positions + members
+	t.add(s)
 }
 
 // together returns how many shards a task does; see [work.Together].

@@ -97,7 +97,7 @@ func TestFewPieces(t *testing.T) {
 			t.Errorf("%s reads %g pieces, want at most %g and not far below", name, of[name].Pieces, most)
 		}
 	}
-	if tasks := of[work.Cluster].Tasks; tasks >= s.Splits || tasks < 64 {
+	if tasks := of[work.Cluster].Tasks; tasks >= 2*s.Splits || tasks < 64 { // most of them join the parts of the graph
 		t.Errorf("%g tasks of cluster for %g splits", tasks, s.Splits)
 	}
 	little := w.Scaled(1000, 2<<30, 8)

@@ -39,6 +39,8 @@ type Components struct {
 	GraphBytes int64
 	// Bounds say which stars are compared fully: stars are bounded together, as crowds are.
 	Bounds groups.Bounds
+	// Ranges, if above 0, says that tasks of [PlacingRange] have placed the components of as many ranges of document order.
+	Ranges int
 
 	layout documents.Layout
 }
@@ -49,36 +51,45 @@ func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 // Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
 // documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
-	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
 	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Narrow)
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	isAllPairs, err := c.placeBlocks(runs, p)
-	if err == nil && !isAllPairs {
-		err = c.placeComponents(runs, p)
+	if c.Ranges > 0 {
+		runs = append(runs, work.RunsIn(p.Outcomes, work.Gather)...)
+	} else {
+		p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
+		if err == nil && !isAllPairs {
+			err = c.placeComponents(runs, p)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
+	if p.Outcome.Run, err = p.Run.Close(); err != nil {
 		return err
+	}
+	if p.Outcome.Run != "" {
+		runs = append(runs, p.Outcome.Run)
+	} else if c.Ranges == 0 {
+		return nil
 	}
 	d := work.Delivery{
 		Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations},
-		Into: p.Outcome.Places, Enough: work.ManyTasks,
+		IntoPlaces: true, Enough: work.ManyTasks,
 	}
-	return p.Deliver(d, append(runs, p.Outcome.Run))
+	return p.Deliver(d.After(append(p.Outcomes, p.Outcome)), runs)
 }
 
 // placeComponents writes the locations of the nodes of each part. A document that has only one place is wanted there.
 // Where other documents are wanted depends on their pairs.
 func (c *Components) placeComponents(runs []string, p *work.Planning) error {
-	stars, err := c.readStars(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
+	stars, err := readStars(runs, c.Bounds, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
 	if err != nil {
 		return err
 	}
 	graph, packer := work.GraphOf(runs, records.Nodes, p, c.GraphBytes), graphs.NewPacker(c.PlaceBytes/hashBytes)
-	err = joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: packer})
+	err = joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: packer, stride: 1})
 	p.Outcome.Places = packer.Places()
 	return err
 }
@@ -89,6 +100,8 @@ type placing struct {
 	layout *documents.Layout
 	stars  *stars
 	packer *graphs.Packer
+	// The places are those whose number has a remainder of number, divided by stride.
+	number, stride graphs.Place
 }
 
 // Count does nothing.
@@ -97,6 +110,7 @@ func (p *placing) Count(joining.Component) {}
 // Place returns the location of a component.
 func (p *placing) Place(c joining.Component) (uint64, error) {
 	location, err := p.packer.Pack(c.Weight)
+	location.First = location.First*p.stride + p.number
 	return location.Pack(), err
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // TestComponents: each candidate pair comes to one place, with the sets of both documents, whether its component is cut
-// or not. A set comes to no other place, and only once.
+// or not, and by whatever ranges components are placed. A set comes to no other place, and only once.
 func TestComponents(t *testing.T) {
 	j := newJob(t, 40)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -50,7 +50,9 @@ func TestComponents(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, j.joined = range []bool{false, true} {
-				checkPlaces(t, j.gather(t, c.placeBytes, groups.UsualBounds(), outcomes...), want, c.isCut)
+				for _, j.ranges = range []int{0, 1, 3, 10} {
+					checkPlaces(t, j.gather(t, c.placeBytes, groups.UsualBounds(), outcomes...), want, c.isCut)
+				}
 			}
 		})
 	}
@@ -134,12 +136,14 @@ func TestStars(t *testing.T) {
 		{groups.Bounds{Corpus: 24}, 0}, // the corpus is small
 		{groups.Bounds{Corpus: 23}, 13},
 	} {
-		got := 0
-		for _, pairs := range j.gather(t, 1<<20, c.bounds, candidates, heaps).pairs {
-			got += len(pairs)
-		}
-		if got != len(pairs)-c.left {
-			t.Errorf("%+v: %d of %d pairs came, want all but %d", c.bounds, got, len(pairs), c.left)
+		for _, j.ranges = range []int{0, 2} {
+			got := 0
+			for _, pairs := range j.gather(t, 1<<20, c.bounds, candidates, heaps).pairs {
+				got += len(pairs)
+			}
+			if got != len(pairs)-c.left {
+				t.Errorf("%+v, %d ranges: %d of %d pairs came, want all but %d", c.bounds, j.ranges, got, len(pairs), c.left)
+			}
 		}
 	}
 }

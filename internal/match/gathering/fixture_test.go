@@ -1,6 +1,7 @@
 package gathering
 
 import (
+	"context"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/union"
 )
 
 // job is a job of a few files. Each is a split. The first one is a reference.
@@ -29,6 +31,7 @@ type job struct {
 	refs     []docref.Ref // ascending
 	sketches work.Outcome // the sketch blocks
 	joined   bool         // a task does all parts, or all splits
+	ranges   int          // by which components are placed; 0: by the step
 }
 
 const files = 3
@@ -120,7 +123,7 @@ func (j *job) candidates(t *testing.T, part int, pairs []pair) work.Outcome {
 // components returns a step that places components.
 func (j *job) components(t *testing.T, placeBytes int64, bounds groups.Bounds) *Components {
 	t.Helper()
-	step := &Components{Inputs: j.inputs, PlaceBytes: placeBytes, Bounds: bounds}
+	step := &Components{Inputs: j.inputs, PlaceBytes: placeBytes, Bounds: bounds, Ranges: j.ranges}
 	if err := step.Setup(); err != nil {
 		t.Fatal(err)
 	}
@@ -137,15 +140,47 @@ type places struct {
 func (j *job) gather(t *testing.T, placeBytes int64, bounds groups.Bounds, outcomes ...work.Outcome) places {
 	t.Helper()
 	step := j.components(t, placeBytes, bounds)
-	planned, tasks := worktest.Plan(t, j.runs, append(outcomes, j.sketches), step.Plan)
+	outcomes = append(outcomes, j.sketches)
+	var ranged []work.Outcome
+	if j.ranges > 0 {
+		ranged = j.placeRanges(t, placeBytes, bounds, outcomes)
+	}
+	planned, tasks := worktest.Plan(t, j.runs, append(outcomes, ranged...), step.Plan)
 	sent := j.send(t, tasks)
-	return j.read(t, append(sent, planned))
+	return j.read(t, slices.Concat(sent, ranged, []work.Outcome{planned}))
+}
+
+// placeRanges places components by ranges.
+func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, outcomes []work.Outcome) []work.Outcome {
+	t.Helper()
+	ranges := union.Ranges{Inputs: j.inputs, Count: j.ranges}
+	if err := ranges.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+		done := worktest.Do(t, j.runs, tasks, do)
+		for i := range done {
+			done[i].Stage = work.Gather
+		}
+		return done
+	}
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.Nodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
+	nodes := do(worktest.Tasks(t, j.runs, union.SpreadingDelivery(records.Nodes, j.ranges), work.RunsOf(outcomes)...), spreading.Task)
+	trees := do(worktest.Tasks(t, j.runs, union.LinkingDelivery(j.ranges), work.RunsOf(nodes)...), linking.Task)
+	uniting := &Uniting{Uniting: union.Uniting{Ranges: ranges}, Bounds: bounds}
+	_, tasks := worktest.Plan(t, j.runs, append(outcomes, trees...), func(ctx context.Context, p *work.Planning) error {
+		p.Outcome.Stage = work.Gather
+		return uniting.Plan(ctx, p)
+	})
+	moved := do(tasks, moving.Task)
+	placing := &PlacingRange{Ranges: ranges, PlaceBytes: placeBytes}
+	return do(worktest.Tasks(t, j.runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), placing.Task)
 }
 
 // send does tasks of Sending.
 func (j *job) send(t *testing.T, tasks []work.Task) []work.Outcome {
 	t.Helper()
-	sending := Sending{Inputs: j.inputs}
+	sending := Sending{Inputs: j.inputs, Ranges: j.ranges}
 	if err := sending.Setup(); err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,8 @@ func SetsDelivery() work.Delivery {
 type Sending struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
+	// Ranges is as in [Components].
+	Ranges int
 
 	layout documents.Layout
 }
@@ -60,7 +62,7 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 		return err
 	}
 	records.OrderByNode(locations, records.LocationSize)
-	p := pairSender{run: &w.Run, nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
+	p := pairSender{run: &w.Run, stride: strideOf(s.Ranges), nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.NodePairs {
 			continue
@@ -88,6 +90,7 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 
 type pairSender struct {
 	run              *runfile.Writer
+	stride           graphs.Place
 	nodes, locations []byte
 	wanted           []uint64 // packed by packWanted
 	crowded          int      // number of wanted that makes a search for repeats worthwhile
@@ -118,7 +121,7 @@ func (p *pairSender) send(pairs []byte) error {
 		if location.Star != 0 && location.Star == other.Star {
 			continue
 		}
-		place := location.MeetingPlace(other.Location)
+		place := location.MeetingPlace(other.Location, p.stride)
 		if location.Blocks > 1 {
 			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
 		}

@@ -160,30 +160,50 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	}))
 }
 
-// seeing is a labeller that shows documents to a judge.
-type seeing struct{ judge *Judge }
+// seeing is a labeller that shows documents to a judge: all of them, or the ones in a list.
+type seeing struct {
+	judge *Judge
+	list  []uint64
+	all   bool
+}
 
 func (seeing) Count(joining.Component)                 {}
 func (seeing) Place(joining.Component) (uint64, error) { return 0, nil }
 func (seeing) Node(int, graphs.Node, struct{}) error   { return nil }
 func (s seeing) Document(d joining.Document) (none struct{}, err error) {
-	s.judge.See(d.Ref, d.Component.First)
+	if s.all || slices.Contains(s.list, uint64(d.Ref)) {
+		s.judge.See(d.Ref, d.Component.First)
+	}
 	return none, nil
 }
 
-// result runs the tasks and returns the result that Write makes of their outcomes.
+// result runs the tasks and returns the result that Write makes of their outcomes, whether the judge sees all documents or those that it needs.
 func (j *job) result() *audit.Result {
 	j.t.Helper()
 	for _, task := range j.plan() {
 		j.outcomes = append(j.outcomes, j.do(work.Audit, task, j.audit.Task))
 	}
+	all, needed := j.judged(true), j.judged(false)
+	if !reflect.DeepEqual(all, needed) {
+		j.t.Errorf("%+v of the documents that are needed, want %+v", needed, all)
+	}
+	return all
+}
+
+// judged returns what Write makes of the outcomes if the judge sees all documents, or the ones that Audited names.
+func (j *job) judged(all bool) *audit.Result {
+	j.t.Helper()
 	worktest.Plan(j.t, j.runs, j.outcomes, func(_ context.Context, p *work.Planning) error {
 		judge, err := NewJudge(p, j.audit.layout.FirstInput)
 		if err != nil {
 			return err
 		}
+		list, err := Audited(p)
+		if err != nil {
+			return err
+		}
 		graph := work.GraphOf(work.RunsBut(j.outcomes, work.Audit, work.Fingerprint), records.EdgeNodes, p, 1<<20)
-		if err := joining.Label(graph, seeing{judge}); err != nil {
+		if err := joining.Label(graph, seeing{judge, list, all}); err != nil {
 			return err
 		}
 		return judge.Write(string(p.Runs.Folder))

@@ -37,7 +37,16 @@ func NewJudge(p *work.Planning, firstInput docref.Ref) (*Judge, error) {
 	return j, listEdges(j.listing, p.Outcomes, p.Memory)
 }
 
-// See takes in a document and the first document of its component. It must see all documents of components.
+// Audited returns the documents whose components a judge asks for: it must see these only.
+func Audited(p *work.Planning) ([]uint64, error) {
+	classes, _, err := readClasses(p.Outcomes, p.Memory)
+	if err != nil || classes == nil {
+		return nil, err
+	}
+	return audit.NewListing(classes).Refs(), nil
+}
+
+// See takes in a document and the first document of its component. It must see all documents of components, or the ones that [Audited] names.
 func (j *Judge) See(ref, first docref.Ref) {
 	if j == nil {
 		return

@@ -25,6 +25,8 @@ type Labelling struct {
 	GraphBytes int64
 	// Standing is the path of the components of the last run, where some may stand; "" if none does.
 	Standing work.Path
+	// Ranges, if above 0, says that tasks of [LabellingRange] have labelled the components of as many ranges of document order.
+	Ranges int
 
 	layout documents.Layout // read in Setup
 }
@@ -49,13 +51,21 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 	if l.ReleaseSets {
 		p.Runs.ReleaseSets(p.Outcomes)
 	}
-	labels, err := l.label(p, see)
-	if err != nil || labels == "" {
-		return err
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Source)
+	if l.Ranges > 0 {
+		isEmpty, err := addUp(p, l.Ranges, see)
+		if err != nil || isEmpty {
+			return err
+		}
+	} else {
+		labels, err := l.label(p, see)
+		if err != nil || labels == "" {
+			return err
+		}
+		runs = append(runs, labels)
 	}
-	runs := append(work.RunsBut(p.Outcomes, work.Gather, work.Source), labels)
 	for _, d := range []work.Delivery{
-		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
+		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.RangeShards, records.Spans}},
 		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
 		{Step: standingStep, Needed: []runfile.Kind{records.Stretches}},
 	} {
@@ -67,15 +77,18 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 	return nil
 }
 
+// WithoutEdges are the stages before this one whose run files have no edge.
+var WithoutEdges = []work.Stage{work.Fingerprint, work.Strip, work.Narrow, work.Gather, work.Audit, work.Source}
+
 // label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
 // with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
 func (l *Labelling) label(p *work.Planning, see func(ref, first docref.Ref)) (string, error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
-	edges := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Narrow, work.Gather, work.Audit, work.Source)
+	edges := work.RunsBut(p.Outcomes, WithoutEdges...)
 	graph := work.GraphOf(edges, records.EdgeNodes, p, l.GraphBytes)
 	graph.IsUniform = true
-	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)}}
+	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: seeing(see), order: order{shards: work.OutputShards(p.Counts)}}
 	err := of.readStanding(l.Standing, p)
 	if err == nil {
 		err = joining.Label(graph, of)
@@ -94,8 +107,9 @@ type labeller struct {
 	run     *runfile.Writer
 	layout  *documents.Layout
 	figures *work.Figures
-	see     func(ref, first docref.Ref)
+	see     func(ref, first docref.Ref) error
 	order   order
+	isRange bool // the positions are in a range
 
 	list   *standing.List
 	stands []uint32 // the components of the list that stand and have no place yet
@@ -126,15 +140,25 @@ func (l *labeller) Place(c joining.Component) (uint64, error) {
 	return uint64(at.Shard) | uint64(at.Number)<<32, err
 }
 
+// seeing returns a function of the labeller that calls see, if that is not nil.
+func seeing(see func(ref, first docref.Ref)) func(ref, first docref.Ref) error {
+	return func(ref, first docref.Ref) error {
+		if see != nil {
+			see(ref, first)
+		}
+		return nil
+	}
+}
+
 // Document returns the position of a document, and tells it the task of the document's split.
-func (l *labeller) Document(d joining.Document) (records.Position, error) {
+func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
 	l.figures.Records++
-	if l.see != nil {
-		l.see(d.Ref, d.Component.First)
+	if err := l.see(d.Ref, d.Component.First); err != nil {
+		return records.RangePosition{}, err
 	}
 	first := records.Position{Shard: records.OutputShard(d.Component.Value), Number: records.Number(d.Component.Value >> 32)}
 	if first.Shard == records.Nowhere {
-		return first, nil
+		return records.RangePosition{At: first}, nil
 	}
 	at := records.Position{Shard: first.Shard, Number: first.Number + records.Number(d.Before)}
 	b, err := l.run.Record(records.Members, documents.SplitOf(l.layout.Starts, d.Ref), records.MemberSize)
@@ -143,14 +167,18 @@ func (l *labeller) Document(d joining.Document) (records.Position, error) {
 		at.Put(b[records.RefSize:])
 		first.Put(b[records.RefSize+records.PositionSize:])
 	}
-	return at, err
+	return records.RangePosition{At: at, First: first.Number}, err
 }
 
 // Node writes the position of a node.
-func (l *labeller) Node(part int, node graphs.Node, at records.Position) error {
-	b, err := l.run.Record(records.EdgeShards, part, records.NodePositionSize)
+func (l *labeller) Node(part int, node graphs.Node, p records.RangePosition) error {
+	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) { records.PutNodePosition(b, node, p.At) }
+	if l.isRange {
+		kind, size, put = records.RangeShards, records.RangePositionSize, func(b []byte) { records.PutRangePosition(b, node, p) }
+	}
+	b, err := l.run.Record(kind, part, size)
 	if err == nil {
-		records.PutNodePosition(b, node, at)
+		put(b)
 	}
 	return err
 }

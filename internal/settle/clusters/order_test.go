@@ -41,6 +41,60 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestSums: from its position in a range each document gets the output shard that an order of all gives it, and the number, counted from one
+// place in the shard.
+func TestSums(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		shards := 1 + random.IntN(6)
+		whole, of := order{shards: shards}, sums{}
+		ranges := make([][]int64, 1+random.IntN(5)) // sizes of components
+		for number := range ranges {
+			of.Before = append(of.Before, of.Total)
+			for range random.IntN(9) {
+				size := 1 + random.Int64N(1+random.Int64N(20))
+				ranges[number] = append(ranges[number], size)
+				of.Total += size
+			}
+		}
+		whole.total = of.Total
+		begins := map[records.OutputShard]records.Number{}
+		for number, sizes := range ranges {
+			inRange := order{shards: number + 1, shard: number}
+			for _, size := range sizes {
+				want, err := whole.add(size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first, err := inRange.add(size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := records.Position{Shard: first.Shard, Number: first.Number + records.Number(size-1)}
+				at, start, err := of.position(records.RangePosition{At: last, First: first.Number}, shards)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want.Number == 0 {
+					begins[want.Shard] = start.Number
+				}
+				if begin := begins[want.Shard]; start != (records.Position{Shard: want.Shard, Number: want.Number + begin}) ||
+					at != (records.Position{Shard: want.Shard, Number: start.Number + records.Number(size-1)}) {
+					t.Fatalf("%v in %d shards: a component of %d is at %+v to %+v, want %+v behind %d", ranges, shards, size, start, at, want, begin)
+				}
+			}
+		}
+	}
+}
+
+// TestSumsOfTooMany: a shard with more documents than there are numbers is an error.
+func TestSumsOfTooMany(t *testing.T) {
+	of := sums{Before: []int64{0, math.MaxUint32}, Total: 1 << 34}
+	if at, _, err := of.position(records.RangePosition{At: records.Position{Shard: 1, Number: 1}}, 1); err == nil {
+		t.Errorf("%+v", at)
+	}
+}
+
 // TestOrderOfTooMany: a shard with more documents than there are numbers is an error.
 func TestOrderOfTooMany(t *testing.T) {
 	o := order{shards: 2, total: 1 << 34}

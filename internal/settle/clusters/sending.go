@@ -23,6 +23,8 @@ type Sending struct {
 	ForNext, ByDistance bool
 	// Standing is the path of the components of the last run, where some may stand; "" if none does.
 	Standing work.Path
+	// Ranges is as in [Labelling].
+	Ranges int
 
 	layout documents.Layout // read in Setup
 }
@@ -34,15 +36,14 @@ func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	switch t.Step {
 	case membersStep:
-		return s.sendMembers(ctx, w)
+		return s.sendMembers(ctx, t, w)
 	case standingStep:
 		return s.sendStretches(w)
 	}
-	positions, err := w.Read(0, records.EdgeShards)
+	positions, err := s.nodePositions(t, w)
 	if err != nil {
 		return err
 	}
-	records.OrderByNode(positions, records.NodePositionSize)
 	if err := sendEdges(w, positions); err != nil {
 		return err
 	}
@@ -100,8 +101,8 @@ func sendSpans(w *work.Desk, positions []byte) error {
 }
 
 // sendMembers sends the documents of a split that are in clusters. It counts the ones of the input.
-func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
-	members, err := w.Read(1, records.Members)
+func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) error {
+	members, err := s.members(t, w)
 	if err != nil {
 		return err
 	}

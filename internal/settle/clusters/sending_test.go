@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/settle/union"
 	"mirrorbeam/sketch"
 )
 
@@ -101,38 +102,82 @@ func writeSplits(run *runfile.Writer) error {
 	return nil
 }
 
-// sent labels the components of the runs and does the tasks that follow. It returns a catalog of what was sent.
+// sent labels the components of the runs, by ranges if there are any, and does the tasks that follow. It returns a catalog of what was sent.
 // Joined says that one task does all parts, and one all splits.
-func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
+func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, ranges int, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
 	t.Helper()
-	l := &Labelling{Inputs: inputs}
+	l := &Labelling{Inputs: inputs, Ranges: ranges}
 	if err := l.Setup(); err != nil {
 		t.Fatal(err)
+	}
+	if ranges > 0 {
+		outcomes = append(outcomes, labelRanges(t, runs, union.Ranges{Inputs: inputs, Count: ranges}, outcomes)...)
 	}
 	_, tasks = worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
 		p.Counts.Documents = 150_000
 		return l.Plan(p, nil)
 	})
-	sending := &Sending{Inputs: inputs}
+	sending := &Sending{Inputs: inputs, Ranges: ranges}
 	if err := sending.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	do := tasks
+	do := slices.Clone(tasks)
+	for i := range do {
+		do[i].Documents = 150_000
+	}
 	if joined {
-		do = worktest.Joined(tasks)
+		do = worktest.Joined(do)
 	}
 	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, do, sending.Task))...), tasks
 }
 
+// labelRanges labels components by ranges.
+func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []work.Outcome) []work.Outcome {
+	t.Helper()
+	if err := ranges.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+		done := worktest.Do(t, runs, tasks, do)
+		for i := range done {
+			done[i].Stage = work.Cluster
+		}
+		return done
+	}
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.EdgeNodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
+	var parts []string
+	for _, o := range outcomes {
+		if !slices.Contains(WithoutEdges, o.Stage) {
+			parts = append(parts, o.Run)
+		}
+	}
+	nodes := do(worktest.Tasks(t, runs, union.SpreadingDelivery(records.EdgeNodes, ranges.Count), parts...), spreading.Task)
+	trees := do(worktest.Tasks(t, runs, union.LinkingDelivery(ranges.Count), work.RunsOf(nodes)...), linking.Task)
+	uniting := &union.Uniting{Ranges: ranges}
+	_, tasks := worktest.Plan(t, runs, trees, func(ctx context.Context, p *work.Planning) error {
+		p.Outcome.Stage = work.Cluster
+		if err := WriteAudited(string(runs.Folder), nil); err != nil {
+			return err
+		}
+		return uniting.Plan(ctx, p)
+	})
+	moved := do(tasks, moving.Task)
+	labelling := &LabellingRange{Ranges: ranges}
+	return do(worktest.Tasks(t, runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), labelling.Task)
+}
+
 // TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
-// Components of equal documents of the reference alone are not sent. It is the same if a task does several parts or splits.
+// Components of equal documents of the reference alone are not sent. It is the same if a task does several parts or splits, and if components
+// are labelled by ranges.
 func TestComponentsReachTheirShards(t *testing.T) {
 	for _, joined := range []bool{false, true} {
-		t.Run(fmt.Sprint("joined: ", joined), func(t *testing.T) { checkComponents(t, joined) })
+		for ranges := range 4 {
+			t.Run(fmt.Sprintf("joined: %v, %d ranges", joined, ranges), func(t *testing.T) { checkComponents(t, joined, ranges) })
+		}
 	}
 }
 
-func checkComponents(t *testing.T, joined bool) {
+func checkComponents(t *testing.T, joined bool, ranges int) {
 	runs := worktest.Runs(t)
 	alike := func(a, b graphs.Node) records.Edge[graphs.Node] { return joins(a, b, 9, 10) }
 	equal := func(a, b graphs.Node) records.Edge[graphs.Node] { return joins(a, b, 8, 8) }
@@ -151,7 +196,7 @@ func checkComponents(t *testing.T, joined bool) {
 	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // an edge of a part that other parts use too
 	})
-	catalog, tasks := sent(t, runs, threeFiles(t), joined,
+	catalog, tasks := sent(t, runs, threeFiles(t), joined, ranges,
 		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)},
 		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
 	var got [][2]int
@@ -189,9 +234,11 @@ func checkComponents(t *testing.T, joined bool) {
 // TestNoEdgeNoTask: without an edge nothing is sent.
 func TestNoEdgeNoTask(t *testing.T) {
 	runs := worktest.Runs(t)
-	_, tasks := sent(t, runs, threeFiles(t), false, work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
-	if len(tasks) > 0 {
-		t.Errorf("tasks %+v", tasks)
+	for ranges := range 2 {
+		_, tasks := sent(t, runs, threeFiles(t), false, ranges, work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
+		if len(tasks) > 0 {
+			t.Errorf("%d ranges: tasks %+v", ranges, tasks)
+		}
 	}
 }
 

@@ -73,6 +73,7 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 		asking := asking{stopped: w.Run.Stopped}
 		err := each(func(e records.Edge[records.Number]) {
 			if asking.goesOn() {
+				e.A, e.B = e.A-members.Lowest(), e.B-members.Lowest()
 				visit(e)
 			}
 		})
@@ -83,6 +84,9 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 	}
 	if s.spans, err = records.ReadSpans(&w.Reader, w.Pieces); err != nil {
 		return nil, err
+	}
+	for i := range s.spans {
+		s.spans[i].A, s.spans[i].B = s.spans[i].A-members.Lowest(), s.spans[i].B-members.Lowest()
 	}
 	w.Figures.Records += int64(s.members.Len() + s.edges.Len() + s.twins.pairs)
 	return s, nil

@@ -8,6 +8,8 @@
 //   - [List.StandsEarly] says which components stand if whoever has seen all of their documents finds none touched.
 //   - [List.Choose] says which components stand, and what they add to the findings.
 //   - A [Stretch] says where components stand between those that are made anew.
+//   - A [Next] is what the next run gets: what was made, and what stood. In a job about sites, that includes what each component adds to
+//     these ([Next.CopySites]).
 package standing
 
 import (

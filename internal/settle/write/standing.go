@@ -18,7 +18,7 @@ import (
 
 // Standing says what a task copies of the last results, and what it notes for the next run.
 type Standing struct {
-	// Notes says that the next run may copy rows of this one.
+	// Notes says that components of this run may stand in the next one.
 	Notes bool
 	// List is the path of the components of the last run, "" if none of them stands. Results is the folder of its results.
 	List, Results work.Path

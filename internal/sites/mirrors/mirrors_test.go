@@ -29,6 +29,7 @@ type world struct {
 	pages  []placed
 	edges  [][]records.Edge[records.Number] // by output shard
 	stands bool                             // sums are made of what a run has noted of the components
+	lowest records.Number                   // added to all numbers
 }
 
 // placed is a page at its place: an output shard, or none if shard is negative.
@@ -101,6 +102,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 			if p.shard < 0 {
 				continue
 			}
+			p.Number += w.lowest
 			if err := records.WriteShardPage(run, records.OutputShard(p.shard), p.ShardPage); err != nil {
 				return err
 			}
@@ -111,6 +113,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 				if err != nil {
 					return err
 				}
+				e.A, e.B = e.A+w.lowest, e.B+w.lowest
 				records.PutEdge(b, e)
 			}
 		}

@@ -2,12 +2,14 @@ package mirrors
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/read/site"
 	"mirrorbeam/internal/settle/standing"
 )
 
@@ -104,5 +106,28 @@ func TestParts(t *testing.T) {
 	}
 	if found < 5 {
 		t.Errorf("only %d worlds have mirrors, suspects and pages that too many sites have", found)
+	}
+}
+
+// TestNumbersBeginAnywhere: the numbers of an output shard may begin above 0, and its first component is still the first.
+func TestNumbersBeginAnywhere(t *testing.T) {
+	lists, err := newLists("", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 45))
+	w := newWorld(random, 8, 120)
+	w.components(random)
+	summing := Summing{Judging: Judging{Limits: Limits{Score: .1, Pages: 1, Sites: 3}, lists: &lists}, Rule: site.Host, Ranges: 3, Notes: true}
+	var noted [2]map[int][]byte
+	for i := range noted {
+		runs := worktest.Runs(t)
+		clusters, _ := w.write(t, runs, 3)
+		sums := worktest.Do(t, runs, worktest.Tasks(t, runs, summing.Delivery(), clusters), summing.Task)
+		noted[i] = worktest.Read(t, records.SiteParts, work.RunsOf(sums)...)
+		w.lowest = 7
+	}
+	if len(noted[0]) != 2 || !reflect.DeepEqual(noted[0], noted[1]) {
+		t.Errorf("parts of %d shards, and other ones if numbers begin with 7", len(noted[0]))
 	}
 }

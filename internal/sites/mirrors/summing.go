@@ -59,6 +59,7 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Figures.Records += int64(len(pages) + len(edges))
+	countFromLowest(pages, edges)
 	shard := newShard(pages, edges, s.owners())
 	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
@@ -74,6 +75,23 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	w.Outcome.Skipped.SpreadPages += sums.spread
 	return sums.flush()
+}
+
+// countFromLowest makes the numbers of a shard begin with 0. A document that is no page has an edge. Edges are sorted.
+func countFromLowest(pages []records.ShardPage, edges []records.Edge[records.Number]) {
+	lowest := ^records.Number(0)
+	if len(edges) > 0 {
+		lowest = edges[0].A
+	}
+	for i := range pages {
+		lowest = min(lowest, pages[i].Number)
+	}
+	for i := range pages {
+		pages[i].Number -= lowest
+	}
+	for i := range edges {
+		edges[i].A, edges[i].B = edges[i].A-lowest, edges[i].B-lowest
+	}
 }
 
 // owners returns what tells the owner of a page. It looks at one address of each site.
