@@ -188,7 +188,7 @@ func TestDamagedState(t *testing.T) {
 		},
 	}
 	kinds := w.kinds()
-	if len(kinds) != 9 {
+	if len(kinds) != 10 {
 		t.Fatalf("the state has %d kinds of files: %v", len(kinds), kinds)
 	}
 	remedies := regexp.MustCompile(`--rebuild|: remove |remove the state|state prune`)
@@ -231,6 +231,9 @@ func TestStateOfAnotherVersion(t *testing.T) {
 		}
 		runErr := w.run(t.Context())
 		for command, err := range map[string]error{"verify": state.Remedy(w.config.State, verifyErr), "run": runErr} {
+			if command == "run" && strings.HasPrefix(name, "standing-") && err == nil {
+				continue // a run that makes all anew does not need it
+			}
 			if err == nil {
 				t.Errorf("%s: %s takes it", name, command)
 				continue
