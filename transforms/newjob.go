@@ -82,7 +82,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Fingerprinting: fingerprinting,
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, JoinRanges: union.RangesOf(parameters.Shards), RangeBytes: sizing.CountBytes, SampleBytes: sizing.SampleBytes,
+		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, JoinRanges: union.RangesOf(parameters.Shards, e.Bytes), RangeBytes: sizing.CountBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: write.Rows{
 			Files: write.Files{Format: config.OutputFormat, HaveURLs: e.HaveURLs},

@@ -200,7 +200,7 @@ func (w *Work) nodes() float64 {
 }
 
 // joinRanges returns the number of ranges by which the parts of a graph are joined, 0 for none.
-func (w *Work) joinRanges() float64 { return float64(union.RangesOf(int(w.Shards))) }
+func (w *Work) joinRanges() float64 { return float64(union.RangesOf(int(w.Shards), int64(w.Bytes))) }
 
 // graph is a graph whose parts are joined, and what is written of it then.
 type graph struct {

@@ -29,16 +29,18 @@ import (
 	"mirrorbeam/internal/measure/documents"
 )
 
-// Up to manyShards, one task joins the parts of a graph in less time than further stages take. Beyond, there is a range for shardsOfRange
-// shards. Ranges are few, since the task of each reads a piece of what every part has written, and tells every split something.
+// Up to manyShards or manyBytes of input, one task joins the parts of a graph in less time than further stages take: a smaller corpus has many
+// shards only where memory is scarce. Beyond, there is a range for shardsOfRange shards. Ranges are few, since the task of each reads a piece
+// of what every part has written, and tells every split something.
 const (
 	manyShards    = 512
+	manyBytes     = 64 << 30
 	shardsOfRange = 32
 )
 
-// RangesOf returns the number of ranges for a job of that many shards of keys; 0: one task joins the parts.
-func RangesOf(shards int) int {
-	if shards <= manyShards {
+// RangesOf returns the number of ranges for a job of that many shards of keys and bytes of input; 0: one task joins the parts.
+func RangesOf(shards int, input int64) int {
+	if shards <= manyShards || input <= manyBytes {
 		return 0
 	}
 	return shards / shardsOfRange

@@ -165,7 +165,7 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 func TestUnion(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	inputs := inputsOf(t)
-	if RangesOf(manyShards) != 0 || RangesOf(manyShards+1) < 2 {
+	if RangesOf(manyShards, 1<<50) != 0 || RangesOf(4096, manyBytes) != 0 || RangesOf(manyShards+1, manyBytes+1) < 2 {
 		t.Error("only large jobs have ranges")
 	}
 	for trial := range 40 {
