@@ -153,10 +153,13 @@ type lastRows struct {
 	next   int // number of the component
 	offset int64
 	file   storage.File // of the shard, nil before it is read
-	buffer []byte
+	size   int64        // of the file
+	window []byte       // of the file, from start on
+	start  int64
 }
 
-// copyBytes is about how many bytes are copied at a time.
+// copyBytes is about how many bytes are read and copied at a time. What lies between stretches is read with them: in a bucket each read is a
+// request.
 const copyBytes = 1 << 20
 
 // copy copies the rows of a stretch to a file.
@@ -204,7 +207,7 @@ func (l *lastRows) enter() {
 func (l *lastRows) close() {
 	if l.file != nil {
 		l.file.Close() // it was only read
-		l.file = nil
+		l.file, l.window, l.start = nil, l.window[:0], 0
 	}
 }
 
@@ -216,20 +219,24 @@ func (l *lastRows) read(bytes int64) ([]byte, error) {
 	name := output.ShardName(standing.Outputs[l.of], l.shard, len(l.list.Shards), output.JSONL)
 	path := storage.Join(string(l.Results), name)
 	if l.file == nil {
-		size := int64(0)
+		l.size = 0
 		for i := l.firsts[l.shard]; i < l.firsts[l.shard+1]; i++ {
-			size += l.list.Components[i].Rows[l.of].Bytes
+			l.size += l.list.Components[i].Rows[l.of].Bytes
 		}
 		var err error
-		if l.file, err = storage.Reopen(storage.Info{Name: path, Size: size}); err != nil {
+		if l.file, err = storage.Reopen(storage.Info{Name: path, Size: l.size}); err != nil {
 			return nil, err
 		}
 	}
-	l.buffer = slices.Grow(l.buffer[:0], int(bytes))[:bytes]
-	if _, err := l.file.ReadAt(l.buffer, l.offset); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	if l.offset+bytes > l.start+int64(len(l.window)) {
+		length := min(max(bytes, copyBytes), l.size-l.offset)
+		l.window, l.start = slices.Grow(l.window[:0], int(length))[:length], l.offset
+		if _, err := l.file.ReadAt(l.window, l.start); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
 	}
-	rest := l.buffer
+	packed := l.window[l.offset-l.start:][:bytes]
+	rest := packed
 	for i := l.next; len(rest) > 0; i++ {
 		r := l.list.Components[i].Rows[l.of]
 		if checksum.Of(rest[:r.Bytes]) != r.Sum && r.Bytes > 0 {
@@ -237,7 +244,7 @@ func (l *lastRows) read(bytes int64) ([]byte, error) {
 		}
 		rest = rest[r.Bytes:]
 	}
-	return l.buffer, nil
+	return packed, nil
 }
 
 // errChanged says that somebody has changed results.
