@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/internal/settle/standing"
 )
@@ -74,9 +75,18 @@ func shardOfSome(t *testing.T, isMade func(component int) bool) string {
 	}))
 }
 
-// TestStanding: rows that are copied from the last results stand where they would be made, and what is noted for the next run is the same.
+// TestStanding: rows that are copied from the last results stand where they would be made, and what is noted for the next run is the same. Few
+// rows are read at once, with what lies between them.
 func TestStanding(t *testing.T) {
-	random, results := rand.New(rand.NewPCG(6, 30)), t.TempDir()
+	random := rand.New(rand.NewPCG(6, 30))
+	var reads atomic.Int64
+	memory, results := storagetest.NewMemory(t)
+	memory.Ask = func(operation, _ string) error {
+		if operation == "read" {
+			reads.Add(1)
+		}
+		return nil
+	}
 	for _, split := range []keep.Split{keep.Component, keep.Star} {
 		rows := Rows{Emit: []string{output.Clusters, output.Pairs, output.Removed}, Files: Files{Format: output.JSONL}, Standing: Standing{Notes: true}}
 		rows.Inputs, rows.Rule.Split = listInputs(t, threeFiles), split
@@ -102,7 +112,7 @@ func TestStanding(t *testing.T) {
 		}
 		last, err := standing.Load(list)
 		for i, file := range o.Files {
-			err = errors.Join(err, os.WriteFile(filepath.Join(results, file.Name), []byte(want[i]), 0o666))
+			err = errors.Join(err, storage.WriteFile(storage.Join(results, file.Name), []byte(want[i])))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -110,9 +120,13 @@ func TestStanding(t *testing.T) {
 		rows.Standing.List, rows.Standing.Results = work.Path(list), work.Path(results)
 		for range 20 {
 			made := random.Uint32()
+			reads.Store(0)
 			_, got, noted, err := do(func(component int) bool { return made>>component&1 == 1 })
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%b: %v\n%s\nwant\n%s", made, err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if n := reads.Load(); n > int64(len(rows.Emit)) {
+				t.Fatalf("%b: %d reads of the last results", made, n)
 			}
 			next, err := standing.Merge(last, [][]byte{noted})
 			if err != nil || string(next.Append(nil)) != string(first.Append(nil)) {
@@ -120,9 +134,9 @@ func TestStanding(t *testing.T) {
 			}
 		}
 		// Somebody has changed a letter.
-		path := filepath.Join(results, o.Files[0].Name)
+		path := storage.Join(results, o.Files[0].Name)
 		changed := strings.Replace(want[0], "iiii", "iixi", 1)
-		if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
+		if err := storage.WriteFile(path, []byte(changed)); err != nil {
 			t.Fatal(err)
 		}
 		_, _, _, err = do(func(component int) bool { return component%2 == 1 })
