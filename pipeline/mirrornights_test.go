@@ -145,7 +145,7 @@ func (n *siteNight) draw(t *testing.T, config *job.Config) {
 	}
 }
 
-// TestDrawnMirrorNights: where components stand, mirrors, sites and suspects are those of a run over everything, and changes those of a job that makes
+// TestDrawnMirrorNights: where components stand, mirrors, sites and suspects are as a run over everything makes them, and changes as in a job that makes
 // all anew each night. CASES and CASES_SEED are as in TestDrawnNights.
 func TestDrawnMirrorNights(t *testing.T) {
 	few := 8

@@ -44,7 +44,7 @@ type Extent struct {
 	SharedIDs   string
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
-	// Notes says that components of this run may stand in the next one, and Stands that those of the last run may stand, which are in
+	// Notes says that components of this run may stand in the next one, and Stands that components of the last run may stand, which are in
 	// [StandingPath].
 	Notes, Stands bool
 	// SiteParts is as in [Job].

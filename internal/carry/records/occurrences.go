@@ -10,7 +10,7 @@ import (
 
 // Occurrence is a node of a part of a graph, where many tasks join the parts.
 type Occurrence struct {
-	// First is the first document of its tree, as far as the writer knows.
+	// First is the first document of its tree that the writer knows.
 	First docref.Ref
 	// Ref and Weight are the document.
 	Ref    docref.Ref

@@ -41,7 +41,7 @@ type held struct {
 // noComponent is no number of a component.
 const noComponent = ^uint32(0)
 
-// heldBytes is about how many bytes of blocks and sets a task holds: those of some 20,000 documents.
+// heldBytes is about how many bytes of blocks and sets a task holds: some 20,000 documents have as many.
 const heldBytes = 1 << 20
 
 // newHolding returns the holding of a task.
@@ -96,7 +96,7 @@ func (h *holding) hold(ref docref.Ref, d held, set []byte, isTouched bool) {
 	h.documents = append(h.documents, d)
 }
 
-// letGo visits the documents that are held, but those of components that stand, and forgets all.
+// letGo visits the documents that are held, and forgets them. It passes over documents of components that stand.
 func (h *holding) letGo(visit func(block *sketchblock.Block, d *held, set []byte) error) error {
 	sets := h.sets
 	for i := range h.documents {

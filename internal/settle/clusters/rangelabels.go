@@ -23,7 +23,7 @@ import (
 // component, and so its output shard. Only the first number in a shard is not known there, since it depends on where an earlier component
 // ends. So the numbers of a shard may begin above 0, and [ReadShard] counts from the lowest one.
 
-// LabellingRange labels the components that begin in a range, as [Labelling] does those of all ranges.
+// LabellingRange labels the components that begin in a range, as [Labelling] labels all components.
 type LabellingRange struct {
 	union.Ranges
 	// GraphBytes is about how much memory the documents of the components may take.

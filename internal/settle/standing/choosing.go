@@ -123,7 +123,7 @@ func (l *List) StandsEarly(component, large int) bool {
 	return len(l.Documents(component)) < large
 }
 
-// sparedPart says how many components are spared for the findings: one of so many, and at least twice as many as are named.
+// sparedPart says how many components are spared for the findings: one of this number, and at least twice as many as are named.
 const sparedPart = 64
 
 // makeLookup makes the lookup.
@@ -158,7 +158,7 @@ func (l *List) dropLeast(stands []bool) {
 	}
 }
 
-// least returns the nth of the least similarities of some components, or a large number if there are not so many.
+// least returns the nth of the least similarities of some components, or a large number if there are fewer.
 func (l *List) least(of func(*Component) Near, n int, isOne func(component int) bool) float32 {
 	var least []float32 // ascending
 	for i := range l.Components {

@@ -22,7 +22,7 @@ type Next struct {
 	groups   int // clusters of the last run
 
 	components []part
-	made       []int // components that were made before those of each output shard
+	made       []int // components that were made in the output shards before each one
 }
 
 // part is clusters or components that follow one another in the results, of the last run or of this one.
@@ -127,7 +127,7 @@ func (n *Next) Others(last int) (others [][2]int, err error) {
 }
 
 // CopySites writes what each component adds to what is known of sites, in the order of the list. Last are the pieces of the last run,
-// and made those of the output shards of this one.
+// and made the pieces of the output shards of this one.
 func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to *runfile.Writer) error {
 	slices.SortStableFunc(made, func(a, b runfile.Piece) int { return cmp.Compare(a.Shard, b.Shard) })
 	ofLast, ofMade := siteParts{reader: reader, pieces: last}, siteParts{reader: reader, pieces: made, made: n.made}
@@ -152,7 +152,7 @@ func (n *Next) CopySites(last, made []runfile.Piece, reader *runfile.Reader, to 
 type siteParts struct {
 	reader *runfile.Reader
 	pieces []runfile.Piece // still to come
-	made   []int           // components before those of each shard; nil if there are no shards
+	made   []int           // components in the shards before each one; nil if there are no shards
 	shard  int             // of the packed parts
 	packed []byte
 	buffer []byte

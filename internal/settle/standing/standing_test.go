@@ -242,7 +242,7 @@ func TestStandsEarly(t *testing.T) {
 			}
 			l.Add(c, []Document{{Ref: at(0, int64(2*i))}, {Ref: at(0, int64(2*i+1))}})
 		}
-		part := 1 + random.IntN(4) // one of so many is touched
+		part := 1 + random.IntN(4) // one component of this number is touched
 		var known, seen []Known
 		var early []uint32
 		for i := range l.Components {

@@ -52,7 +52,7 @@ func GetVerdict(b []byte) Verdict {
 // verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
-// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, and of those of another table, if it is not nil. The
+// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, and of the verdicts of another table, if it is not nil. The
 // file survives a loss of power. It asks stopped now and then, if it is not nil, and ends with its error.
 func WriteVerdicts(path string, other *Verdicts, packed []byte, stopped func() error) error {
 	order, err := orderOf(packed, stopped)
