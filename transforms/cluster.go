@@ -48,7 +48,7 @@ func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
 		link:   &linkEdgesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
 		unite:  &uniteEdgesFn{newStep(step, uniting{union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}})},
 		move:   &moveEdgesFn{newTasks(at, union.Moving{Ranges: ranges})},
-		finish: &labelRangeFn{newTasks(at, clusters.LabellingRange{Ranges: ranges, GraphBytes: job.RangeBytes})},
+		finish: &labelRangeFn{newTasks(at, clusters.LabellingRange{Finishing: job.finishing()})},
 	}, outcomes...)
 }
 

@@ -40,7 +40,7 @@ func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection 
 		link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
 		unite:  &uniteNodesFn{newStep(step, uniting)},
 		move:   &moveNodesFn{newTasks(at, union.Moving{Ranges: ranges})},
-		finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{Ranges: ranges, PlaceBytes: job.PlaceBytes, GraphBytes: job.RangeBytes})},
+		finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{Finishing: job.finishing(), PlaceBytes: job.PlaceBytes})},
 	}, grouped, sketches)
 }
 

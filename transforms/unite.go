@@ -10,6 +10,11 @@ import (
 // ranges returns the ranges in which many tasks join the parts of a graph.
 func (j *Job) ranges() union.Ranges { return union.Ranges{Inputs: j.Inputs, Count: j.JoinRanges} }
 
+// finishing returns what the tasks have that finish.
+func (j *Job) finishing() union.Finishing {
+	return union.Finishing{Ranges: j.ranges(), GraphBytes: j.RangeBytes}
+}
+
 // unionFns join the parts of a graph by many tasks: spread, link and move do what package union does, and unite is the step before move. Finish
 // gets the components that begin in a range.
 type unionFns struct{ spread, link, unite, move, finish any }

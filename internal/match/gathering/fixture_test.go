@@ -173,7 +173,7 @@ func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, 
 		return uniting.Plan(ctx, p)
 	})
 	moved := do(tasks, moving.Task)
-	placing := &PlacingRange{Ranges: ranges, PlaceBytes: placeBytes}
+	placing := &PlacingRange{Finishing: union.Finishing{Ranges: ranges}, PlaceBytes: placeBytes}
 	return do(worktest.Tasks(t, j.runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), placing.Task)
 }
 

@@ -44,11 +44,9 @@ func (u *Uniting) Plan(ctx context.Context, p *work.Planning) error {
 
 // PlacingRange places the components that begin in a range, and writes the locations of their nodes.
 type PlacingRange struct {
-	union.Ranges
+	union.Finishing
 	// PlaceBytes is as in [Components].
 	PlaceBytes int64
-	// GraphBytes is about how much memory the documents of the components may take.
-	GraphBytes int64
 }
 
 // Task places the components of a range. Its outcome says how many places there are, if all ranges have as many.
@@ -57,7 +55,7 @@ func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.Desk) error 
 	if err != nil {
 		return err
 	}
-	graph, err := union.GraphOf(w, r.GraphBytes)
+	graph, err := r.Graph(w)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,7 @@ import (
 
 // LabellingRange labels the components that begin in a range, as [Labelling] labels all components.
 type LabellingRange struct {
-	union.Ranges
-	// GraphBytes is about how much memory the documents of the components may take.
-	GraphBytes int64
+	union.Finishing
 }
 
 // Task labels the components of a range.
@@ -36,7 +34,7 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.Desk) erro
 	if err != nil {
 		return err
 	}
-	graph, err := union.GraphOf(w, r.GraphBytes)
+	graph, err := r.Graph(w)
 	if err != nil {
 		return err
 	}

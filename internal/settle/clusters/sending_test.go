@@ -162,7 +162,7 @@ func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []w
 		return uniting.Plan(ctx, p)
 	})
 	moved := do(tasks, moving.Task)
-	labelling := &LabellingRange{Ranges: ranges}
+	labelling := &LabellingRange{Finishing: union.Finishing{Ranges: ranges}}
 	return do(worktest.Tasks(t, runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), labelling.Task)
 }
 

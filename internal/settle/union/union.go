@@ -10,7 +10,7 @@
 //     first document of its component.
 //  4. [Moving] sends the documents of linked names to the range of the first document of their component.
 //  5. So a range has all components that begin in it. What is to be done with them is a task of the stage that asks, which gets them
-//     from [GraphOf] as a graph to be labelled.
+//     from [Finishing.Graph] as a graph to be labelled.
 //
 // Most trees of a component have the same first document, so most names are never linked.
 package union
@@ -318,12 +318,19 @@ func ComponentsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Trees}, Extra: []runfile.Kind{records.Renamed}}
 }
 
-// GraphOf returns the graph of the components that begin in the range of a task. Its documents may take about the given bytes of
-// memory. Its nodes are the ones of the parts from which the components came.
-func GraphOf(w *work.Desk, bytes int64) (*joining.Graph, error) {
+// Finishing is the part of a task that gets the components which begin in a range.
+type Finishing struct {
+	Ranges
+	// GraphBytes is about how much memory the documents of the components may take.
+	GraphBytes int64
+}
+
+// Graph returns the graph of the components that begin in the range of a task. Its nodes are the ones of the parts from which the components
+// came.
+func (f *Finishing) Graph(w *work.Desk) (*joining.Graph, error) {
 	renamed, err := readRenamed(w)
 	part, names := graphs.Part{}, graphs.Numbering[graphs.Node]{}
-	return &joining.Graph{Bytes: bytes, Folder: string(w.Runs.Folder), Stopped: w.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
+	return &joining.Graph{Bytes: f.GraphBytes, Folder: string(w.Runs.Folder), Stopped: w.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
 		return w.EachPiece(records.Trees, func(packed []byte) error {
 			part = graphs.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0], Origins: part.Origins[:0]}
 			names.Reset()

@@ -139,7 +139,7 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 	got := newRecorder()
 	for _, task := range worktest.Tasks(t, runs, ComponentsDelivery(), append(trees, moved...)...) {
 		_, err := worktest.Try(t, runs, task, func(_ context.Context, task work.Task, w *work.Desk) error {
-			graph, err := GraphOf(w, bytes)
+			graph, err := (&Finishing{GraphBytes: bytes}).Graph(w)
 			if err != nil {
 				return err
 			}
