@@ -175,6 +175,8 @@ type Config struct {
 	Republish bool `json:"republish,omitempty"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty"`
+	// AllowOlderState allows a state that is empty, or older than the results in the output folder.
+	AllowOlderState bool `json:"allow_older_state,omitempty"`
 	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.
 	Guard []string `json:"guard,omitempty"`
 	// FailOn holds conditions, see [FailConditions], under which a run that has ended well reports a failure.

@@ -34,12 +34,12 @@ var (
 		"passage_words", "passage_unit", "passage_copies", "min_words",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "layout", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout",
-		"state", "add", "rebuild", "republish", "allow_removal", "fail_on", "guard",
+		"state", "add", "rebuild", "republish", "allow_removal", "allow_older_state", "fail_on", "guard",
 	}
 	// howSettings are the part of otherSettings that says where things are and how the job runs: the same files give the same results,
 	// whatever they are.
 	howSettings = []string{
-		"preset", "input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal",
+		"preset", "input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal", "allow_older_state",
 	}
 )
 

@@ -471,7 +471,7 @@ func (c *Config) checkState(check checker) {
 		for _, only := range []struct {
 			setting string
 			isGiven bool
-		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}, {"fail_on", len(c.FailOn) > 0}} {
+		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}, {"allow_older_state", c.AllowOlderState}, {"fail_on", len(c.FailOn) > 0}} {
 			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
 		}
 		return

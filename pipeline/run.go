@@ -100,8 +100,12 @@ func list(ctx context.Context, config job.Config) (_ *run, err error) {
 		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
+		err = r.checkAge()
 	}
-	if err := r.listInputs(ctx); err != nil {
+	if err == nil {
+		err = r.listInputs(ctx)
+	}
+	if err != nil {
 		r.close()
 		return nil, err
 	}

@@ -140,6 +140,8 @@ func jobFlags(c *job.Config) []settingFlag {
 		"Make the results anew even if nothing has changed since the last run, which has left them in --output.")
 	l.add("allow-removal", &c.AllowRemoval, "", 0,
 		"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.")
+	l.add("allow-older-state", &c.AllowOlderState, "", 0,
+		"Go on if the state is empty, or older than the results in --output, which is otherwise taken for a state that was lost or restored from a backup.")
 	l.add("fail-on", &c.FailOn, "WHAT", 0,
 		"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
 	l.group = "Running"

@@ -88,6 +88,7 @@ def run(
     rebuild: bool | None = None,
     republish: bool | None = None,
     allow_removal: bool | None = None,
+    allow_older_state: bool | None = None,
     fail_on: Sequence[Text] | Text | None = None,
     memory: int | str | None = None,
     worker_memory: int | str | None = None,
@@ -185,6 +186,7 @@ def run(
       rebuild: Read all files again: after a change of settings, or of a file that kept its size and time.
       republish: Make the results anew even if nothing has changed since the last run, which has left them in output.
       allow_removal: Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.
+      allow_older_state: Go on if the state is empty, or older than the results in output, which is otherwise taken for a state that was lost or restored from a backup.
       fail_on: Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.
       memory: Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it (default 0).
       worker_memory: The same for a worker process on a cluster, which cuts the tasks of the job, too. Default: memory; without it tasks are cut for 2GiB, and a worker aims at three quarters of what its control group, or its machine, may have (default 0).
@@ -267,6 +269,7 @@ def run(
         "rebuild": rebuild,
         "republish": republish,
         "allow_removal": allow_removal,
+        "allow_older_state": allow_older_state,
         "fail_on": fail_on,
         "memory": memory,
         "worker_memory": worker_memory,

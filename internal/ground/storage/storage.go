@@ -32,8 +32,8 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Releaser], [Mapper], [Meter], [Reopener], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
-// Callers use [Release], [Map], [Used] and [Reopen], which work with every storage.
+// [Releaser], [Mapper], [Meter], [Reopener], [GenerationRemover], [Waiter] and [Spender] are optional. A storage implements those that
+// it is good at. Callers use [Release], [Map], [Used], [Reopen] and [RemoveGeneration], which work with every storage.
 //
 // The package storagetest has the test that every implementation has to pass. It also has a storage in memory
 // that fails wherever a test wants.
@@ -218,6 +218,21 @@ type Reopener interface {
 	// Reopen opens the file that info describes. Reads fail with ErrChanged if it has another generation by now. If the
 	// generation of info is empty, the first read finds it. A missing file is found by the first read.
 	Reopen(info Info) (File, error)
+}
+
+// GenerationRemover is a Storage that can remove a file only if it is the one that was seen.
+type GenerationRemover interface {
+	// RemoveGeneration removes a file of this generation. It fails with ErrChanged if the file has another one by now.
+	// A missing file is no error.
+	RemoveGeneration(name, generation string) error
+}
+
+// RemoveGeneration removes a file. A storage that knows generations removes only this one.
+func RemoveGeneration(s Storage, name, generation string) error {
+	if conditional, is := s.(GenerationRemover); is && generation != "" {
+		return conditional.RemoveGeneration(name, generation)
+	}
+	return s.Remove(name)
 }
 
 // ReadOnly is a Storage to which nothing can be written.

@@ -115,6 +115,9 @@ func (s *State) Close() error {
 	return err
 }
 
+// IsEmpty reports whether the folder held no file of a state when it was opened, other than the lease.
+func (s *State) IsEmpty() bool { return s.Last.Number == 0 && len(s.sizes) == 0 }
+
 // Units returns the folder in which a run makes units.
 func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 

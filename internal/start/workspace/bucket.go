@@ -19,8 +19,13 @@ import (
 // A storage other than the local disk has no folders, no locks and no renames. There a lease says that a run
 // is at work on an output folder. A run writes its results under names of its own. It publishes them by
 // copies that the storage makes itself, in this order: remove the old mark of success, copy the results and
-// the manifest, and write the new mark of success last. It writes a journal before the first change. With the
-// journal the next run can finish what a dead run has begun.
+// the manifest, remove old results that nothing replaces, and copy the new mark of success last. It writes a
+// journal before the first change. With the journal the next run can finish what a dead run has begun.
+//
+// A run may also be stopped for longer than its lease lasts, and go on when another run has published newer
+// results. Nothing that it still does may touch these. So a journal names the manifest that it replaces, and is
+// void beside any other one. Every copy is made from the folder of the run, which the next run removes before it
+// publishes. What is removed is removed in the generation that was seen under the lease.
 
 const (
 	leaseName       = ".mirrorbeam-lease"
@@ -83,18 +88,47 @@ func (b *bucket) claim(string) (bool, error) { return true, nil }
 
 func (b *bucket) recover(token string) error {
 	content, err := storage.ReadFile(storage.Join(b.partial(token), publicationName))
-	if err == nil {
-		var j bucketJournal
-		if j, err = parseJournal(content); err == nil {
-			err = b.carryOut(token, j)
-		}
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return b.removePartial(token)
 	}
 	if err != nil {
 		return err
 	}
+	j, err := parseJournal(content)
+	if err != nil {
+		return err
+	}
+	isWhole, err := b.hasSources(token, j)
+	if err != nil {
+		return err
+	}
+	if isWhole {
+		if err := b.carryOut(token, j); err != nil && !errors.Is(err, errVoid) {
+			return err
+		}
+	}
 	return b.removePartial(token)
+}
+
+// hasSources reports whether the folder of a run still has all files that its journal gives their names.
+func (b *bucket) hasSources(token string, j bucketJournal) (bool, error) {
+	found, err := b.generations(b.partial(token))
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(j.Moves, func(m move) bool { _, is := found[m.From]; return !is }), nil
+}
+
+// generations returns the generations of the files in a folder and below it, by their names in it.
+func (b *bucket) generations(folder string) (map[string]string, error) {
+	found := map[string]string{}
+	for info, err := range b.storage.List(folder) {
+		if err != nil {
+			return nil, err
+		}
+		found[strings.TrimPrefix(info.Name, folder+"/")] = info.Generation
+	}
+	return found, nil
 }
 
 // removePartial removes the results of a run that are not published. The journal goes first: otherwise it
@@ -108,6 +142,8 @@ func (b *bucket) removePartial(token string) error {
 
 // bucketJournal says what a run is about to do.
 type bucketJournal struct {
+	// Replaces is the token of the manifest that the new one replaces, empty if there is none.
+	Replaces string `json:"replaces"`
 	// Moves are all new files, the mark of success last.
 	Moves []move `json:"moves"`
 	// Remove are the names of the old results that nothing replaces.
@@ -136,70 +172,106 @@ func parseJournal(content []byte) (j bucketJournal, err error) {
 	return j, nil
 }
 
-// carryOut does what a journal says. It can be repeated, wherever it stopped before.
+// errVoid says that a journal is out of date: it would put older results over newer ones.
+var errVoid = errors.New("another run has published newer results meanwhile, which stay")
+
+// check returns errVoid unless the manifest in the folder is the one that a journal replaces, or the one of its run.
+func (b *bucket) check(token string, j bucketJournal) error {
+	m, err := b.manifest()
+	if err == nil && m.Token != j.Replaces && m.Token != token {
+		err = errVoid
+	}
+	return err
+}
+
+// carryOut does what a journal says, unless that is void. It can be repeated, wherever it stopped before.
 func (b *bucket) carryOut(token string, j bucketJournal) error {
-	if err := b.lease.Check(); err != nil {
+	seen, err := b.generations(b.folder)
+	if err == nil {
+		err = b.check(token, j)
+	}
+	if err == nil {
+		err = b.lease.Check() // last: so nobody else has changed what was seen
+	}
+	if err != nil {
 		return err
 	}
-	if err := b.storage.Remove(b.at(SuccessName)); err != nil {
+	if err := b.removeAsSeen(seen, []string{SuccessName}); err != nil {
 		return err
 	}
+	last := len(j.Moves) - 1
 	var group errgroup.Group
 	group.SetLimit(requests)
-	for _, name := range j.Remove {
-		group.Go(func() error { return b.storage.Remove(b.at(name)) })
-	}
-	for _, m := range j.Moves[:len(j.Moves)-1] {
-		group.Go(func() error { return b.storage.Copy(storage.Join(b.partial(token), m.From), b.at(m.To)) })
+	for _, m := range j.Moves[:last] {
+		group.Go(func() error { return b.copy(token, m) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := b.removeAsSeen(seen, j.Remove); err != nil {
+		return err
+	}
 	if err := b.lease.Check(); err != nil {
 		return err
 	}
-	w, err := b.storage.Create(b.at(SuccessName), storage.Options{IfAbsent: true})
-	if err != nil {
-		return err
+	return b.copy(token, j.Moves[last])
+}
+
+func (b *bucket) copy(token string, m move) error {
+	return b.storage.Copy(storage.Join(b.partial(token), m.From), b.at(m.To))
+}
+
+// removeAsSeen removes files of the folder, each in the generation that was seen.
+func (b *bucket) removeAsSeen(seen map[string]string, names []string) error {
+	var group errgroup.Group
+	group.SetLimit(requests)
+	for _, name := range names {
+		if generation, is := seen[name]; is {
+			group.Go(func() error { return storage.RemoveGeneration(b.storage, b.at(name), generation) })
+		}
 	}
-	defer w.Abort()
-	return w.Commit()
+	return group.Wait()
+}
+
+// manifest reads the manifest in the folder. It is empty if there is none.
+func (b *bucket) manifest() (Manifest, error) {
+	content, err := storage.ReadFile(b.at(ManifestName))
+	return readManifest(content, err)
 }
 
 // earlier looks for the results of an earlier job, as the earlier of target does on the local disk.
 func (b *bucket) earlier() (earlier, error) {
-	content, err := storage.ReadFile(b.at(ManifestName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return earlier{}, nil
-	}
-	if err != nil {
+	m, err := b.manifest()
+	if err != nil || m.Files == nil {
 		return earlier{}, err
-	}
-	m, err := parseManifest(content)
-	if err != nil {
-		return earlier{}, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
 	}
 	_, err = b.storage.Stat(b.at(SuccessName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return earlier{}, err
 	}
 	e := newEarlier(append(pages(b.folder), m.names()...), err == nil)
+	e.token = m.Token
 	for _, tree := range trees(e.names) {
 		for info, err := range b.storage.List(b.at(tree)) {
 			if err != nil {
 				return earlier{}, err
 			}
 			if name := strings.TrimPrefix(info.Name, b.folder+"/"); !e.has(name, false) {
-				return earlier{}, foreign(name)
+				return earlier{}, unlisted(name)
 			}
 		}
 	}
 	return e, nil
 }
 
-// publish notes in a journal what it is about to do, and does it. The next run finishes what is interrupted.
+// publish writes in a journal what it is about to do, and does it. The next run finishes what is interrupted. A run
+// that has lost its lease leaves no journal.
 func (b *bucket) publish(p publication) (isInterrupted bool, err error) {
-	j, next := bucketJournal{Moves: p.moves}, newEarlier(p.names(), false)
+	if err := b.lease.Check(); err != nil {
+		return false, err
+	}
+	j := bucketJournal{Replaces: p.old.token, Moves: p.moves}
+	next := newEarlier(p.names(), false)
 	for _, name := range p.old.names {
 		if !next.has(name, false) {
 			j.Remove = append(j.Remove, name)
@@ -212,13 +284,17 @@ func (b *bucket) publish(p publication) (isInterrupted bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", publicationName, err)
 	}
-	if err := b.carryOut(p.token, j); err != nil {
-		if errors.Is(err, context.Canceled) { // the folder is not as it was, as it is after an interruption before
-			err = errors.New(err.Error())
-		}
-		return true, fmt.Errorf("%w: %w", err, errInterrupted)
+	err = b.carryOut(p.token, j)
+	if err == nil || errors.Is(err, errVoid) {
+		return false, err
 	}
-	return false, nil
+	if void := b.check(p.token, j); errors.Is(void, errVoid) {
+		return false, fmt.Errorf("%w: %w", void, err)
+	}
+	if errors.Is(err, context.Canceled) { // the folder is not as it was, as it is after an interruption before
+		err = errors.New(err.Error())
+	}
+	return true, fmt.Errorf("%w: %w", err, errInterrupted)
 }
 
 // close removes unpublished files, unless they are needed, and gives the lease back.

@@ -62,6 +62,11 @@ func (m Manifest) names() []string {
 // readManifest returns the manifest in a folder. It is empty if there is none.
 func (d disk) readManifest(folder string) (Manifest, error) {
 	content, err := d.readFile(filepath.Join(folder, ManifestName))
+	return readManifest(content, err)
+}
+
+// readManifest returns the manifest that was read, with the error of reading it. It is empty if there is none.
+func readManifest(content []byte, err error) (Manifest, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Manifest{}, nil
 	}
@@ -70,13 +75,26 @@ func (d disk) readManifest(folder string) (Manifest, error) {
 	}
 	m, err := parseManifest(content)
 	if err != nil {
-		return m, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
+		return m, foreign("%s does not come from a job: %w", ManifestName, err)
 	}
 	return m, nil
 }
 
+// foreignError says that the output folder holds what no job has written.
+type foreignError struct{ error }
+
+// Unwrap returns what was found.
+func (e foreignError) Unwrap() error { return e.error }
+
+// foreign returns a foreignError.
+func foreign(format string, arguments ...any) error {
+	return foreignError{fmt.Errorf(format, arguments...)}
+}
+
 // earlier is what earlier jobs have left in an output folder.
 type earlier struct {
+	// token is the token in the manifest, empty if there is none.
+	token string
 	// names are the names of the results and of pages about them, the manifest last. Some files may be missing.
 	names []string
 	// whole says that the job succeeded.
@@ -94,7 +112,7 @@ func newEarlier(names []string, whole bool) earlier {
 	for _, tree := range trees(names) {
 		known[tree+"/"] = true
 	}
-	return earlier{names, whole, known}
+	return earlier{names: names, whole: whole, known: known}
 }
 
 // has reports whether a file or folder of that name is of the results.
@@ -121,6 +139,7 @@ func (t target) earlier() (earlier, error) {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
 	e = newEarlier(t.results(m), e.whole)
+	e.token = m.Token
 	if err := t.checkTrees(e.names); err != nil {
 		return e, err
 	}
@@ -137,7 +156,7 @@ func (t target) results(m Manifest) []string { return append(pages(t.path), m.na
 func (t target) checkNothing(names ...string) error {
 	for _, name := range names {
 		if t.disk.exists(t.at(name)) {
-			return fmt.Errorf("there is a file %s and no %s", name, ManifestName)
+			return foreign("there is a file %s and no %s", name, ManifestName)
 		}
 	}
 	return nil
@@ -152,7 +171,7 @@ func (t target) checkOld(m Manifest) error {
 			return err
 		}
 		if info == nil || !info.Mode().IsRegular() || info.Size() != file.Bytes {
-			return fmt.Errorf("%s is not the file of %d bytes that %s lists", file.Name, file.Bytes, ManifestName)
+			return foreign("%s is not the file of %d bytes that %s lists", file.Name, file.Bytes, ManifestName)
 		}
 	}
 	content, err := t.disk.readFile(filepath.Join(t.path, SummaryName))
@@ -164,7 +183,7 @@ func (t target) checkOld(m Manifest) error {
 		Counts json.RawMessage `json:"counts"`
 	}
 	if err := json.Unmarshal(content, &summary); err != nil || summary.Hash == "" || summary.Counts == nil {
-		return fmt.Errorf("%s does not come from a job", SummaryName)
+		return foreign("%s does not come from a job", SummaryName)
 	}
 	return nil
 }

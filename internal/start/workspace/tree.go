@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -44,9 +43,9 @@ func foldersOf(names []string) []string {
 	return folders
 }
 
-// foreign is the error of what lies in the folder of an output and is no result.
-func foreign(name string) error {
-	return fmt.Errorf("in the folder of an output there is %s, which %s does not list", name, ManifestName)
+// unlisted is the error of what lies in the folder of an output and is no result.
+func unlisted(name string) error {
+	return foreign("in the folder of an output there is %s, which %s does not list", name, ManifestName)
 }
 
 // checkTrees returns an error if there is something else in the trees than results with these names.
@@ -64,7 +63,7 @@ func (t target) checkTrees(names []string) error {
 			case err != nil:
 				return err
 			case !isResult[name] || !entry.IsDir() && !entry.Type().IsRegular():
-				return foreign(name)
+				return unlisted(name)
 			}
 			return nil
 		})

@@ -213,8 +213,11 @@ func (w *Workspace) recoverRuns() error {
 // checkOutput refuses an output folder with files that may not be replaced.
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	old, err := w.output.earlier()
-	if err != nil {
+	if _, is := errors.AsType[foreignError](err); is {
 		return fmt.Errorf("the output folder %s holds what no job has written: %w: give another folder, or move the file away", shown, err)
+	}
+	if err != nil {
+		return fmt.Errorf("the results of an earlier job in the output folder %s cannot be read: %w: remove the cause, and run the job again", shown, err)
 	}
 	if overwrite {
 		return nil

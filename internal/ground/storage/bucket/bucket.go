@@ -198,14 +198,20 @@ func (s *Store) Copy(from, to string) error {
 }
 
 // Remove removes a file.
-func (s *Store) Remove(name string) error {
+func (s *Store) Remove(name string) error { return s.RemoveGeneration(name, "") }
+
+// RemoveGeneration removes a file of this generation. A service that does not know the condition removes any.
+func (s *Store) RemoveGeneration(name, generation string) error {
 	key, err := s.key("remove", name)
 	if err != nil {
 		return err
 	}
-	err = s.request("remove", name, func(ctx context.Context) error { return s.service.Remove(ctx, key, "") })
-	if errors.Is(err, fs.ErrNotExist) {
+	err = s.request("remove", name, func(ctx context.Context) error { return s.service.Remove(ctx, key, generation) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, errUnmet):
+		return &fs.PathError{Op: "remove", Path: name, Err: storage.ErrChanged}
 	}
 	return err
 }

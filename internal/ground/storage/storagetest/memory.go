@@ -220,12 +220,18 @@ func (m *Memory) Copy(from, to string) error {
 }
 
 // Remove removes a file.
-func (m *Memory) Remove(name string) error {
+func (m *Memory) Remove(name string) error { return m.RemoveGeneration(name, "") }
+
+// RemoveGeneration removes a file of this generation, or any if it is empty.
+func (m *Memory) RemoveGeneration(name, generation string) error {
 	if err := m.ask("remove", name); err != nil {
 		return err
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	if file, is := m.files[name]; is && generation != "" && file.info.Generation != generation {
+		return &fs.PathError{Op: "remove", Path: name, Err: storage.ErrChanged}
+	}
 	delete(m.files, name)
 	return nil
 }

@@ -1,0 +1,36 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"mirrorbeam/internal/ground/setting"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/internal/start/workspace"
+)
+
+// checkAge refuses a state that is older than the results in the output folder: one that was lost, or restored from a
+// backup. A run with it would report old changes as new, or none. The error is of a kind.
+func (r *run) checkAge() error {
+	content, err := storage.ReadFile(storage.Join(r.Config.Output, workspace.SummaryName))
+	var last struct {
+		State finished.StateSummary `json:"state"`
+	}
+	if r.Config.AllowOlderState || err != nil || json.Unmarshal(content, &last) != nil {
+		return nil // results that cannot be read are found when the output folder is opened
+	}
+	known, published := r.state.Last.Number, last.State.Generation
+	// A run that ends between its results and its state leaves files in the state, and results that are one generation ahead.
+	if published <= known || published == known+1 && !r.state.IsEmpty() {
+		return nil
+	}
+	holds := "is empty"
+	if known > 0 {
+		holds = fmt.Sprintf("is at generation %d", known)
+	}
+	return failure.New(failure.Usage, setting.Errorf(
+		"the {state} %s %s, and the results in the {output} %s are of generation %d: restore the state, or go on with what there is by {allow_older_state}",
+		r.Config.State, holds, r.Config.Output, published))
+}
