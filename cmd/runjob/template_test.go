@@ -42,7 +42,7 @@ func notInTemplate() map[string]string {
 	const local = "it is for jobs on one machine"
 	const waits = "it is for a driver that waits for the end of the job"
 	reasons := map[string]string{
-		"lanes": local, "state": waits, "add": waits, "rebuild": waits, "republish": waits, "allow-removal": waits, "fail-on": waits, "worker_binary": "the template has the program", "dataflow_endpoint": "the launcher asks Google",
+		"lanes": local, "state": waits, "add": waits, "rebuild": waits, "republish": waits, "allow-removal": waits, "allow-older-state": waits, "fail-on": waits, "worker_binary": "the template has the program", "dataflow_endpoint": "the launcher asks Google",
 		"environment_config": "sdk_container_image does the same", "zone": "worker_zone does the same",
 		"machine_type": "worker_machine_type does the same", templateFlag: launcher,
 		"cpu_profiling": "it is for developers", "worker_region": "the region of the job is that of its buckets",
