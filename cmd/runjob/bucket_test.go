@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -85,6 +86,65 @@ func TestKilledInBucket(t *testing.T) {
 		if got := results(); !maps.Equal(got, fresh) {
 			t.Errorf("after request %d of %d the next run left %d files, want %d", point, all, len(got), len(fresh))
 		}
+	}
+}
+
+// TestStoppedInBucket stops a job (SIGSTOP) at requests around its publishing until it has lost its leases. Another job publishes newer
+// results, and the first one goes on. A third one fails. The newer results stay as they are.
+func TestStoppedInBucket(t *testing.T) {
+	server := newDeadlyBucket(t, "corpora")
+	s := newScene(t)
+	const folder = "gs://corpora/job"
+	run := func(flags ...string) *started {
+		return s.command("runjob", append([]string{"run", "--output", folder + "/out", "--temp", folder + "/temp", "--overwrite"}, flags...)...)
+	}
+	older, newer, bad := folder+"/older.jsonl", folder+"/newer.jsonl", folder+"/bad.jsonl"
+	for name, content := range map[string][]byte{older: randomCorpus(300), newer: randomCorpus(500), bad: []byte("no JSON\n")} {
+		if err := storage.WriteFile(name, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete := func() map[string]string {
+		t.Helper()
+		if j := run("--input", newer); j.Run() != nil {
+			t.Fatal(j.stderr.String())
+		}
+		return contents(t, folder+"/out")
+	}
+	complete()
+	server.requests.Store(0)
+	if j := run("--input", older); j.Run() != nil {
+		t.Fatal(j.stderr.String())
+	}
+	all := server.requests.Load()
+	for before := int64(2); before <= 44; before += 6 {
+		stopped := run("--input", older)
+		ended := server.signalAt(t, stopped, all-before, syscall.SIGSTOP)
+		// Its leases end a minute later. The test does not wait.
+		for name := range contents(t, folder) {
+			if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "lease") {
+				if err := storage.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		published := complete()
+		check := func(after string) {
+			t.Helper()
+			if got := contents(t, folder+"/out"); !maps.Equal(got, published) {
+				t.Errorf("stopped at request %d of %d, %s: the folder holds %v, want the files and contents of %v",
+					all-before, all, after, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(published)))
+			}
+		}
+		if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+		check("after it went on")
+		if j := run("--input", newer, "--input", bad, "--max-rejects", "0"); j.Run() == nil {
+			t.Fatal("too many rejects were accepted")
+		}
+		check("after another one failed")
 	}
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,7 +54,20 @@ func serveBucket(t *testing.T, name string, answer func(w http.ResponseWriter, r
 		t.Fatal(err)
 	}
 	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: name})
-	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, server.HTTPHandler()) }))
+	conditional := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Cloud Storage knows this condition of a removal, and this server does not.
+		if want := r.URL.Query().Get("ifGenerationMatch"); r.Method == http.MethodDelete && want != "" {
+			recorder := httptest.NewRecorder()
+			server.HTTPHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, r.URL.Path, nil))
+			var found struct{ Generation string }
+			if json.Unmarshal(recorder.Body.Bytes(), &found) == nil && found.Generation != "" && found.Generation != want {
+				w.WriteHeader(http.StatusPreconditionFailed)
+				return
+			}
+		}
+		server.HTTPHandler().ServeHTTP(w, r)
+	})
+	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, conditional) }))
 	t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
 	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
 }
@@ -59,19 +75,25 @@ func serveBucket(t *testing.T, name string, answer func(w http.ResponseWriter, r
 // killAt starts a job, kills it at the request of that number, and waits until the server is at rest.
 func (b *deadlyBucket) killAt(t *testing.T, job *started, number int64) {
 	t.Helper()
+	<-b.signalAt(t, job, number, syscall.SIGKILL)
+}
+
+// signalAt starts a job, sends it a signal at the request of that number, which is not answered, and waits until the server
+// is at rest. The channel has the end of the job.
+func (b *deadlyBucket) signalAt(t *testing.T, job *started, number int64, signal syscall.Signal) (ended chan error) {
+	t.Helper()
 	b.requests.Store(0)
 	b.deadly.Store(number)
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
+	ended = make(chan error, 1)
 	go func() { ended <- job.Wait() }()
 	select {
 	case <-b.kill:
-		if err := job.Process.Kill(); err != nil {
+		if err := job.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		<-ended
 	case err := <-ended:
 		t.Fatalf("the job ended before request %d: %v: %s", number, err, &job.stderr)
 	}
@@ -81,6 +103,7 @@ func (b *deadlyBucket) killAt(t *testing.T, job *started, number int64) {
 		before = b.requests.Load()
 		time.Sleep(20 * time.Millisecond)
 	}
+	return ended
 }
 
 // mute is a way to give no answer of use.

@@ -130,8 +130,7 @@ func (t target) removeFile(name string) error {
 }
 
 // prepare checks the finished files, and writes the manifest, the summary and the mark of success next to them. It returns
-// the names that all of them get. The mark of success holds the token of the run: a bucket whose generations follow from the
-// content can then tell the marks of two runs apart.
+// the names that all of them get.
 func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	s, err := storage.Of(w.Partial)
 	if err != nil {
@@ -159,10 +158,14 @@ func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	for _, made := range []struct {
 		name  string
 		value any
-	}{{ManifestName, Manifest{w.token, files}}, {SummaryName, summary}, {SuccessName, w.token}} {
-		content, err := json.MarshalIndent(made.value, "", "  ")
+	}{{ManifestName, Manifest{w.token, files}}, {SummaryName, summary}, {SuccessName, nil}} {
+		var content []byte
+		if made.value != nil {
+			content, err = json.MarshalIndent(made.value, "", "  ")
+			content = append(content, '\n')
+		}
 		if err == nil {
-			err = w.output.write(storage.Join(w.Partial, made.name), append(content, '\n'))
+			err = w.output.write(storage.Join(w.Partial, made.name), content)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", made.name, err)
