@@ -174,10 +174,10 @@ func (j *bucketJob) eachNight(t testing.TB, proxy *storagetest.Proxy, tell func(
 // there is no request each.
 func TestNightsInBucket(t *testing.T) {
 	most := map[string]map[string]int{
-		"nothing":   {"list": 4, "stat": 5, "read": 3, "write": 1, "remove": 1},
-		"hundredth": {"list": 8, "stat": 30, "read": 60, "write": 17, "remove": 16, "copy": 8},
-		"tenth":     {"list": 8, "stat": 30, "read": 85, "write": 17, "remove": 16, "copy": 8},
-		"exchange":  {"list": 8, "stat": 30, "read": 70, "write": 17, "remove": 16, "copy": 8},
+		"nothing":   {"list": 4, "stat": 6, "read": 4, "write": 1, "remove": 1},
+		"hundredth": {"list": 9, "stat": 32, "read": 60, "write": 17, "remove": 16, "copy": 8},
+		"tenth":     {"list": 9, "stat": 32, "read": 85, "write": 17, "remove": 16, "copy": 8},
+		"exchange":  {"list": 9, "stat": 32, "read": 70, "write": 17, "remove": 16, "copy": 8},
 	}
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {

@@ -11,15 +11,21 @@ import (
 	"mirrorbeam/internal/start/workspace"
 )
 
-// checkAge refuses a state that is older than the results in the output folder: one that was lost, or restored from a
-// backup. A run with it would report old changes as new, or none. The error is of a kind.
+// checkAge refuses a state that is older than the results which a run with it has left in the output folder: a state that was
+// lost, or restored from a backup. A run with it would report old changes as new, or none. The error is of a kind.
 func (r *run) checkAge() error {
 	content, err := storage.ReadFile(storage.Join(r.Config.Output, workspace.SummaryName))
 	var last struct {
+		Config struct {
+			State string `json:"state"`
+		} `json:"config"`
 		State finished.StateSummary `json:"state"`
 	}
 	if r.Config.AllowOlderState || err != nil || json.Unmarshal(content, &last) != nil {
 		return nil // results that cannot be read are found when the output folder is opened
+	}
+	if folder, err := storage.Absolute(last.Config.State); err != nil || last.Config.State == "" || folder != r.state.Folder {
+		return nil
 	}
 	known, published := r.state.Last.Number, last.State.Generation
 	// A run that ends between its results and its state leaves files in the state, and results that are one generation ahead.
