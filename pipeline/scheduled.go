@@ -20,7 +20,6 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -55,10 +54,6 @@ type scheduled struct {
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
 	comparesAll bool
-	// makesAllRows says that the run copies none of the last results.
-	makesAllRows bool
-	// standing are the components of the last run, nil if none of them may stand.
-	standing *standing.List
 }
 
 func openState(config *job.Config) (*scheduled, error) {
@@ -265,8 +260,7 @@ func (r *run) knowsCommon() bool {
 }
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
-// on all documents. So the job then begins anew and compares all, as a run over everything does. It also begins anew if rows call documents
-// otherwise than the rows that it has copied, or if it has copied rows that are to be made.
+// on all documents. So the job then begins from scratch and compares all, as a run over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
 	if err != nil || !r.hasNarrowed() || r.keepsPairs() {
@@ -276,12 +270,10 @@ func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Result
 	if err != nil {
 		return nil, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	isNamedOtherwise := r.job.Rows.Standing.List != "" && result.Counts.HasIntegerNames() != r.state.Last.IntegerNames
-	isDense := !hasComparedAll(result) || r.isCrowded(r.crowded(&result), documentsOf(result))
-	if !isNamedOtherwise && !isDense && !result.StoodTooEarly {
+	if hasComparedAll(result) && !r.isCrowded(r.crowded(&result), documentsOf(result)) {
 		return found, nil
 	}
-	r.state.makesAllRows, r.state.comparesAll = true, isDense
+	r.state.comparesAll = true
 	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
 	return once()
 }

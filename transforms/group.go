@@ -28,7 +28,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.HasPairs() {
 		at := at.part("known")
-		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards, Standing: job.standingRules()}
+		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
 		if method.Scorer(&job.Parameters).IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}

@@ -45,8 +45,6 @@ type Findings struct {
 	SharedIDs int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`
-	// StoodTooEarly says that rows were copied which have to be made anew: the findings name what they are about.
-	StoodTooEarly bool `json:",omitempty"`
 }
 
 // Totals is the part of the findings that the summary of every job has.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -16,7 +15,6 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 )
 
@@ -32,8 +30,6 @@ type Known struct {
 	Shards int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
 	SimHashBits int
-	// Standing says which components of the last run may stand.
-	Standing standing.Rules
 
 	layout    documents.Layout // read in Setup
 	unchanged documents.Unchanged
@@ -41,7 +37,7 @@ type Known struct {
 
 // KnownDelivery makes the task of [Known]. There is one at most.
 func KnownDelivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.Known, records.Standing}}
+	return work.Delivery{Needed: []runfile.Kind{records.Known}}
 }
 
 // Setup reads the list of inputs.
@@ -53,9 +49,8 @@ func (k *Known) Setup() error {
 	return err
 }
 
-// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds. Documents of components that stand
-// have none: the task says which components these are, and counts them.
-func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
+func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
@@ -65,9 +60,6 @@ func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(verdicts)
-	if packed, err = k.leaveStanding(packed, t.Documents, w); err != nil {
-		return err
-	}
 	edges := knownEdges{documents: readKnown(packed)}
 	classes, err := k.classes(&edges)
 	if err != nil {
@@ -81,53 +73,6 @@ func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		classes.join(&edges, verdicts.At(i), firsts[i])
 	}
 	return edges.write(&w.Run, 2*k.Shards)
-}
-
-// leaveStanding writes which components of the last run stand, and returns the packed documents without theirs.
-func (k *Known) leaveStanding(packed []byte, documents int64, w *work.Desk) ([]byte, error) {
-	if k.Standing.List == "" {
-		return packed, nil
-	}
-	early, err := w.Read(1, records.Standing)
-	if err != nil {
-		return nil, err
-	}
-	list, err := standing.Read(string(k.Standing.List))
-	if err != nil {
-		return nil, err
-	}
-	w.Hold(list)
-	var chosen []uint32
-	chosen, w.Outcome.StoodTooEarly = list.Choose(eachKnown(packed), standing.Chosen(early), k.Standing.LargeOf(documents))
-	if len(chosen) == 0 {
-		return packed, nil
-	}
-	list.Count(chosen, &w.Outcome.Findings, k.layout.Inputs.SourceOf)
-	if err := w.Run.Section(records.Standing, 0, standing.AppendChosen(nil, chosen)); err != nil {
-		return nil, err
-	}
-	left, refs := packed[:0], list.Refs(chosen)
-	for ; len(packed) > 0; packed = packed[records.KnownSize:] {
-		ref := records.GetKnown(packed).Ref
-		for len(refs) > 0 && refs[0] < ref {
-			refs = refs[1:]
-		}
-		if len(refs) == 0 || refs[0] != ref {
-			left = append(left, packed[:records.KnownSize]...)
-		}
-	}
-	return left, nil
-}
-
-// eachKnown yields packed documents.
-func eachKnown(packed []byte) iter.Seq[standing.Known] {
-	return func(yield func(standing.Known) bool) {
-		for rest := packed; len(rest) > 0; rest = rest[records.KnownSize:] {
-			if d := records.GetKnown(rest); !yield(standing.Known{Ref: d.Ref, IsTouched: d.Keyed || d.IsWanted}) {
-				return
-			}
-		}
-	}
 }
 
 // knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.

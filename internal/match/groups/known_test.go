@@ -87,7 +87,7 @@ func TestKnown(t *testing.T) {
 			packed = v.Append(packed)
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := state.WriteVerdicts(path, nil, packed, nil); err != nil {
+		if err := state.WriteVerdicts(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 

@@ -115,7 +115,7 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -88,7 +88,6 @@ func (c *Content) verifyOthers(folder string) error {
 		{c.Suspects, fault(ReadAlerts)},
 		{c.Outbox, fault(ReadOutbox)},
 		{c.Pairs, fault(ReadVerdicts)},
-		{c.Standing, fault(ReadComponents)},
 	} {
 		if of.name == "" {
 			continue
