@@ -44,7 +44,7 @@ var incrementalRun = []exception{
 	{"summary.json/state...", "only a state knows what has changed"},
 	{output.Changes + "-*", "only a state knows what has changed"},
 	{"manifest.json/files/" + output.Changes + "-*...", "only a state knows what has changed"},
-	{"summary.json/warnings/protected_changed...", "only a state knows what a protected site was"},
+	{"summary.json/warnings/protected_changed*...", "only a state knows what a protected site was"},
 	{"summary.json/warnings/*/flag", "--common does not help a run with a state"},
 	{"summary.json/config/state", "it is the difference between the two"},
 	{"summary.json/config/allow_removal", "only a state knows files that are gone"},
