@@ -57,7 +57,7 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &finished.StateSummary{
-		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
+		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.reuse().why, Changes: r.count(of.changes),
 		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
 	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
@@ -153,7 +153,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 		return f, err
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
-		f.names.Verdicts = names.Verdicts
+		f.names.Pairs = names.Pairs
 		err = r.rememberPairs(ctx, &f, now, next)
 	}
 	if err == nil {
@@ -175,7 +175,7 @@ func (r *run) rememberPairs(ctx context.Context, f *found, now *write.ForNext, n
 	if f.settled = f.similar; stood != nil {
 		f.similar, f.settled = f.similar+int64(stood.Len()), r.state.Last.Settled
 	}
-	return state.WriteVerdicts(r.state.Path(f.names.Verdicts), stood, now.Verdicts, ctx.Err)
+	return state.WriteVerdicts(r.state.Path(f.names.Pairs), stood, now.Verdicts, ctx.Err)
 }
 
 // isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
@@ -262,7 +262,7 @@ func (r *run) commit(result *write.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Sites: r.sitesHash(), Originals: of.originals,
+		Clusters: names.Clusters, Pairs: names.Pairs, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Sites: r.sitesHash(), Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

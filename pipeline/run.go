@@ -167,7 +167,8 @@ func (r *run) lists() job.Lists {
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
+		reuse := r.reuse()
+		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""
 		e.Notes, e.Stands, e.SiteParts = r.notes(), r.stands(), r.siteParts()
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 		if r.state.Last.KnowsIDs {

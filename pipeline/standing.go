@@ -32,7 +32,7 @@ func (r *run) notes() bool {
 // stands reports whether components of the last run may stand. If rows are to be copied, its results have to be in the output folder. In the state are
 // similar pairs that are not similar any more since a document has gone. Once there are as many as others, all rows are made anew, and the pairs with them.
 func (r *run) stands() bool {
-	if !r.notes() || !r.narrows() || r.settled() == "" || r.Config.Republish {
+	if !r.notes() || r.reuse().pairs == "" || r.Config.Republish {
 		return false
 	}
 	last := &r.state.Last
@@ -105,7 +105,7 @@ func (r *run) mergeStanding(now *write.ForNext, result *write.Result) (*standing
 
 // rememberStanding writes what the next run is to know of components, if they may stand.
 func (r *run) rememberStanding(f *found, next *standing.Next, names state.Names) error {
-	if len(next.Shards) == 0 || f.names.Verdicts == "" {
+	if len(next.Shards) == 0 || f.names.Pairs == "" {
 		return nil
 	}
 	f.names.Standing = names.Standing
@@ -155,5 +155,5 @@ func (r *run) verdictsOf(next *standing.Next) (*state.Verdicts, error) {
 	if !next.HasStood {
 		return nil, nil
 	}
-	return state.ReadVerdicts(r.state.Path(r.state.Last.Verdicts))
+	return state.ReadVerdicts(r.state.Path(r.state.Last.Pairs))
 }

@@ -196,6 +196,9 @@ func printChanges(w io.Writer, s *finished.StateSummary) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	say(w, "%s\n", changesText(s.Changes))
+	if s.Scratch != "" {
+		say(w, "all documents were compared from scratch: %s\n", s.Scratch)
+	}
 	printUnacknowledged(w, s)
 }
 

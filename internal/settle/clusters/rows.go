@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/zeebo/xxh3"
 
@@ -224,11 +225,15 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 			}
 			last = s.members.Digest(e.A)
 		}
+		a, b := s.members.Digest(e.A), s.members.Digest(e.B)
+		if a == (digest.Digest{}) || b == (digest.Digest{}) {
+			return fmt.Errorf("cache the pair of %s and %s: a document has no digest", s.ref(e.A), s.ref(e.B))
+		}
 		record, err := run.Record(records.Verdicts, 0, state.VerdictSize)
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Append(record[:0])
+		state.VerdictOf(a, b, e.Score).Append(record[:0])
 	}
 	return nil
 }

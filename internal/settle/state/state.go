@@ -122,7 +122,7 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
 // Names are names of files that a run writes, relative to the folder; see [Content].
-type Names struct{ Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string }
+type Names struct{ Clusters, Pairs, Standing, Mirrors, Suspects, Outbox string }
 
 // NewNames returns names that no other run has.
 func NewNames() Names {

@@ -87,7 +87,7 @@ func (c *Content) verifyOthers(folder string) error {
 		{c.Mirrors, fault(ReadGroups)},
 		{c.Suspects, fault(ReadAlerts)},
 		{c.Outbox, fault(ReadOutbox)},
-		{c.Verdicts, fault(ReadVerdicts)},
+		{c.Pairs, fault(ReadVerdicts)},
 		{c.Standing, fault(ReadComponents)},
 	} {
 		if of.name == "" {
