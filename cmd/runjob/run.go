@@ -166,7 +166,7 @@ func printFound(w io.Writer, s finished.Summary) {
 	}
 	say(w, "found %s (%s of %s): %s in %s",
 		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"))
-	if slices.ContainsFunc(s.Config.Emit, func(name string) bool { return name != output.Pairs }) { // else nobody asks what would go
+	if s.Config.TellsRemoved() {
 		say(w, "; %s removed", count(n.Removed))
 		if n.ReferenceDocuments > 0 {
 			say(w, " (%s like a reference document)", count(n.RemovedForReference))
@@ -196,6 +196,9 @@ func printChanges(w io.Writer, s *finished.StateSummary) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	say(w, "%s\n", changesText(s.Changes))
+	if s.Scratch != "" {
+		say(w, "all documents were compared from scratch: %s\n", s.Scratch)
+	}
 	printUnacknowledged(w, s)
 }
 

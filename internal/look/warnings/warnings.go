@@ -119,8 +119,15 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 			Flag: "--split " + string(keep.Star),
 		})
 	}
-	return append(warnings, withMore(listed, found.Bridges.Count)...)
+	warnings = append(warnings, withMore(listed, found.Bridges.Count)...)
+	if c.TellsRemoved() {
+		return warnings
+	}
+	return slices.DeleteFunc(warnings, func(w Warning) bool { return slices.Contains(ofRemoval, w.Kind) })
 }
+
+// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, they warn of nothing.
+var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
 // withMore notes how many warnings of a kind there are beside those listed.
 func withMore(listed []Warning, count int64) []Warning {

@@ -112,6 +112,30 @@ func TestMore(t *testing.T) {
 	}
 }
 
+// TestNothingRemoved: a job whose outputs tell of no removed document warns of none.
+func TestNothingRemoved(t *testing.T) {
+	pair := findings.Worst[findings.NearPair]{Count: 60, Named: []findings.NearPair{{Removed: "b", Kept: "a", Title: "x", KeptTitle: "y"}}}
+	found := findings.Findings{
+		Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: 95}}, Texts: findings.Texts{Records: 100, Short: 60, Pages: 100},
+		Near: pair, NearShort: pair, OtherTitle: pair,
+		Templates: findings.Worst[findings.Template]{Count: 1, Named: []findings.Template{{Cluster: "a"}}},
+		Bridges:   findings.Worst[findings.Bridge]{Count: 1, Named: []findings.Bridge{{Cluster: "a"}}},
+	}
+	table := []sources.Row{{Source: "a", Documents: 100, Removed: 95}}
+	for _, c := range []struct {
+		emit  []string
+		warns bool
+	}{
+		{[]string{output.Mirrors, output.Sites}, false}, {[]string{output.Pairs}, false}, {[]string{output.Mirrors, output.Removed}, true}, {[]string{"auto"}, true},
+	} {
+		config := job.Default()
+		config.Emit = c.emit
+		if got := Of(&config, &found, table); c.warns && len(got) != len(ofRemoval) || !c.warns && len(got) != 0 {
+			t.Errorf("%v: %+v", c.emit, got)
+		}
+	}
+}
+
 // TestFlags: only flags that would change something are named.
 func TestFlags(t *testing.T) {
 	for _, test := range []struct {
