@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"mirrorbeam/internal/read/arrowmeta"
 	"mirrorbeam/internal/read/corpus"
 )
 
@@ -494,14 +496,54 @@ func schemaIn(footer []byte) (found storedSchema, err error) {
 func writerProperties() []parquet.WriterProperty {
 	return []parquet.WriterProperty{
 		parquet.WithCreatedBy(creator),
-		parquet.WithCompression(compress.Codecs.Zstd),  // of what has none: the columns of a file without rows, and those added
+		parquet.WithCompression(compress.Codecs.Zstd),   // of what has none: the columns of a file without rows, and those added
 		parquet.WithDataPageVersion(parquet.DataPageV1), // which all readers know, as they know plain values
 		parquet.WithDictionaryDefault(false),
 		parquet.WithDictionaryPageSizeLimit(copyDictionary),
 	}
 }
 
-// describe adds columns to what Arrow and pandas say of a table.
+// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as dictionaries.
+const arrowKey = "ARROW:schema"
+
+// describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.
 func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.KeyValueMetadata {
-	return pairs
+	var fields []arrow.Field
+	for _, column := range added {
+		fields = append(fields, column.field())
+	}
+	hasPandas := false
+	described := metadata.NewKeyValueMetadata()
+	for _, pair := range pairs {
+		value, err := "", error(nil)
+		switch pair.Key {
+		case arrowKey:
+			value, err = arrowmeta.AddFields(pair.GetValue(), fields...)
+		case arrowmeta.PandasKey:
+			hasPandas = true
+			value, err = arrowmeta.AddPandas(pair.GetValue(), fields...)
+		default:
+			described = append(described, pair)
+			continue
+		}
+		if err == nil {
+			described.Append(pair.Key, value) // has no error for texts that were read
+		}
+	}
+	if value, err := arrowmeta.AddPandas("", fields...); !hasPandas && err == nil {
+		described.Append(arrowmeta.PandasKey, value)
+	}
+	return described
+}
+
+// field returns the column as a field of Arrow.
+func (c addedColumn) field() arrow.Field {
+	field := arrow.Field{Name: c.node.Name(), Type: arrow.BinaryTypes.String, Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional}
+	switch c.node.(*schema.PrimitiveNode).PhysicalType() {
+	case parquet.Types.Int64:
+		field.Type = arrow.PrimitiveTypes.Int64
+	case parquet.Types.Boolean:
+		field.Type = arrow.FixedWidthTypes.Boolean
+	}
+	return field
 }

@@ -192,24 +192,32 @@ func (c Columns) Bytes(group int) (sum int64) {
 
 // find returns the number of the column that a path leads to.
 func (f *File) find(path string) (int, error) {
-	found := -1
 	for i := range f.leaves {
-		if leaf := &f.leaves[i]; leaf.Path == path || leaf.whole == path {
-			if found >= 0 {
-				return 0, &FieldError{Path: path, Many: true}
-			}
+		if f.leaves[i].whole == path && f.leaves[i].Path != path {
+			return i, nil
+		}
+	}
+	return Find(f.Fields(), path)
+}
+
+// Find returns the number of the column that a path leads to, of those that a file has.
+func Find(fields []Field, path string) (int, error) {
+	found := -1
+	var all, below []string
+	for i, field := range fields {
+		if field.Path == path && found >= 0 {
+			return 0, &FieldError{Path: path, Many: true}
+		}
+		if field.Path == path {
 			found = i
+		}
+		all = append(all, field.Path)
+		if strings.HasPrefix(field.Path, path+".") {
+			below = append(below, field.Path)
 		}
 	}
 	if found >= 0 {
 		return found, nil
-	}
-	var all, below []string
-	for i := range f.leaves {
-		all = append(all, f.leaves[i].Path)
-		if strings.HasPrefix(f.leaves[i].Path, path+".") {
-			below = append(below, f.leaves[i].Path)
-		}
 	}
 	if below != nil {
 		return 0, &FieldError{Path: path, There: below}

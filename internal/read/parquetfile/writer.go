@@ -156,7 +156,9 @@ type typedBuffer[T parquet.ColumnTypes] struct {
 	definition, repetition []int16
 }
 
-func newBuffer[T parquet.ColumnTypes](of func(reflect.Value) (T, error)) buffer { return &typedBuffer[T]{of: of} }
+func newBuffer[T parquet.ColumnTypes](of func(reflect.Value) (T, error)) buffer {
+	return &typedBuffer[T]{of: of}
+}
 
 // add adds a value; one that is not valid is an empty list.
 func (b *typedBuffer[T]) add(value reflect.Value, definition, repetition int16) (bytes int, err error) {
