@@ -79,7 +79,7 @@ func checkRow[T any](t *testing.T, row T, line string, columns ...string) {
 		for i, cell := range cells {
 			got := names[i] + "="
 			for value := range cell.All() {
-				got += string(value) + ";"
+				got += strings.TrimSuffix(string(value), ".0") + ";" // a share of 1 is a float in Parquet
 			}
 			if got != columns[i]+";" && (cell.Len() > 0 || got != columns[i]) {
 				t.Errorf("%s: %s, want %s", line, got, columns[i])

@@ -1,6 +1,6 @@
-// Package arrowfile reads columns of files and streams of Apache Arrow. Feather (version 2) writes them, and so does Hugging Face's library for a
-// data set that it saves. It reads what a corpus needs: texts, numbers, times, lists of them, in structs and dictionaries. A file may be made to do
-// harm: each length in it is compared with what is there before memory is taken for it.
+// Package arrowfile reads and copies files and streams of Apache Arrow. Feather (version 2) writes them, and so does Hugging Face's library for a
+// data set that it saves. A file may be made to do harm: metadata is checked before the library reads it, memory is counted before it is
+// taken, and where the library panics, that is an error.
 package arrowfile
 
 import (
@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/arrowmeta"
 )
 
 // Magic are the first bytes of a file, and StreamMagic begins a stream.
@@ -28,80 +30,218 @@ const (
 	mostRows = 1 << 50
 )
 
-// Reader reads the batches of a file in their order. It belongs to one goroutine.
-type Reader struct {
-	file         storage.File
-	size, at     int64
-	stream       io.Closer // nil before the first read
-	in           *bufio.Reader
-	limit        int64 // bytes of memory that a batch and the dictionaries may take; 0: any number
-	isFar        bool  // bodies are read whole, from one stream
-	isFile       bool  // it ends with a footer, which a stream lacks
-	fields       []*field
-	dictionaries map[int64]*values
-	held         int64         // bytes of memory that the dictionaries take
-	zstd         *zstd.Decoder // nil before it is needed
-
-	batch    message // the last one
-	body     int64   // where its body begins
-	Rows     int64   // how many rows it has
-	FirstRow int64   // the number of its first row
+// Source is an open file.
+type Source interface {
+	io.ReaderAt
+	// From returns the bytes from an offset to the end.
+	From(offset int64) io.ReadCloser
 }
 
-// message is a message of a stream: a batch, perhaps of a dictionary.
-type message struct {
-	kind   int
-	header table
-	flat   *flat
-	body   int64 // length
+// Reader reads the batches of a file in their order. It belongs to one goroutine.
+type Reader struct {
+	file     Source
+	size, at int64
+	stream   io.Closer // nil before the first read
+	in       *bufio.Reader
+	memory   counter
+	isFile   bool              // it begins as one: it ends with a mark, and with a footer, which a stream lacks
+	blocks   []arrowmeta.Block // of the footer; nil for a stream, and for a file that is cut short
+	next     int               // of them
+	inner    *ipc.Reader
+	waiting  []*ipc.Message // dictionaries that inner has not read
+	last     *ipc.Message   // that it has read
+	fault    error          // of the storage
+	leaves   []leaf
+
+	batch    arrowmeta.Message // the last one
+	metadata []byte            // of it
+	body     int64             // where its body begins
+	isUnread bool
+	codec    arrowmeta.Codec // of the first batch that is compressed
+	Rows     int64           // how many rows it has
+	FirstRow int64           // the number of its first row
 }
 
 // errCut says that a file ends before what it announces.
 var errCut = errors.New("the file is cut short: copy or download it again")
 
-// The kinds of messages.
-const (
-	schemaMessage     = 1
-	dictionaryMessage = 2
-	batchMessage      = 3
-)
+// damage is an error about the content of a file.
+type damage struct{ error }
 
-// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any amount. Of a file behind a network, for which
-// isFar is set, all columns are read by one request, and else only those that are wanted.
-func Open(file storage.File, size, memory int64, isFar bool) (*Reader, error) {
-	r := &Reader{file: file, size: size, limit: memory, isFar: isFar, dictionaries: map[int64]*values{}}
-	head := make([]byte, len(Magic))
-	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, err
+// Unwrap returns what is wrong.
+func (d damage) Unwrap() error { return d.error }
+
+// IsDamage reports whether an error is about the content of a file, and not about reading it.
+func IsDamage(err error) bool {
+	_, is := errors.AsType[damage](err)
+	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// BatchError says that a batch takes more memory than it may.
+type BatchError struct {
+	// Bytes is what the batch and the dictionaries take at least, Limit what they may take.
+	Bytes, Limit int64
+}
+
+// Error says what the batch takes.
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit", e.Bytes>>20, e.Limit>>20)
+}
+
+// counter counts the memory that the library takes, and panics with a [*BatchError] where it is too much.
+type counter struct {
+	memory.GoAllocator
+	held, most int64 // most is 0 for no limit
+}
+
+// Allocate takes memory.
+func (c *counter) Allocate(size int) []byte {
+	if c.held += int64(size); c.most > 0 && c.held > c.most {
+		fault := &BatchError{c.held, c.most}
+		c.held -= int64(size)
+		panic(fault)
 	}
-	if r.isFile = string(head) == Magic; r.isFile {
-		r.at = 8
+	return c.GoAllocator.Allocate(size)
+}
+
+// Reallocate takes memory in place of other.
+func (c *counter) Reallocate(size int, b []byte) []byte {
+	grown := c.Allocate(size)
+	copy(grown, b)
+	c.Free(b)
+	return grown
+}
+
+// Free gives memory back.
+func (c *counter) Free(b []byte) { c.held -= int64(len(b)) }
+
+// recovered turns a panic of the library into an error.
+func recovered(err *error) {
+	value := recover()
+	fault, isFault := value.(error)
+	_, isLarge := errors.AsType[*BatchError](fault)
+	switch {
+	case value == nil:
+	case isLarge:
+		*err = fault
+	case isFault:
+		*err = damage{fault}
+	default:
+		*err = damage{fmt.Errorf("the decoder gave up: %v", value)}
 	}
-	first, err := r.next()
-	if err == nil && first.kind != schemaMessage {
-		err = errMetadata
-	}
-	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("read the schema: %w", err)
-	}
-	if first.header.int16(0, 0) != 0 {
-		err = errors.New("its numbers have their highest byte first, which is not read: write it on a usual machine")
-	} else if r.fields, err = fieldsOf(first.header, 1, 0); err == nil && first.flat.isBad {
-		err = errMetadata
-	}
-	if err == nil {
-		err = r.skip(first.body)
-	}
-	if err != nil {
+}
+
+// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any amount.
+func Open(file Source, size, most int64) (*Reader, error) {
+	r := &Reader{file: file, size: size, memory: counter{most: most}}
+	if err := r.open(); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	return r, nil
 }
 
+func (r *Reader) open() error {
+	head := make([]byte, len(Magic))
+	if _, err := r.file.ReadAt(head, 0); err != nil && err != io.EOF {
+		return err
+	}
+	var schema []byte
+	if r.isFile = string(head) == Magic; r.isFile {
+		var err error
+		if schema, err = r.readFooter(); err != nil {
+			return err
+		}
+		r.at = 8
+	}
+	if schema == nil {
+		first, metadata, err := r.read()
+		if err == nil && first.Kind != ipc.MessageSchema {
+			err = arrowmeta.ErrMetadata
+		}
+		if err == io.EOF {
+			err = errCut
+		}
+		if err != nil {
+			return err
+		}
+		schema = metadata
+		if err := r.skip(first.Body); err != nil {
+			return err
+		}
+	} else if _, err := arrowmeta.ParseMessage(schema); err != nil {
+		return err
+	}
+	return r.begin(schema)
+}
+
+// begin hands the schema to the library.
+func (r *Reader) begin(schema []byte) (err error) {
+	defer recovered(&err)
+	r.waiting = []*ipc.Message{ipc.NewMessage(memory.NewBufferBytes(schema), memory.NewBufferBytes(nil))}
+	if r.inner, err = ipc.NewReaderFromMessageReader((*messages)(r), ipc.WithAllocator(&r.memory)); err != nil {
+		return damage{err}
+	}
+	r.leaves = leavesOf(r.inner.Schema())
+	return nil
+}
+
+// readFooter reads the footer of a file, and returns the message with its schema: nil if the file is cut short.
+func (r *Reader) readFooter() ([]byte, error) {
+	const ending = 4 + len(Magic)
+	tail := make([]byte, ending)
+	if r.size < int64(2*ending) {
+		return nil, nil
+	}
+	if _, err := r.file.ReadAt(tail, r.size-int64(ending)); err != nil && err != io.EOF {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(tail))
+	if string(tail[4:]) != Magic {
+		return nil, nil
+	}
+	if length > mostMetadata || length > r.size-int64(ending) {
+		return nil, fmt.Errorf("%w: the footer has %d bytes", arrowmeta.ErrMetadata, length)
+	}
+	footer := make([]byte, length)
+	if _, err := r.file.ReadAt(footer, r.size-int64(ending)-length); err != nil && err != io.EOF {
+		return nil, err
+	}
+	schema, blocks, err := arrowmeta.ParseFooter(footer)
+	r.blocks = append([]arrowmeta.Block{}, blocks...)
+	return schema, err
+}
+
+// messages hands to the library what waits for it, and then the batch.
+type messages Reader
+
+// Message returns the next one. The one before it is given up.
+func (m *messages) Message() (*ipc.Message, error) {
+	if m.last != nil {
+		m.last.Release()
+		m.last = nil
+	}
+	if len(m.waiting) == 0 && m.isUnread {
+		m.isUnread = false
+		if err := (*Reader)(m).wait(m.batch, m.metadata); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.waiting) == 0 {
+		return nil, io.EOF
+	}
+	m.last, m.waiting = m.waiting[0], m.waiting[1:]
+	return m.last, nil
+}
+
+// Retain and Release do nothing.
+func (m *messages) Retain() {}
+
+// Release does nothing.
+func (m *messages) Release() {}
+
 // BodyBytes returns how long all columns of the batch are, as they are stored.
-func (r *Reader) BodyBytes() int64 { return r.batch.body }
+func (r *Reader) BodyBytes() int64 { return r.batch.Body }
 
 // Close ends reading. The file stays open.
 func (r *Reader) Close() error {
@@ -121,10 +261,18 @@ func (r *Reader) skip(n int64) error {
 	if n > r.size-r.at {
 		return errCut
 	}
-	r.at += n
-	if n > jump && r.stream != nil {
-		return r.Close()
+	if n < 0 || n > jump {
+		if r.stream != nil {
+			stream := r.stream
+			r.stream = nil
+			if err := stream.Close(); err != nil {
+				return err
+			}
+		}
+		r.at += n
+		return nil
 	}
+	r.at += n
 	if r.stream == nil {
 		return nil
 	}
@@ -132,159 +280,142 @@ func (r *Reader) skip(n int64) error {
 	return err
 }
 
-// read reads bytes. It fails if the file has fewer.
-func (r *Reader) read(n int64) ([]byte, error) {
-	if n > r.size-r.at {
-		return nil, errCut
+// fill reads bytes. It fails if the file has fewer.
+func (r *Reader) fill(b []byte) error {
+	if int64(len(b)) > r.size-r.at {
+		return errCut
 	}
 	if r.stream == nil {
 		stream := r.file.From(r.at)
 		r.stream, r.in = stream, bufio.NewReaderSize(stream, 64<<10)
 	}
-	b := make([]byte, n)
 	got, err := io.ReadFull(r.in, b)
 	r.at += int64(got)
-	return b, err
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		r.fault = err
+	}
+	return err
 }
 
-// next reads the metadata of the next message. It returns io.EOF at the end.
-func (r *Reader) next() (message, error) {
-	if r.at == r.size && !r.isFile {
-		return message{}, io.EOF // some writers leave the mark of the end out
-	}
-	b, err := r.read(8)
-	if err != nil {
-		return message{}, err
-	}
-	length := int64(binary.LittleEndian.Uint32(b[4:]))
+// read reads the metadata of the next message. It returns io.EOF at the end.
+func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
+	framed := int64(mostMetadata)
 	switch {
-	case string(b[:4]) != StreamMagic:
-		return message{}, errMetadata
+	case r.blocks != nil && r.next == len(r.blocks), r.blocks == nil && r.at == r.size && !r.isFile: // some writers leave the mark of the end out
+		return m, nil, io.EOF
+	case r.blocks != nil:
+		block := r.blocks[r.next]
+		r.next++
+		framed = block.Metadata
+		if block.Offset > r.size {
+			return m, nil, errCut
+		}
+		if err := r.skip(block.Offset - r.at); err != nil {
+			return m, nil, err
+		}
+	}
+	var prefix [4]byte
+	if err := r.fill(prefix[:]); err != nil {
+		return m, nil, err
+	}
+	if string(prefix[:]) == StreamMagic {
+		err = r.fill(prefix[:])
+	} else if r.blocks == nil {
+		err = arrowmeta.ErrMetadata
+	}
+	if err != nil {
+		return m, nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(prefix[:]))
+	switch {
 	case length == 0:
-		return message{}, io.EOF
-	case length > mostMetadata:
-		return message{}, fmt.Errorf("%w: it has %d bytes", errMetadata, length)
+		return m, nil, io.EOF
+	case length > framed:
+		return m, nil, fmt.Errorf("%w: it has %d bytes", arrowmeta.ErrMetadata, length)
 	}
-	if b, err = r.read(length); err != nil {
-		return message{}, err
+	metadata = make([]byte, length)
+	if err := r.fill(metadata); err != nil {
+		return m, nil, err
 	}
-	root, flat := rootOf(b)
-	m := message{kind: root.int8(1), flat: flat, body: root.int64(3)}
-	m.header, _ = root.table(2)
-	if flat.isBad || m.body < 0 {
-		return message{}, errMetadata
-	}
-	if version := root.int16(0, 0); version < 3 { // of Arrow before 0.8
-		return message{}, errors.New("it was written by an old version of Arrow: write it anew")
-	}
-	return m, nil
+	m, err = arrowmeta.ParseMessage(metadata)
+	return m, metadata, err
 }
 
-// Next goes on to the next batch, which [Reader.Values] reads, and reads the dictionaries of wanted columns on the way. It returns io.EOF behind the
+// Next goes on to the next batch, which [Reader.Values] reads, and reads dictionaries on the way. It returns io.EOF behind the
 // last batch. After another error nothing more can be read.
-func (r *Reader) Next() error { return r.pass(r.readDictionary) }
+func (r *Reader) Next() error { return r.pass(true) }
 
 // Pass goes on to the next batch as Next does, and reads no dictionary: no values can be read from then on.
-func (r *Reader) Pass() error { return r.pass(func(message) error { return nil }) }
+func (r *Reader) Pass() error { return r.pass(false) }
 
-func (r *Reader) pass(dictionary func(message) error) error {
-	if r.batch.header.buffer != nil {
-		if err := r.skip(r.body + r.batch.body - r.at); err != nil {
+func (r *Reader) pass(withDictionaries bool) error {
+	if r.metadata != nil && r.at < r.body+r.batch.Body {
+		if err := r.skip(r.body + r.batch.Body - r.at); err != nil {
 			return err
 		}
-		r.batch = message{}
 	}
 	r.FirstRow += r.Rows
-	r.Rows = 0
+	r.Rows, r.metadata = 0, nil
 	for {
-		m, err := r.next()
+		m, metadata, err := r.read()
 		if err != nil {
 			return err
 		}
-		end := r.at + m.body
-		switch m.kind {
-		case batchMessage:
-			if r.Rows = m.header.int64(0); r.Rows < 0 || r.Rows > mostRows-r.FirstRow || m.flat.isBad {
-				return errMetadata
+		if r.codec == arrowmeta.Plain {
+			r.codec = m.Codec
+		}
+		switch {
+		case m.Kind == ipc.MessageRecordBatch:
+			if m.Rows > mostRows-r.FirstRow {
+				return arrowmeta.ErrMetadata
 			}
-			r.batch, r.body = m, r.at
+			r.batch, r.metadata, r.isUnread, r.body, r.Rows = m, metadata, true, r.at, m.Rows
 			return nil
-		case dictionaryMessage:
-			if err := dictionary(m); err != nil {
+		case m.Kind == ipc.MessageDictionaryBatch && withDictionaries:
+			if err := r.wait(m, metadata); err != nil {
 				return fmt.Errorf("read a dictionary: %w", err)
 			}
-		}
-		if err := r.skip(end - r.at); err != nil {
-			return err
+		default:
+			if err := r.skip(m.Body); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// readDictionary reads the values of a dictionary that a wanted field uses.
-func (r *Reader) readDictionary(m message) error {
-	id := m.header.int64(0)
-	data, isThere := m.header.table(1)
-	owner := ownerOf(r.fields, id)
-	if !isThere || owner == nil || m.flat.isBad {
-		return errMetadata
+// wait reads the body of a message, which waits for the library.
+func (r *Reader) wait(m arrowmeta.Message, metadata []byte) (err error) {
+	defer recovered(&err)
+	if m.Body > r.size-r.at {
+		return errCut
 	}
-	if !owner.isWanted {
-		return nil
-	}
-	plain := *owner
-	plain.dictionary = noDictionary
-	earlier, isMore := r.dictionaries[id], m.header.int8(2) != 0
-	if earlier != nil && !isMore {
-		delete(r.dictionaries, id)
-		r.held -= earlier.held
-	}
-	b, err := r.open(data, r.at, m.body)
-	if err == nil {
-		err = b.place([]*field{&plain})
-	}
-	if err != nil {
+	body := memory.NewResizableBuffer(&r.memory)
+	defer body.Release()
+	body.Resize(int(m.Body))
+	if err := r.fill(body.Bytes()); err != nil {
 		return err
 	}
-	read, err := b.values(&plain, data.int64(0))
-	if err != nil {
-		return err
-	}
-	r.held, read.held = b.held, b.held-r.held
-	if earlier != nil && isMore {
-		read.before = earlier
-		if read.rows += earlier.rows; earlier.depth == mostDepth*mostDepth {
-			return errors.New("it comes in too many pieces")
-		}
-		read.depth, read.held = earlier.depth+1, read.held+earlier.held
-	}
-	r.dictionaries[id] = read
+	r.waiting = append(r.waiting, ipc.NewMessage(memory.NewBufferBytes(metadata), body))
 	return nil
 }
 
-// ownerOf returns a field that has a dictionary: a wanted one, if several share it.
-func ownerOf(fields []*field, id int64) (owner *field) {
-	for _, f := range fields {
-		for _, found := range []*field{f, ownerOf(f.children, id)} {
-			if found != nil && found.dictionary == id && (owner == nil || found.isWanted) {
-				owner = found
-			}
-		}
+// Batch reads the batch, which is valid until the next one. A *[BatchError] says that it takes too much memory. An error about the content, see [IsDamage], leaves the next
+// batch to be read, unless it is of a dictionary.
+func (r *Reader) Batch() (_ arrow.RecordBatch, err error) {
+	defer recovered(&err)
+	read, err := r.inner.Read()
+	large, isLarge := errors.AsType[*BatchError](err)
+	switch {
+	case isLarge:
+		return nil, large
+	case r.fault != nil:
+		return nil, r.fault
+	case err == io.EOF:
+		return nil, arrowmeta.ErrMetadata
+	case err != nil:
+		return nil, damage{err}
+	case read.NumRows() != r.Rows:
+		return nil, arrowmeta.ErrMetadata
 	}
-	return owner
-}
-
-// BatchError says that a batch takes more memory than it may.
-type BatchError struct {
-	// Bytes is what the wanted columns and their dictionaries take at least, Limit what they may take.
-	Bytes, Limit int64
-}
-
-// Error says what the batch takes.
-func (e *BatchError) Error() string {
-	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit", e.Bytes>>20, e.Limit>>20)
-}
-
-// IsDamage reports whether an error is about the content of a file, and not about reading it.
-func IsDamage(err error) bool {
-	return errors.Is(err, errMetadata) || errors.Is(err, errBuffer) || errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)
+	return read, nil
 }

@@ -15,20 +15,68 @@ func init() {
 	corpus.Register(corpus.Definition{
 		Format: corpus.Arrow, Name: "arrow", Help: "files and streams of Arrow, Feather, data sets that were saved", HasFields: true,
 		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magics: []string{arrowfile.Magic, arrowfile.StreamMagic},
-		Uncopied: "write the input as Parquet first, or emit removed and leave out the documents that it names",
-		Source:   func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &arrowSource{wanted: w, limits: l} },
+		CopyEnding: "arrow",
+		Source:     func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &arrowSource{wanted: w, limits: l} },
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
-		Parts: arrowParts,
+		Parts:    arrowParts,
+		CopyRows: copyArrow,
+		Annotatable: func(file *corpus.File) error {
+			return withArrow(file, corpus.Limits{}, (*arrowfile.Reader).Annotatable)
+		},
+		Cuttable: func(file *corpus.File, w corpus.Wanted) error {
+			return withArrow(file, corpus.Limits{}, func(r *arrowfile.Reader) error { return r.Cuttable(w.Fields.Texts[0]) })
+		},
 	})
+}
+
+// copyArrow copies rows of a file.
+func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
+	err = withArrow(file, limits, func(r *arrowfile.Reader) (err error) {
+		if limits.HoldWindow != nil {
+			release, err := limits.HoldWindow()
+			if err != nil {
+				return err
+			}
+			defer release()
+		}
+		if copied, err = r.Copy(out, rows); err != nil {
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, withSmallerBatches(err))
+		}
+		return err
+	})
+	return copied, err
+}
+
+// withArrow opens a file for what use does.
+func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Reader) error) error {
+	handle, err := limits.Ahead.Open(file)
+	if err != nil {
+		return err
+	}
+	defer handle.Close() // a file that was only read
+	r, err := arrowfile.Open(handle, file.StoredSize(), limits.Memory)
+	if err != nil {
+		return fmt.Errorf("read input %s: %w", file.Path, err)
+	}
+	defer r.Close() // the same
+	return use(r)
+}
+
+// withSmallerBatches says what helps against batches that take too much memory.
+func withSmallerBatches(err error) error {
+	if _, is := errors.AsType[*arrowfile.BatchError](err); is {
+		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or write the file anew with smaller batches", err)
+	}
+	return err
 }
 
 // arrowFile is an open file with the wanted columns.
 type arrowFile struct {
 	handle storage.File
 	*arrowfile.Reader
-	columns []arrowfile.Column
+	columns arrowfile.Columns
 	header  []byte // has the form of each wanted column
 }
 
@@ -39,7 +87,7 @@ func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (*
 		return nil, err
 	}
 	a := &arrowFile{handle: handle}
-	if a.Reader, err = arrowfile.Open(handle, file.StoredSize(), limits.Memory, isFar(file)); err == nil {
+	if a.Reader, err = arrowfile.Open(handle, file.StoredSize(), limits.Memory); err == nil {
 		err = a.choose(&wanted.Fields)
 	}
 	if err != nil {
@@ -53,39 +101,12 @@ func isFar(file *corpus.File) bool { return storage.Scheme(file.Path) != "" }
 
 // choose finds the wanted columns.
 func (a *arrowFile) choose(fields *corpus.Fields) error {
-	features, needed, hasNeeded := 0, 1, false // as in parquetFile.open
-	if fields.HasTexts() {
-		features, needed = len(fields.Texts), len(fields.Texts)
+	there, header, err := choose(a.Reader, fields)
+	if err == nil {
+		a.header = header
+		a.columns, err = a.Columns(there...)
 	}
-	var missing error
-	for i, path := range columnsOf(fields) {
-		column, err := a.Column(path)
-		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
-			a.header = append(a.header, byte(absent))
-			if missing == nil {
-				missing = err
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		f, isFeatures := plain, fields.Features != "" && i == features
-		switch isList, areNumbers := column.IsList(); {
-		case isFeatures && isList && areNumbers:
-			f = hashes
-		case isFeatures && isList:
-			f = names
-		case !isFeatures && !isList && areNumbers:
-			f = numbers
-		}
-		a.header, a.columns = append(a.header, byte(f)), append(a.columns, column)
-		hasNeeded = hasNeeded || i < needed
-	}
-	if !hasNeeded {
-		return missing
-	}
-	return nil
+	return err
 }
 
 func (a *arrowFile) close() error {
@@ -189,19 +210,7 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 
 // rows puts rows into a batch, counts them, and waits for the right to hold a long one.
 func (s *arrowSource) rows(b corpus.Batch, data []byte) (corpus.Batch, error) {
-	b.Data = data
-	for number, row := range parquetfile.Stretches(data, len(s.file.columns)) {
-		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
-	}
-	if s.limits.Expand != nil {
-		if err := s.limits.Expand(int64(len(data))); err != nil {
-			return b, err
-		}
-	}
-	if len(data) > corpus.LongLine && s.limits.Hold != nil {
-		return b, s.limits.Hold()
-	}
-	return b, nil
+	return framed(b, data, len(s.file.columns)), account(&s.limits, data)
 }
 
 // advance reads the next batch of the stretch. A reject stands for one that cannot be read.
@@ -225,11 +234,8 @@ func (s *arrowSource) advance() (*corpus.Reject, error) {
 		reject := s.lost(first, rows, err)
 		return &reject, nil
 	}
-	if _, isLarge := errors.AsType[*arrowfile.BatchError](err); isLarge {
-		err = fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or write the file anew with smaller batches", err)
-	}
 	if err != nil {
-		err = fmt.Errorf("read input %s: %w", s.input.Path, err)
+		err = fmt.Errorf("read input %s: %w", s.input.Path, withSmallerBatches(err))
 	}
 	return nil, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mirrorbeam/internal/ground/storage"
@@ -105,35 +106,48 @@ func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
 		return err
 	}
-	var there []string
+	there, header, err := choose(p.File, &wanted.Fields)
+	if err != nil {
+		return err
+	}
+	p.there, p.header = len(there), header
+	p.columns, err = p.Columns(there...)
+	return err
+}
+
+// columnar is a file of columns.
+type columnar interface {
+	Field(path string) (parquetfile.Field, error)
+}
+
+// choose returns the columns of a file that hold the wanted fields, and the form of each field. Missing fields are left out, if the file has
+// any of the texts or, in their place, the features.
+func choose(file columnar, fields *corpus.Fields) (columns []string, header []byte, err error) {
 	var missing error
-	fields := &wanted.Fields
 	features := 0                 // the place of the features, behind the texts
-	needed, hasNeeded := 1, false // the first columns; one of them must be there
+	needed, hasNeeded := 1, false // the first fields; one of them must be there
 	if fields.HasTexts() {
 		features, needed = len(fields.Texts), len(fields.Texts)
 	}
 	for i, path := range columnsOf(fields) {
-		columns, f, err := p.find(path, fields.Features != "" && i == features)
+		found, f, err := find(file, path, fields.Features != "" && i == features)
 		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
-			p.header = append(p.header, byte(absent))
+			header = append(header, byte(absent))
 			if missing == nil {
 				missing = err
 			}
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		p.header, there = append(p.header, byte(f)), append(there, columns...)
+		header, columns = append(header, byte(f)), append(columns, found...)
 		hasNeeded = hasNeeded || i < needed
 	}
 	if !hasNeeded {
-		return missing
+		return nil, nil, missing
 	}
-	p.there = len(there)
-	p.columns, err = p.Columns(there...)
-	return err
+	return columns, header, nil
 }
 
 // parquetParts returns where a file can be cut: at its row groups.
@@ -191,7 +205,7 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 		long, isLong := errors.AsType[*parquetfile.RowError](err)
 		switch {
 		case err == nil:
-			return p.batch(b, data), p.account(data)
+			return framed(b, data, p.file.there), account(&p.limits, data)
 		case isLong:
 			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
 			return b, nil
@@ -209,14 +223,14 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 }
 
 // account counts rows that were read, and waits for the right to hold a long one.
-func (p *parquetSource) account(data []byte) error {
-	if p.limits.Expand != nil {
-		if err := p.limits.Expand(int64(len(data))); err != nil {
+func account(limits *corpus.Limits, data []byte) error {
+	if limits.Expand != nil {
+		if err := limits.Expand(int64(len(data))); err != nil {
 			return err
 		}
 	}
-	if len(data) > corpus.LongLine && p.limits.Hold != nil {
-		return p.limits.Hold()
+	if len(data) > corpus.LongLine && limits.Hold != nil {
+		return limits.Hold()
 	}
 	return nil
 }
@@ -229,9 +243,10 @@ func withRemedy(err error) error {
 	return err
 }
 
-func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
+// framed puts rows of that many columns into a batch.
+func framed(b corpus.Batch, data []byte, columns int) corpus.Batch {
 	b.Data = data
-	for number, row := range parquetfile.Stretches(data, p.file.there) {
+	for number, row := range parquetfile.Stretches(data, columns) {
 		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
 	}
 	return b
@@ -359,37 +374,30 @@ const (
 	weighedHashes      // features: a map from whole numbers to their weights
 )
 
-// find returns the columns of the file that a wanted column is, and its form. IsFeatures says that features are wanted of it.
-func (p *parquetFile) find(path string, isFeatures bool) ([]string, form, error) {
+// find returns the columns of the file that a wanted field is, and its form. IsFeatures says that features are wanted of it.
+func find(file columnar, path string, isFeatures bool) ([]string, form, error) {
+	field, err := file.Field(path)
 	if !isFeatures {
-		_, err := p.Columns(path)
-		if field, fault := p.Field(path); fault == nil && !field.Repeated && isWhole(field) {
-			return []string{path}, numbers, err
+		if err == nil && !field.Repeated && isWhole(field) {
+			return []string{path}, numbers, nil
 		}
 		return []string{path}, plain, err
 	}
 	key, weight := path+".key", path+".value"
-	if field, err := p.Field(key); err == nil && field.Repeated {
-		f, err := formOf(field, weighed, weighedHashes)
+	if keys, err := file.Field(key); err == nil && keys.Repeated {
+		f, err := formOf(keys, weighed, weighedHashes)
 		if err == nil {
-			_, err = p.Columns(key, weight)
+			_, err = file.Field(weight)
 		}
 		return []string{key, weight}, f, err
 	}
-	field, err := p.Field(path)
 	if fault, is := errors.AsType[*parquetfile.FieldError](err); is && isThere(fault) {
 		// It is there, so a document without features would be wrong.
 		return nil, absent, fmt.Errorf("%v: features are a JSON text, a list of strings or whole numbers, or a map from these to weights", fault)
 	}
-	if err != nil {
-		return nil, absent, err
-	}
 	f := plain
-	if field.Repeated {
+	if err == nil && field.Repeated {
 		f, err = formOf(field, names, hashes)
-	}
-	if err == nil {
-		_, err = p.Columns(path)
 	}
 	return []string{path}, f, err
 }
@@ -412,7 +420,9 @@ func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
 
 // isWhole reports whether the values of a column are whole numbers.
 func isWhole(field parquetfile.Field) bool {
-	return strings.HasPrefix(field.Type, "int") || strings.HasPrefix(field.Type, "uint")
+	digits, isSigned := strings.CutPrefix(strings.TrimPrefix(field.Type, "u"), "int")
+	_, err := strconv.Atoi(digits)
+	return isSigned && err == nil
 }
 
 // readFeatures reads the features of a row. A document with texts may have none.

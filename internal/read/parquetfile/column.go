@@ -3,90 +3,185 @@ package parquetfile
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"sync"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// valuesAtOnce is how many values are taken out of a page at once.
-const valuesAtOnce = 256
+const (
+	// valuesAtOnce is how many values are taken out of a page at once, and bytesAtOnce how many bytes, where they are added up in room of
+	// their own.
+	valuesAtOnce = 256
+	bytesAtOnce  = 16 << 20
+)
 
-type column struct {
-	path     string
-	repeated bool
-	text     appender // nil where the bytes of the file are taken
-	pages    *pages
-	page     parquet.Page        // nil if its values are plain
-	reader   parquet.ValueReader // of the page; nil between two
-	fault    error               // of opening the column
+// column reads the values of a column of a row group, whatever their type is.
+type column interface {
+	// fill makes sure that there is a value. The error is io.EOF at the end of the column.
+	fill() error
+	// appendCell appends the cell of the next row: the number of its values, and each with its length.
+	appendCell([]byte) ([]byte, error)
+	// copyTo writes the values that are read but not used, of rows that are kept.
+	copyTo(*columnCopy) error
+	of() *columnState
+	close()
+}
 
-	values  [valuesAtOnce]parquet.Value
-	at, end int    // values that are read but not used
-	scratch []byte // for a value as text, or the values of a row
+// columnState is what a column has whatever the type of its values is.
+type columnState struct {
+	path       string
+	isRepeated bool
+	pages      *pages
+	reader     file.ColumnChunkReader
+	fault      error // of opening the column, or io.EOF
 
-	mostList int64 // bytes that the values of a row may have
+	definition, repetition [valuesAtOnce]int16
+	mostDefinition         int16
+	mostRepetition         int16
+	at, end                int    // levels that are read but not used
+	next                   int    // value that belongs to the level at, if that is not null
+	scratch                []byte // for the values of a row
+	mostList               int64  // bytes that the values of a row may have
+}
+
+// typedColumn is a column of values of a type.
+type typedColumn[T parquet.ColumnTypes] struct {
+	columnState
+	read interface {
+		ReadBatchInPage(batchSize int64, values []T, definition, repetition []int16) (total int64, read int, err error)
+	}
+	text   text[T]
+	values [valuesAtOnce]T
+}
+
+// bufferPool is for what the library keeps between pages.
+var bufferPool = sync.Pool{New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) }}
+
+// newReader returns the library's reader of a column whose pages come from there.
+func newReader(column *schema.Column, from file.PageReader) file.ColumnChunkReader {
+	//lint:ignore SA1019 no other way to read pages that were checked
+	return file.NewColumnReader(column, from, memory.DefaultAllocator, &bufferPool)
 }
 
 // openColumn opens a column of a row group. An error comes from the first fill.
-func openColumn(f *File, group, number int) *column {
+func openColumn(f *File, group, number int) column {
 	leaf := &f.leaves[number]
-	c := &column{path: leaf.Path, repeated: leaf.Repeated, text: appenderOf(leaf), mostList: f.mostList()}
-	c.pages, c.fault = openPages(f, group, number)
+	state := columnState{
+		path: leaf.Path, isRepeated: leaf.Repeated, mostList: f.mostList(),
+		mostDefinition: leaf.column.MaxDefinitionLevel(), mostRepetition: leaf.column.MaxRepetitionLevel(),
+	}
+	if state.pages, state.fault = openPages(f, group, number); state.fault == nil {
+		state.reader = newReader(leaf.column, state.pages)
+	}
+	switch leaf.column.PhysicalType() {
+	case parquet.Types.Boolean:
+		return typed(state, func(b []byte, v bool) []byte { return strconv.AppendBool(b, v) })
+	case parquet.Types.Int32:
+		return typed(state, textOfInt32(leaf.column))
+	case parquet.Types.Int64:
+		return typed(state, textOfInt64(leaf.column))
+	case parquet.Types.Int96:
+		return typed(state, textOfInt96)
+	case parquet.Types.Float:
+		return typed(state, func(b []byte, v float32) []byte { return AppendFloat(b, float64(v), 32) })
+	case parquet.Types.Double:
+		return typed(state, func(b []byte, v float64) []byte { return AppendFloat(b, v, 64) })
+	case parquet.Types.FixedLenByteArray:
+		return typed(state, textOfBytes[parquet.FixedLenByteArray](leaf.column))
+	}
+	return typed(state, textOfBytes[parquet.ByteArray](leaf.column))
+}
+
+func typed[T parquet.ColumnTypes](state columnState, t text[T]) column {
+	c := &typedColumn[T]{columnState: state, text: t}
+	if state.fault == nil {
+		c.read = state.reader.(interface {
+			ReadBatchInPage(int64, []T, []int16, []int16) (int64, int, error)
+		})
+	}
 	return c
 }
 
-// fill makes sure that there is a value. The error is io.EOF at the end of the column.
-func (c *column) fill() error {
+func (c *columnState) of() *columnState { return c }
+
+func (c *typedColumn[T]) fill() error {
 	for c.at == c.end {
+		if c.fault == nil {
+			c.fault = c.take()
+		}
 		if c.fault != nil {
 			return c.fault
 		}
-		if c.reader == nil {
-			c.fault = c.open()
-			continue
-		}
-		if err := c.take(); err == io.EOF {
-			c.release()
-		} else {
-			c.fault = err
-		}
 	}
 	return nil
 }
 
-// open begins with the values of the next page.
-func (c *column) open() (err error) {
-	page, plain, err := c.pages.read()
+// take takes values out of the page, or out of the next one. The error is io.EOF if there are no more.
+func (c *typedColumn[T]) take() (err error) {
+	defer recovered(&err)
+	c.at, c.end, c.next = 0, 0, 0
+	if !c.reader.HasNext() {
+		if err := c.reader.Err(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	wanted := int64(valuesAtOnce)
+	if large := c.pages.large; large > 0 {
+		wanted = min(wanted, 1+int64(bytesAtOnce/large))
+	}
+	n, read, err := c.read.ReadBatchInPage(wanted, c.values[:], c.definition[:], c.repetition[:])
 	if err != nil {
 		return err
 	}
-	defer recovered(&err)
-	if c.page = page; page != nil {
-		c.reader = page.Values()
-	} else {
-		c.reader = plain
+	if n == 0 {
+		return errors.New("a page ends too early")
 	}
+	return c.taken(int(n), read)
+}
+
+// taken checks the levels of values.
+func (c *columnState) taken(n, read int) error {
+	if c.mostDefinition > 0 {
+		there := 0
+		for _, level := range c.definition[:n] {
+			if level == c.mostDefinition {
+				there++
+			} else if level > c.mostDefinition {
+				return errors.New("a value is nested deeper than its column")
+			}
+		}
+		if there != read {
+			return fmt.Errorf("a page has %d values, and %d are wanted", read, there)
+		}
+	}
+	if c.mostRepetition > 0 {
+		for _, level := range c.repetition[:n] {
+			if level > c.mostRepetition {
+				return errors.New("a value is nested deeper than its column")
+			}
+		}
+	}
+	c.end = n
 	return nil
 }
 
-// take takes values out of the page. The error is io.EOF if it has no more.
-func (c *column) take() (err error) {
-	defer recovered(&err)
-	c.at, c.end = 0, 0
-	n, err := c.reader.ReadValues(c.values[:])
-	c.end = n
-	switch {
-	case n > 0:
-		return nil
-	case err == nil:
-		return errors.New("a page gives no values")
-	}
-	return err
+// isNull reports whether the next value is null, or an empty list.
+func (c *columnState) isNull() bool {
+	return c.mostDefinition > 0 && c.definition[c.at] < c.mostDefinition
 }
 
-// appendCell appends the cell of the next row: the number of its values, and each with its length.
-func (c *column) appendCell(b []byte) ([]byte, error) {
-	if c.repeated {
+// begins reports whether the next value is the first one of a row.
+func (c *columnState) begins() bool { return c.mostRepetition == 0 || c.repetition[c.at] == 0 }
+
+func (c *typedColumn[T]) appendCell(b []byte) ([]byte, error) {
+	if c.isRepeated {
 		return c.appendList(b)
 	}
 	if c.at == c.end {
@@ -94,17 +189,16 @@ func (c *column) appendCell(b []byte) ([]byte, error) {
 			return b, err
 		}
 	}
-	value := c.values[c.at]
-	c.at++
-	if value.IsNull() {
+	if c.isNull() {
+		c.at++
 		return append(b, 0), nil
 	}
-	return c.appendValue(append(b, 1), value), nil
+	return c.appendValue(append(b, 1)), nil
 }
 
 // appendList appends the values of a row that are not null. The row ends where a value of repetition level 0 begins
 // the next one, maybe in the next page.
-func (c *column) appendList(b []byte) ([]byte, error) {
+func (c *typedColumn[T]) appendList(b []byte) ([]byte, error) {
 	count, list, long := int64(0), c.scratch[:0], int64(0)
 	for isFirst := true; ; isFirst = false {
 		if err := c.fill(); err == io.EOF && !isFirst {
@@ -112,17 +206,17 @@ func (c *column) appendList(b []byte) ([]byte, error) {
 		} else if err != nil {
 			return b, err
 		}
-		value := c.values[c.at]
-		begins := value.RepetitionLevel() == 0
+		begins := c.begins()
 		if begins && !isFirst {
 			break
 		}
 		if !begins && isFirst {
 			return b, errors.New("the first row begins in the middle")
 		}
-		c.at++
-		if !value.IsNull() {
-			list = c.appendValue(list, value)
+		if c.isNull() {
+			c.at++
+		} else {
+			list = c.appendValue(list)
 			count++
 		}
 		if int64(len(list)) > c.mostList {
@@ -136,37 +230,26 @@ func (c *column) appendList(b []byte) ([]byte, error) {
 	return append(appendNumber(b, count), list...), nil
 }
 
-// appendValue appends the length of a value, and the value.
-func (c *column) appendValue(b []byte, value parquet.Value) []byte {
-	if c.text == nil {
-		content := value.ByteArray()
-		return append(appendNumber(b, int64(len(content))), content...)
-	}
+// appendValue appends the length of the next value, and the value.
+func (c *typedColumn[T]) appendValue(b []byte) []byte {
 	var room [64]byte
-	content := c.text(room[:0], value)
+	content := c.text(room[:0], c.values[c.next])
+	c.at, c.next = c.at+1, c.next+1
 	return append(appendNumber(b, int64(len(content))), content...)
 }
 
-func (c *column) release() {
-	if c.page != nil {
-		parquet.Release(c.page)
-	}
-	c.page, c.reader = nil, nil
-}
-
 // storageFault returns the error of the storage, if a read has failed.
-func (c *column) storageFault() error {
+func (c *columnState) storageFault() error {
 	if c.pages == nil {
 		return nil
 	}
 	return c.pages.chunk.fault
 }
 
-func (c *column) close() {
-	c.release()
+func (c *columnState) close() {
 	c.at, c.end = 0, 0
 	if c.pages != nil {
-		c.pages.close()
+		c.pages.Close() // has no error
 		c.pages, c.fault = nil, errors.New("the column is closed")
 	}
 }

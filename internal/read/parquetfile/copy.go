@@ -9,16 +9,19 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"mirrorbeam/internal/read/arrowmeta"
 	"mirrorbeam/internal/read/corpus"
 )
 
 const (
-	// copyRows and copyBytes bound what is handed to a column at once. The library ends a page only between two calls.
-	copyRows  = 512
+	// copyBytes bounds what is handed to a column of texts at once.
 	copyBytes = 128 << 10
 	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
 	copyDictionary = 1 << 20
@@ -53,7 +56,7 @@ func (f *File) Cuttable(column string) error {
 	if err != nil {
 		return err
 	}
-	if f.columns[number].MaxRepetitionLevel() > 0 || f.leaves[number].element.Type.V != format.ByteArray {
+	if column := f.leaves[number].column; column.MaxRepetitionLevel() > 0 || column.PhysicalType() != parquet.Types.ByteArray {
 		return &FileError{Reason: fmt.Sprintf("its column %s does not have one string in each row, so nothing can be cut out of it", column)}
 	}
 	return nil
@@ -63,18 +66,6 @@ func (f *File) Cuttable(column string) error {
 type cutColumn struct {
 	number int
 	cuts   func(row int64) []corpus.Cut
-}
-
-// of returns the value of a row as the copy has it.
-func (c *cutColumn) of(number int, row int64, value parquet.Value) parquet.Value {
-	if c == nil || c.number != number || value.IsNull() {
-		return value
-	}
-	cuts := c.cuts(row)
-	if len(cuts) == 0 {
-		return value
-	}
-	return parquet.ByteArrayValue(corpus.AppendCut(nil, value.ByteArray(), cuts)).Level(value.RepetitionLevel(), value.DefinitionLevel(), value.Column())
 }
 
 // copy is Copy with columns added, and with stretches cut out of one.
@@ -102,7 +93,8 @@ func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn,
 type copier struct {
 	file    *File
 	output  *footerWriter
-	writer  *parquet.GenericWriter[any]
+	writer  *file.Writer
+	group   file.BufferedRowGroupWriter // nil before the first row
 	added   []addedColumn
 	cut     *cutColumn
 	pending int64 // rows in the row group that is being written
@@ -116,14 +108,46 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 	for _, group := range f.groups {
 		c.most = max(c.most, group.Rows)
 	}
-	c.writer = parquet.NewGenericWriter[any](c.output,
-		parquet.NewSchema(f.inner.Root().Name(), schemaOfCopy(f, added)),
-		parquet.CreatedBy(creator, creatorVersion, ""),
-		parquet.Compression(&parquet.Zstd), // of what has none: the columns of a file without rows, and those added
-		parquet.DataPageVersion(1),
-		parquet.DataPageStatistics(false),
-		parquet.DictionaryMaxBytes(copyDictionary))
-	return c, nil
+	again, err := decodeFooter(f.footer) // its nodes become part of another schema
+	if err != nil {
+		return nil, err
+	}
+	root := again.Schema.Root()
+	var fields schema.FieldList
+	for i := range root.NumFields() {
+		fields = append(fields, root.Field(i))
+	}
+	properties := f.properties()
+	for _, column := range added {
+		fields = append(fields, column.node)
+		properties = append(properties, parquet.WithDictionaryFor(column.node.Name(), column.hasDictionary))
+	}
+	if root, err = schema.NewGroupNode(root.Name(), parquet.Repetitions.Required, fields, -1); err != nil {
+		return nil, err
+	}
+	pairs := f.metadata.KeyValueMetadata()
+	if len(added) > 0 {
+		pairs = describe(pairs, added)
+	}
+	c.writer, err = file.NewParquetWriterWithError(c.output, root,
+		file.WithWriterProps(parquet.NewWriterProperties(properties...)), file.WithWriteMetadata(pairs))
+	return c, err
+}
+
+// properties returns how a copy is written: each column compressed as in the first row group, and with a dictionary if it has one.
+func (f *File) properties() []parquet.WriterProperty {
+	properties := append(writerProperties(), parquet.WithMaxStatsSize(maxBound))
+	if len(f.metadata.RowGroups) == 0 {
+		return properties
+	}
+	for i, chunk := range f.metadata.RowGroups[0].Columns {
+		path := f.leaves[i].column.ColumnPath()
+		properties = append(properties, parquet.WithCompressionPath(path, compress.Compression(chunk.MetaData.Codec)))
+		if chunk.MetaData.DictionaryPageOffset != nil && f.leaves[i].column.PhysicalType() != parquet.Types.Boolean {
+			properties = append(properties, parquet.WithDictionaryPath(path, true))
+		}
+	}
+	return properties
 }
 
 // copyGroup writes the rows of a row group that are kept.
@@ -139,156 +163,186 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	if count == 0 {
 		return 0, nil
 	}
-	if c.pending > 0 && c.pending+count > c.most {
-		if err := c.writer.Flush(); err != nil {
+	if c.group == nil || c.pending+count > c.most {
+		var err error
+		if c.group, err = c.writer.AppendBufferedRowGroupChecked(); err != nil {
 			return 0, fmt.Errorf("write a row group: %w", err)
 		}
 		c.pending = 0
 	}
 	c.pending += count
-	writers := c.writer.ColumnWriters()
 	for i := range c.file.leaves {
-		if err := c.file.copyColumn(number, i, kept, writers[i], c.cut); err != nil {
+		if err := c.copyColumn(number, i, kept); err != nil {
 			return 0, err
 		}
 	}
-	return count, c.addColumns(writers[len(c.file.leaves):], group, kept)
+	return count, c.addColumns(group, kept)
 }
 
 // addColumns writes the values of added columns for the rows of a group that are kept.
-func (c *copier) addColumns(writers []*parquet.ColumnWriter, group Group, kept rowSet) error {
-	for i, column := range c.added {
-		batch := &batch{writer: writers[i]}
-		for row := range group.Rows {
-			if kept.has(row) {
-				if err := batch.add(column.value(group.First + row)); err != nil {
-					return err
-				}
+func (c *copier) addColumns(group Group, kept rowSet) error {
+	var rows [valuesAtOnce]int64
+	n := 0
+	write := func() error {
+		for i, column := range c.added {
+			writer, err := c.group.Column(len(c.file.leaves) + i)
+			if err == nil {
+				err = column.write(writer, rows[:n])
+			}
+			if err != nil {
+				return fmt.Errorf("write column %s: %w", column.node.Name(), err)
 			}
 		}
-		if err := batch.write(len(batch.values)); err != nil {
-			return err
+		n = 0
+		return nil
+	}
+	for row := range group.Rows {
+		if !kept.has(row) {
+			continue
+		}
+		rows[n] = group.First + row
+		if n++; n == len(rows) {
+			if err := write(); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return write()
 }
 
 // finish writes the footer.
 func (c *copier) finish() error {
-	if err := c.writer.Flush(); err != nil {
-		return fmt.Errorf("write a row group: %w", err)
+	if c.group != nil {
+		if err := c.group.Close(); err != nil {
+			return fmt.Errorf("write a row group: %w", err)
+		}
 	}
 	c.output.held = new(bytes.Buffer)
 	if err := c.writer.Close(); err != nil {
 		return fmt.Errorf("write the footer: %w", err)
 	}
-	return c.output.finish(c.file, len(c.added))
+	return c.output.finish(c.file.footer, len(c.added))
+}
+
+// columnCopy is the copying of a column of a row group.
+type columnCopy struct {
+	group  Group
+	kept   rowSet
+	writer file.ColumnChunkWriter
+	cuts   func(row int64) []corpus.Cut // nil if nothing is cut out of the column
+	row    int64                        // of the last value, in the group
+	fault  error                        // the content is at fault
 }
 
 // copyColumn writes the values of a column that belong to rows which are kept.
-func (f *File) copyColumn(group, number int, kept rowSet, writer *parquet.ColumnWriter, cut *cutColumn) error {
-	column := openColumn(f, group, number)
-	defer column.close()
-	g := f.groups[group]
-	repetition, definition := f.columns[number].MaxRepetitionLevel(), f.columns[number].MaxDefinitionLevel()
-	batch := &batch{writer: writer}
-	row := int64(-1)
+func (c *copier) copyColumn(group, number int, kept rowSet) error {
+	column := openColumn(c.file, group, number)
+	defer column.of().close()
+	writer, err := c.group.Column(number)
+	if err != nil {
+		return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
+	}
+	k := &columnCopy{group: c.file.groups[group], kept: kept, writer: writer, row: -1}
+	if c.cut != nil && c.cut.number == number {
+		k.cuts = c.cut.cuts
+	}
 	for {
-		err := column.fill()
-		if err == io.EOF {
-			break
+		if err = column.fill(); err == nil {
+			if err := column.copyTo(k); err != nil {
+				return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
+			}
+			err = k.fault
+		}
+		if err == io.EOF && k.row+1 == k.group.Rows {
+			return nil
 		}
 		if err != nil {
-			return f.copyFailure(group, column, max(row, 0), err)
-		}
-		for _, value := range column.values[column.at:column.end] {
-			if value.RepetitionLevel() == 0 {
-				row++
-			}
-			if row < 0 || row >= g.Rows {
-				return f.copyFailure(group, column, 0, fmt.Errorf("its rows are not those of the row group, which has %d", g.Rows))
-			}
-			if value.RepetitionLevel() > repetition || value.DefinitionLevel() > definition {
-				return f.copyFailure(group, column, row, errors.New("a value is nested deeper than its column"))
-			}
-			if kept.has(row) {
-				if err := batch.add(cut.of(number, g.First+row, value)); err != nil {
-					return err
-				}
-			}
-		}
-		column.at = column.end
-		// The library will give the memory of the page to the next one.
-		if err := batch.settle(); err != nil {
-			return err
+			cursor := Cursor{file: c.file, group: group, row: k.group.First + max(k.row, 0), end: k.group.First + k.group.Rows}
+			return cursor.failure(column, err)
 		}
 	}
-	if row+1 != g.Rows {
-		return f.copyFailure(group, column, row+1, io.EOF)
-	}
-	return batch.write(len(batch.values))
 }
 
-// copyFailure says what an error of a column means, at a row of its group.
-func (f *File) copyFailure(group int, column *column, row int64, err error) error {
-	g := f.groups[group]
-	cursor := Cursor{file: f, group: group, row: g.First + row, end: g.First + g.Rows}
-	return cursor.failure(column, err)
-}
-
-// batch gathers values until they make whole rows.
-type batch struct {
-	writer *parquet.ColumnWriter
-	values []parquet.Value
-	last   int // where the last row begins
-	own    int // how many of the values are independent of the page
-	rows   int
-	bytes  int
-}
-
-// add adds a value. Values before it are written if there are enough of them.
-func (b *batch) add(value parquet.Value) error {
-	if value.RepetitionLevel() == 0 {
-		if b.rows >= copyRows || b.bytes >= copyBytes {
-			if err := b.write(len(b.values)); err != nil {
-				return err
+func (c *typedColumn[T]) copyTo(k *columnCopy) error {
+	n, there := 0, 0 // how many levels and values are kept
+	for ; c.at < c.end; c.at++ {
+		isNull := c.isNull()
+		if c.begins() {
+			k.row++
+		}
+		if k.row < 0 || k.row >= k.group.Rows {
+			k.fault = fmt.Errorf("its rows are not those of the row group, which has %d", k.group.Rows)
+			return nil
+		}
+		if k.kept.has(k.row) {
+			c.definition[n], c.repetition[n] = c.definition[c.at], c.repetition[c.at]
+			n++
+			if !isNull {
+				c.values[there] = c.values[c.next]
+				k.cut(any(&c.values[there]))
+				there++
 			}
 		}
-		b.last = len(b.values)
-		b.rows++
+		if !isNull {
+			c.next++
+		}
 	}
-	b.values = append(b.values, value)
-	switch value.Kind() {
-	case parquet.ByteArray, parquet.FixedLenByteArray:
-		b.bytes += len(value.ByteArray())
-	}
-	return nil
+	return writeValues(k.writer, c.values[:there], c.definition[:n], c.repetition[:n])
 }
 
-// settle writes all rows but the last one, which may go on in the next page, and makes that one independent of this
-// page.
-func (b *batch) settle() error {
-	if err := b.write(b.last); err != nil {
-		return err
+// cut cuts stretches out of a value.
+func (k *columnCopy) cut(value any) {
+	if k.cuts == nil {
+		return
 	}
-	for ; b.own < len(b.values); b.own++ {
-		b.values[b.own] = b.values[b.own].Clone()
+	if cuts := k.cuts(k.group.First + k.row); len(cuts) > 0 {
+		text := value.(*parquet.ByteArray)
+		*text = corpus.AppendCut(nil, *text, cuts)
 	}
-	return nil
 }
 
-// write writes the given number of values, which are whole rows.
-func (b *batch) write(count int) error {
-	if count == 0 {
+// writeValues writes values to a column. Levels that its type does not have are not looked at.
+func writeValues[T parquet.ColumnTypes](w file.ColumnChunkWriter, values []T, definition, repetition []int16) error {
+	if w.Descr().MaxRepetitionLevel() == 0 {
+		repetition = nil
+	}
+	if w.Descr().MaxDefinitionLevel() == 0 {
+		definition = nil
+	}
+	if len(values) == 0 && len(definition) == 0 {
 		return nil
 	}
-	if _, err := b.writer.WriteRowValues(b.values[:count]); err != nil {
-		return fmt.Errorf("write values: %w", err)
+	typed, is := w.(interface {
+		WriteBatch(values []T, definition, repetition []int16) (int64, error)
+	})
+	if !is {
+		return fmt.Errorf("the column has values of the type %v", w.Type())
 	}
-	b.values = slices.Delete(b.values, 0, count)
-	b.last, b.own, b.rows, b.bytes = 0, max(0, b.own-count), min(len(b.values), 1), 0
+	texts, areTexts := any(values).([]parquet.ByteArray)
+	if !areTexts {
+		_, err := typed.WriteBatch(values, definition, repetition)
+		return err
+	}
+	// The library looks at the sizes of a page and of a dictionary only between two batches.
+	for there, n, bytes := 0, 0, 0; len(values) > 0 || len(definition) > 0; there, n, bytes = 0, 0, 0 {
+		for (n < len(definition) || definition == nil && n < len(values)) && bytes < copyBytes {
+			if definition == nil || definition[n] == w.Descr().MaxDefinitionLevel() {
+				bytes += len(texts[there])
+				there++
+			}
+			n++
+		}
+		if _, err := typed.WriteBatch(values[:there], head(definition, n), head(repetition, n)); err != nil {
+			return err
+		}
+		values, texts, definition, repetition = values[there:], texts[there:], tail(definition, n), tail(repetition, n)
+	}
 	return nil
 }
+
+// head and tail return a part of levels, which are nil where a column has none.
+func head(levels []int16, n int) []int16 { return levels[:min(n, len(levels))] }
+func tail(levels []int16, n int) []int16 { return levels[min(n, len(levels)):] }
 
 type rowSet []uint64
 
@@ -300,72 +354,81 @@ func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 
 // Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings,
 // or 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
-// keep is asked about the next row group, so the function has to give the same each time. Its bytes must not change. In
-// all else it is [File.Copy]. Arrow's own description of the schema is left out: large strings and dictionaries are plain
-// strings then. A file that has a column of one of these names is refused; see [File.Annotatable].
+// keep is asked about the next row group, so the function has to give the same each time. In all else it is [File.Copy]. What Arrow and
+// pandas say about columns is kept, and says the same about the new ones. A file that has a column of one of these names is refused; see
+// [File.Annotatable].
 func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
 	if err := f.Annotatable(); err != nil {
 		return 0, err
 	}
-	annotation, leaf := annotations.Of, parquet.String()
-	if annotations.HaveIntegers {
-		leaf = parquet.Int(64)
+	of := annotations.Of
+	name := func(field string, value func(row int64) string) addedColumn {
+		if annotations.HaveIntegers {
+			return added(schema.NewInt64Node(field, parquet.Repetitions.Optional, -1), true, func(row int64) (int64, bool) {
+				n, err := strconv.ParseInt(value(row), 10, 64)
+				return n, err == nil
+			})
+		}
+		return added(textNode(field, parquet.Repetitions.Optional), true, func(row int64) (parquet.ByteArray, bool) {
+			text := value(row)
+			return parquet.ByteArray(text), text != ""
+		})
 	}
-	name := parquet.Optional(parquet.Encoded(leaf, &parquet.RLEDictionary))
-	optional := func(name string) parquet.Value { return nameValue(name, annotations.HaveIntegers) }
-	added := []addedColumn{
-		{node: name, value: func(row int64) parquet.Value { return optional(annotation(row).Cluster) }},
-		{node: parquet.Int(64), value: func(row int64) parquet.Value { return parquet.Int64Value(annotation(row).Size) }},
-		{node: parquet.Leaf(parquet.BooleanType), value: func(row int64) parquet.Value { return parquet.BooleanValue(annotation(row).Kept) }},
-		{node: name, value: func(row int64) parquet.Value { return optional(annotation(row).KeptID) }},
-	}
-	for i, field := range corpus.AnnotationFields {
-		added[i].name = field
-	}
-	return f.copy(w, keep, added, nil)
+	fields := corpus.AnnotationFields
+	return f.copy(w, keep, []addedColumn{
+		name(fields[0], func(row int64) string { return of(row).Cluster }),
+		added(schema.NewInt64Node(fields[1], parquet.Repetitions.Required, -1), false,
+			func(row int64) (int64, bool) { return of(row).Size, true }),
+		added(schema.NewBooleanNode(fields[2], parquet.Repetitions.Required, -1), false,
+			func(row int64) (bool, bool) { return of(row).Kept, true }),
+		name(fields[3], func(row int64) string { return of(row).KeptID }),
+	}, nil)
 }
 
 // Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
 func (f *File) Annotatable() error {
-	for _, field := range f.inner.Root().Fields() {
-		if name := field.Name(); slices.Contains(corpus.AnnotationFields, name) {
+	root := f.metadata.Schema.Root()
+	for i := range root.NumFields() {
+		if name := root.Field(i).Name(); slices.Contains(corpus.AnnotationFields, name) {
 			return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name)}
 		}
 	}
 	return nil
 }
 
-// nameValue returns a name as a string or a whole number, or null for an empty one.
-func nameValue(name string, isInteger bool) parquet.Value {
-	if name == "" {
-		return parquet.NullValue()
-	}
-	if n, err := strconv.ParseInt(name, 10, 64); isInteger && err == nil {
-		return parquet.Int64Value(n).Level(0, 1, 0)
-	}
-	return parquet.ByteArrayValue([]byte(name)).Level(0, 1, 0)
-}
-
 // addedColumn is a column that a copy has and its file has not.
 type addedColumn struct {
-	name  string
-	node  parquet.Node
-	value func(row int64) parquet.Value
+	node          schema.Node
+	hasDictionary bool
+	write         func(w file.ColumnChunkWriter, rows []int64) error
 }
 
-// maxBound is the longest smallest or largest value of a column that a footer has, in bytes. The library puts whole
-// texts there.
+// added returns a column whose value in a row is value, or null if that returns false.
+func added[T parquet.ColumnTypes](node schema.Node, hasDictionary bool, value func(row int64) (T, bool)) addedColumn {
+	return addedColumn{node, hasDictionary, func(w file.ColumnChunkWriter, rows []int64) error {
+		var values []T
+		definition := make([]int16, len(rows))
+		for i, row := range rows {
+			if v, isThere := value(row); isThere {
+				values, definition[i] = append(values, v), 1
+			}
+		}
+		return writeValues(w, values, definition, nil)
+	}}
+}
+
+// textNode returns a column of strings.
+func textNode(name string, repetition parquet.Repetition) schema.Node {
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+}
+
+// maxBound is the longest smallest or largest value of a column that a footer has, in bytes.
 const maxBound = 64
 
-// arrowSchema is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as
-// dictionaries. Arrow passes over it if there are other columns.
-const arrowSchema = "ARROW:schema"
-
-// footerWriter holds the footer of a copy back, to put into it what the library would lose: it makes the schema anew
-// from what it knows of types, and drops what it does not know.
+// footerWriter holds the footer of a copy back, to put the schema of the file into it: the library drops what it does not know.
 type footerWriter struct {
 	output io.Writer
-	held   *bytes.Buffer // nil until hold
+	held   *bytes.Buffer // nil until the footer
 }
 
 // Write writes to the output, or holds back.
@@ -376,49 +439,111 @@ func (w *footerWriter) Write(p []byte) (int, error) {
 	return w.output.Write(p)
 }
 
-// finish writes what was held back. The footer gets the schema and the metadata of the file that was copied, and so
-// many columns of its own.
-func (w *footerWriter) finish(source *File, added int) error {
+// finish writes what was held back, with the schema in the footer of the file that was copied, and so many columns of its own.
+func (w *footerWriter) finish(source []byte, added int) error {
 	held := w.held.Bytes()
 	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))
 	begin := len(held) - endBytes - length
-	protocol, metadata := new(thrift.CompactProtocol), new(format.FileMetaData)
-	if err := thrift.Unmarshal(protocol, held[begin:][:length], metadata); err != nil {
+	footer := held[begin:][:length]
+	mine, err := schemaIn(footer)
+	if err != nil {
 		return fmt.Errorf("read the footer of the copy: %w", err)
 	}
-	restore(metadata, source, added)
-	footer, err := thrift.Marshal(protocol, metadata)
+	theirs, err := schemaIn(source)
 	if err != nil {
-		return fmt.Errorf("write the footer of the copy: %w", err)
+		return fmt.Errorf("read the footer of the file: %w", err)
 	}
-	ending := append(held[:begin:begin], footer...)
-	ending = binary.LittleEndian.AppendUint32(ending, uint32(len(footer)))
+	elements := theirs.elements
+	if added > 0 {
+		elements = slices.Concat(mine.elements[:1], elements[1:], mine.elements[len(mine.elements)-added:])
+	}
+	joined := append([]byte{}, footer[:mine.begin]...)
+	joined = append(joined, 0xf<<4|thriftStruct)
+	joined = binary.AppendUvarint(joined, uint64(len(elements)))
+	for _, element := range elements {
+		joined = append(joined, element...)
+	}
+	joined = append(joined, footer[mine.end:]...)
+	ending := append(held[:begin:begin], joined...)
+	ending = binary.LittleEndian.AppendUint32(ending, uint32(len(joined)))
 	_, err = w.output.Write(append(ending, magic...))
 	return err
 }
 
-// restore gives a footer the schema and the metadata of another file.
-func restore(metadata *format.FileMetaData, source *File, added int) {
-	original := source.metadata
-	schema := append(thrift.Slice[format.SchemaElement](nil), original.Schema...)
-	schema[0].NumChildren = thrift.New(schema[0].NumChildren.V + int32(added))
-	metadata.Schema = append(schema, metadata.Schema[len(metadata.Schema)-added:]...)
-	metadata.KeyValueMetadata = slices.Clone(original.KeyValueMetadata)
-	if added > 0 {
-		metadata.KeyValueMetadata = slices.DeleteFunc(metadata.KeyValueMetadata, func(pair format.KeyValue) bool {
-			return pair.Key == arrowSchema
-		})
-	}
-	for i := range metadata.RowGroups {
-		for j := range source.leaves {
-			// The library has no physical type for columns of nothing but nulls.
-			metadata.RowGroups[i].Columns[j].MetaData.Type = source.leaves[j].element.Type.V
+// storedSchema is the schema in a footer.
+type storedSchema struct {
+	begin, end int // of the list
+	elements   [][]byte
+}
+
+func schemaIn(footer []byte) (found storedSchema, err error) {
+	_, err = walk(footer, maxFooterItems, func(path []int, begin, end int, _ int64) {
+		switch {
+		case path[0] != footerSchema:
+		case len(path) == 1:
+			found.begin, found.end = begin, end
+		case len(path) == 2 && path[1] == inList:
+			found.elements = append(found.elements, footer[begin:end])
 		}
-		for j := range metadata.RowGroups[i].Columns {
-			statistics := &metadata.RowGroups[i].Columns[j].MetaData.Statistics
-			if max(len(statistics.MinValue), len(statistics.MaxValue)) > maxBound {
-				statistics.MinValue, statistics.MaxValue = nil, nil
-			}
+	})
+	if err == nil && len(found.elements) == 0 {
+		err = errors.New("it has no schema")
+	}
+	return found, err
+}
+
+// writerProperties are how this package writes files.
+func writerProperties() []parquet.WriterProperty {
+	return []parquet.WriterProperty{
+		parquet.WithCreatedBy(creator),
+		parquet.WithCompression(compress.Codecs.Zstd),   // of what has none: the columns of a file without rows, and those added
+		parquet.WithDataPageVersion(parquet.DataPageV1), // which all readers know, as they know plain values
+		parquet.WithDictionaryDefault(false),
+		parquet.WithDictionaryPageSizeLimit(copyDictionary),
+	}
+}
+
+// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as dictionaries.
+const arrowKey = "ARROW:schema"
+
+// describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.
+func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.KeyValueMetadata {
+	var fields []arrow.Field
+	for _, column := range added {
+		fields = append(fields, column.field())
+	}
+	hasPandas := false
+	described := metadata.NewKeyValueMetadata()
+	for _, pair := range pairs {
+		value, err := "", error(nil)
+		switch pair.Key {
+		case arrowKey:
+			value, err = arrowmeta.AddFields(pair.GetValue(), fields...)
+		case arrowmeta.PandasKey:
+			hasPandas = true
+			value, err = arrowmeta.AddPandas(pair.GetValue(), fields...)
+		default:
+			described = append(described, pair)
+			continue
+		}
+		if err == nil {
+			described.Append(pair.Key, value) // has no error for texts that were read
 		}
 	}
+	if value, err := arrowmeta.AddPandas("", fields...); !hasPandas && err == nil {
+		described.Append(arrowmeta.PandasKey, value)
+	}
+	return described
+}
+
+// field returns the column as a field of Arrow.
+func (c addedColumn) field() arrow.Field {
+	field := arrow.Field{Name: c.node.Name(), Type: arrow.BinaryTypes.String, Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional}
+	switch c.node.(*schema.PrimitiveNode).PhysicalType() {
+	case parquet.Types.Int64:
+		field.Type = arrow.PrimitiveTypes.Int64
+	case parquet.Types.Boolean:
+		field.Type = arrow.FixedWidthTypes.Boolean
+	}
+	return field
 }

@@ -12,7 +12,7 @@ import (
 type Cursor struct {
 	file    *File
 	group   int
-	columns []*column
+	columns []column
 	row     int64 // the next one, counted from the beginning of the file
 	end     int64
 	fault   error
@@ -86,7 +86,8 @@ func (c *Cursor) finish() error {
 }
 
 // failure says what an error of a column means for the row group.
-func (c *Cursor) failure(column *column, err error) error {
+func (c *Cursor) failure(of column, err error) error {
+	column := of.of()
 	if fault := column.storageFault(); fault != nil {
 		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, fault)
 	}

@@ -39,11 +39,10 @@
 // # Damaged and hostile files
 //
 // The content of a file is never trusted. A [*FileError] says that a file cannot be used, a [*GroupError] that the
-// rest of a row group cannot. An error of neither type comes from the storage. The library allocates what a file
-// claims, and panics on some damaged pages. So this package walks over footers and page headers before they are decoded,
-// decompresses pages itself, and looks at runs of equal values in them, before the library sees them; limits.go has the
-// bounds. What still panics (an index beyond the dictionary, levels that are missing) is turned into an error where
-// damaged bytes are handed to the library, and nowhere else.
+// rest of a row group cannot. An error of neither type comes from the storage. The library decodes footers, and values in pages. This package
+// walks over footers before they are decoded, and reads, checks and decompresses pages itself: the library would decompress a page without
+// a bound, and does not compare checksums. limits.go has the bounds. Where the library panics, that is turned into an error where
+// damaged bytes are handed to it, and nowhere else.
 //
 // Encrypted files are refused. So is the older LZ4, which is not LZ4_RAW.
 package parquetfile
@@ -56,18 +55,18 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
 // File is a Parquet file that is open for reading. Any number of goroutines may use it.
 type File struct {
 	reader   io.ReaderAt
 	size     int64
-	metadata *format.FileMetaData
-	inner    *parquet.File // which believes that no column is compressed
+	footer   []byte
+	metadata *metadata.FileMetaData
 	leaves   []leaf
-	columns  []*parquet.Column // of leaves
 	groups   []Group
 	decoders decoders
 	memory   sync.Pool
@@ -92,23 +91,12 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := decodeFooter(footer)
-	if err != nil {
-		return nil, err
-	}
-	inner, err := openPlain(footer)
+	decoded, err := decodeFooter(footer)
 	if err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
-	f := &File{
-		reader:   reader,
-		size:     size,
-		metadata: metadata,
-		inner:    inner,
-		columns:  leafColumns(inner.Root()),
-	}
-	f.leaves = leavesOf(metadata.Schema, f.columns)
-	if err := f.checkTypes(); err != nil {
+	f := &File{reader: reader, size: size, footer: footer, metadata: decoded}
+	if f.leaves, err = leavesOf(decoded.Schema); err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
 	if err := f.readGroups(); err != nil {
@@ -117,49 +105,22 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// checkTypes checks that values of each column are stored as its logical type says. The library reads them by the
-// logical type; values of a type of another length would be made of foreign memory.
-func (f *File) checkTypes() (err error) {
-	defer recovered(&err) // the library gives up on leaves that say they are lists
-	for i := range f.leaves {
-		element := f.leaves[i].element
-		if _, isNull := f.leaves[i].logical.(*format.NullType); isNull {
-			continue
-		}
-		values := f.columns[i].Type()
-		if values.Kind() != parquet.Kind(element.Type.V) ||
-			values.Kind() == parquet.FixedLenByteArray && values.Length() != int(element.TypeLength.V) {
-			return fmt.Errorf("column %s is stored as %v, which its type %s cannot be", f.leaves[i].Path, element.Type.V, f.leaves[i].Type)
-		}
-	}
-	return nil
-}
-
-// leafColumns returns the leaf columns at and below a column, in their order.
-func leafColumns(column *parquet.Column) []*parquet.Column {
-	if column.Leaf() {
-		return []*parquet.Column{column}
-	}
-	var leaves []*parquet.Column
-	for _, child := range column.Columns() {
-		leaves = append(leaves, leafColumns(child)...)
-	}
-	return leaves
-}
-
 // readGroups checks what the footer says of row groups.
 func (f *File) readGroups() error {
 	first := int64(0)
-	for i := range f.metadata.RowGroups {
-		group := &f.metadata.RowGroups[i]
-		if group.NumRows > maxGroupRows {
+	for i, group := range f.metadata.RowGroups {
+		if group.NumRows < 0 || group.NumRows > maxGroupRows {
 			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows, maxGroupRows)}
 		}
-		for number := range group.Columns {
+		for number, column := range group.Columns {
 			// A null is a value too, and so is a list without elements.
-			if values := group.Columns[number].MetaData.NumValues; values < group.NumRows {
+			if column.MetaData != nil && column.MetaData.NumValues < group.NumRows {
 				return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s of row group %d has %d values for %d rows",
-					f.leaves[number].Path, i, values, group.NumRows)}
+					f.leaves[number].Path, i, column.MetaData.NumValues, group.NumRows)}
+			}
+			if column.MetaData != nil && f.leaves[number].column.PhysicalType() != parquet.Type(column.MetaData.Type) {
+				return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s of row group %d is stored as %v",
+					f.leaves[number].Path, i, column.MetaData.Type)}
 			}
 		}
 		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows})
@@ -221,10 +182,9 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 
 // Bytes returns how much the columns take of a row group, as they are compressed.
 func (c Columns) Bytes(group int) (sum int64) {
-	columns := c.file.metadata.RowGroups[group].Columns
-	for i := range columns {
+	for i, column := range c.file.metadata.RowGroups[group].Columns {
 		if slices.Contains(c.numbers, i) {
-			sum += max(0, columns[i].MetaData.TotalCompressedSize)
+			sum += max(0, column.MetaData.TotalCompressedSize)
 		}
 	}
 	return sum
@@ -232,24 +192,32 @@ func (c Columns) Bytes(group int) (sum int64) {
 
 // find returns the number of the column that a path leads to.
 func (f *File) find(path string) (int, error) {
-	found := -1
 	for i := range f.leaves {
-		if leaf := &f.leaves[i]; leaf.Path == path || leaf.whole == path {
-			if found >= 0 {
-				return 0, &FieldError{Path: path, Many: true}
-			}
+		if f.leaves[i].whole == path && f.leaves[i].Path != path {
+			return i, nil
+		}
+	}
+	return Find(f.Fields(), path)
+}
+
+// Find returns the number of the column that a path leads to, of those that a file has.
+func Find(fields []Field, path string) (int, error) {
+	found := -1
+	var all, below []string
+	for i, field := range fields {
+		if field.Path == path && found >= 0 {
+			return 0, &FieldError{Path: path, Many: true}
+		}
+		if field.Path == path {
 			found = i
+		}
+		all = append(all, field.Path)
+		if strings.HasPrefix(field.Path, path+".") {
+			below = append(below, field.Path)
 		}
 	}
 	if found >= 0 {
 		return found, nil
-	}
-	var all, below []string
-	for i := range f.leaves {
-		all = append(all, f.leaves[i].Path)
-		if strings.HasPrefix(f.leaves[i].Path, path+".") {
-			below = append(below, f.leaves[i].Path)
-		}
 	}
 	if below != nil {
 		return 0, &FieldError{Path: path, There: below}
@@ -260,17 +228,17 @@ func (f *File) find(path string) (int, error) {
 // readable checks that a column can be read, in all row groups.
 func (f *File) readable(number int) error {
 	path := f.leaves[number].Path
-	for i := range f.metadata.RowGroups {
-		chunk := &f.metadata.RowGroups[i].Columns[number]
-		switch codec := chunk.MetaData.Codec; {
-		case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
+	for _, group := range f.metadata.RowGroups {
+		chunk := group.Columns[number]
+		switch {
+		case chunk.CryptoMetadata != nil || len(chunk.EncryptedColumnMetadata) > 0:
 			return &FileError{Reason: fmt.Sprintf("column %s is encrypted; decrypt it first", path)}
-		case chunk.FilePath != "":
-			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, chunk.FilePath)}
-		case !isKnown(codec):
+		case chunk.FilePath != nil && *chunk.FilePath != "":
+			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, *chunk.FilePath)}
+		case !isKnown(compress.Compression(chunk.MetaData.Codec)):
 			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
 				"write the file anew with zstd, for example with pyarrow: "+
-				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, codec)}
+				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, chunk.MetaData.Codec)}
 		}
 	}
 	return nil

@@ -1,16 +1,13 @@
 package parquetfile
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
 const (
@@ -52,7 +49,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 		}
 	}
 	footer := tail[int64(len(tail))-endBytes-length:][:length]
-	used, err := structLength(footer, maxFooterItems)
+	used, err := checkFooter(footer)
 	if err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
@@ -77,75 +74,74 @@ func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
 	return tail, nil
 }
 
+// The numbers of fields of a footer.
+const (
+	footerSchema  = 2
+	elementType   = 1
+	elementFields = 5
+)
+
+// checkFooter walks over a footer and returns its length. It checks the numbers that decide how much memory the library takes when it
+// decodes the footer: of columns, and of levels above each column.
+func checkFooter(footer []byte) (length int, err error) {
+	elements, isLeaf, fields := 0, false, int64(0)
+	var open []int64 // how many children are still to come, from the root down
+	var fault error
+	length, err = walk(footer, maxFooterItems, func(path []int, _, _ int, value int64) {
+		switch {
+		case slices.Equal(path, []int{footerSchema, inList, elementType}):
+			isLeaf = true
+		case slices.Equal(path, []int{footerSchema, inList, elementFields}):
+			fields = value
+		case fault == nil && len(path) == 2 && path[0] == footerSchema && path[1] == inList:
+			elements++
+			open = openElements(open, isLeaf, fields)
+			switch {
+			case elements > maxColumns:
+				fault = fmt.Errorf("the schema has more than %d elements", maxColumns)
+			case len(open) > maxDepth:
+				fault = fmt.Errorf("columns are nested more than %d deep", maxDepth)
+			}
+			isLeaf, fields = false, 0
+		}
+	})
+	if err == nil {
+		err = fault
+	}
+	return length, err
+}
+
+// openElements returns which elements of a schema still wait for children, behind one more element.
+func openElements(open []int64, isLeaf bool, fields int64) []int64 {
+	if len(open) > 0 {
+		open[len(open)-1]--
+	}
+	if !isLeaf {
+		open = append(open, fields)
+	}
+	for len(open) > 0 && open[len(open)-1] <= 0 {
+		open = open[:len(open)-1]
+	}
+	return open
+}
+
 // decodeFooter decodes a footer that has been walked over.
-func decodeFooter(footer []byte) (*format.FileMetaData, error) {
-	metadata := new(format.FileMetaData)
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, metadata); err != nil {
-		return nil, &FileError{Reason: "the footer is damaged", Err: err}
-	}
-	return metadata, checkFooter(metadata)
-}
-
-// checkFooter checks the numbers that decide how much memory the library takes when it opens a file: for each column
-// of each row group, and for each level above each column.
-func checkFooter(metadata *format.FileMetaData) error {
-	if len(metadata.Schema) > maxColumns {
-		return &FileError{Reason: fmt.Sprintf("the schema has %d elements, and %d are the limit", len(metadata.Schema), maxColumns)}
-	}
-	leaves := 0
-	var open []int32 // how many children are still to come, from the root down
-	for i := range metadata.Schema {
-		element := &metadata.Schema[i]
-		if len(open) > 0 {
-			open[len(open)-1]--
-		}
-		if element.Type.Valid {
-			leaves++
-		} else {
-			open = append(open, element.NumChildren.V)
-		}
-		for len(open) > 0 && open[len(open)-1] <= 0 {
-			open = open[:len(open)-1]
-		}
-		if len(open) > maxDepth {
-			return &FileError{Reason: fmt.Sprintf("columns are nested more than %d deep", maxDepth)}
-		}
-	}
-	for i := range metadata.RowGroups {
-		if group := &metadata.RowGroups[i]; len(group.Columns) != leaves {
-			return &FileError{Reason: fmt.Sprintf("the footer is damaged: row group %d has %d columns, and the schema %d",
-				i, len(group.Columns), leaves)}
-		}
-	}
-	return nil
-}
-
-// openPlain opens a file for the library: one with this footer, and no compressed column. The pages of it
-// come from elsewhere, see pages.
-func openPlain(footer []byte) (file *parquet.File, err error) {
+func decodeFooter(footer []byte) (decoded *metadata.FileMetaData, err error) {
 	defer recovered(&err)
-	metadata, err := decodeFooter(footer)
-	if err != nil {
+	if decoded, err = metadata.NewFileMetaData(footer, nil); err != nil {
 		return nil, err
 	}
-	for i := range metadata.RowGroups {
-		for j := range metadata.RowGroups[i].Columns {
-			column := &metadata.RowGroups[i].Columns[j].MetaData
-			column.Codec = format.Uncompressed
-			column.DataPageOffset, column.DictionaryPageOffset, column.TotalCompressedSize = 0, 0, math.MaxInt64
+	for i, group := range decoded.RowGroups {
+		if len(group.Columns) != decoded.NumColumns() {
+			return nil, fmt.Errorf("row group %d has %d columns, and the schema %d", i, len(group.Columns), decoded.NumColumns())
+		}
+		for j, column := range group.Columns {
+			if column.MetaData == nil && column.CryptoMetadata == nil && len(column.EncryptedColumnMetadata) == 0 {
+				return nil, fmt.Errorf("column %d of row group %d is not described", j, i)
+			}
 		}
 	}
-	plain, err := thrift.Marshal(new(thrift.CompactProtocol), metadata)
-	if err != nil {
-		return nil, err
-	}
-	plain = binary.LittleEndian.AppendUint32(plain, uint32(len(plain)))
-	plain = append(plain, magic...)
-	return parquet.OpenFile(bytes.NewReader(plain), int64(len(plain)),
-		parquet.SkipMagicBytes(true), // which would be at the beginning
-		parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true),
-		parquet.ReadBufferSize(libraryBuffer))
+	return decoded, nil
 }
 
 func errEncrypted() error {
@@ -154,19 +150,25 @@ func errEncrypted() error {
 
 var errShort = errors.New("it ends too early")
 
-// walker walks over a structure of Thrift's compact protocol, without decoding it. The decoder of the library believes
-// the lengths of lists and strings and allocates them at once; what the walker has passed is safe to decode.
+// walker walks over a structure of Thrift's compact protocol, without taking memory. The decoder of the library believes
+// the lengths of lists and strings; what the walker has passed is safe to decode.
 type walker struct {
 	bytes []byte
 	at    int
 	// items is how many elements of lists, sets and maps may still come.
 	items int
+	path  []int // of the value: the numbers of fields from the outermost one
+	seen  func(path []int, begin, end int, value int64)
 }
 
-// structLength returns the length of the structure at the start of b, whose lists have at most the given number of elements
-// together. The error is errShort if b ends before the structure.
-func structLength(b []byte, items int) (int, error) {
-	w := walker{bytes: b, items: items}
+// inList is the last number in the path of an element of a list.
+const inList = -1
+
+// walk walks over the structure at the start of b, whose lists have at most the given number of elements together, and returns its length.
+// seen, unless it is nil, is called behind each value, with its path, where it is, and the value if that is a whole number or a truth
+// value. The error is errShort if b ends before the structure.
+func walk(b []byte, items int, seen func(path []int, begin, end int, value int64)) (int, error) {
+	w := walker{bytes: b, items: items, seen: seen}
 	err := w.structure(maxDepth)
 	return w.at, err
 }
@@ -190,7 +192,9 @@ const (
 )
 
 func (w *walker) structure(depth int) error {
-	for {
+	w.path = append(w.path, 0)
+	defer func() { w.path = w.path[:len(w.path)-1] }()
+	for number := 0; ; {
 		header, err := w.byte()
 		if err != nil {
 			return err
@@ -199,27 +203,51 @@ func (w *walker) structure(depth int) error {
 		if kind == thriftStop {
 			return nil
 		}
-		if header>>4 == 0 { // the number of the field follows
-			if _, err := w.varint(); err != nil {
+		if number += int(header >> 4); header>>4 == 0 { // the number of the field follows
+			long, err := w.varint()
+			if err != nil {
 				return err
 			}
+			number = int(int16(zigzag(long)))
 		}
-		if kind == thriftTrue || kind == thriftFalse {
-			continue
-		}
-		if err := w.value(kind, depth); err != nil {
-			return err
+		w.path[len(w.path)-1] = number
+		switch kind {
+		case thriftTrue, thriftFalse:
+			w.tell(w.at, int64(thriftFalse-kind))
+		default:
+			if err := w.value(kind, depth); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// value passes over a value outside a field. There a truth value takes a byte.
+// tell tells of the value that begins there and ends here.
+func (w *walker) tell(begin int, value int64) {
+	if w.seen != nil {
+		w.seen(w.path, begin, w.at, value)
+	}
+}
+
+func zigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
+
+// value passes over a value. Outside a field a truth value takes a byte.
 func (w *walker) value(kind byte, depth int) error {
+	begin, value := w.at, int64(0)
+	err := w.pass(kind, depth, &value)
+	if err == nil {
+		w.tell(begin, value)
+	}
+	return err
+}
+
+func (w *walker) pass(kind byte, depth int, value *int64) error {
 	switch kind {
 	case thriftTrue, thriftFalse, thriftInt8:
 		return w.skip(1)
 	case thriftInt16, thriftInt32, thriftInt64:
-		_, err := w.varint()
+		n, err := w.varint()
+		*value = zigzag(n)
 		return err
 	case thriftDouble:
 		return w.skip(8)
@@ -278,6 +306,8 @@ func (w *walker) elements(size uint64, depth int, kinds ...byte) error {
 		return errors.New("its lists have too many elements")
 	}
 	w.items -= int(size)
+	w.path = append(w.path, inList)
+	defer func() { w.path = w.path[:len(w.path)-1] }()
 	for range size {
 		for _, kind := range kinds {
 			if err := w.value(kind, depth); err != nil {

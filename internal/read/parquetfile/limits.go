@@ -3,7 +3,8 @@ package parquetfile
 import (
 	"math"
 
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
 // What a file may claim at most. Each limit is far above what writers make. Together they bound the memory that a
@@ -25,11 +26,11 @@ const (
 	maxPageHeader = 16 << 20
 	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
-	// pageCopies is how often the content of a page is in memory at most: decompressed, as the library reads it, and as its values.
-	// Plain texts are read where they are decompressed.
-	pageCopies = 3
-	// valueBytes is what a value takes beside its content.
+	// valueBytes is what a value takes beside its content: levels, and where it is in the page. wordBytes is that of one in a dictionary.
 	valueBytes = 8
+	wordBytes  = 24
+	// maxBlock is how many differences a block of them may have. Writers make 128.
+	maxBlock = 1 << 16
 	// maxPageValues is how many values a page may have, nulls among them. Nulls take next to no bytes in the file,
 	// and five in memory.
 	maxPageValues = 16 << 20
@@ -40,8 +41,6 @@ const (
 	tailBytes = 128 << 10
 	// readAhead is how much of a column chunk is read at once, in bytes. Larger pages are read whole.
 	readAhead = 4 << 20
-	// libraryBuffer is the size of the buffer that the library keeps between itself and the read-ahead.
-	libraryBuffer = 4 << 10
 )
 
 // largePage is the memory in bytes from which a page is large. Most pages have 1 MiB.
@@ -64,11 +63,16 @@ func (f *File) mostList() int64 {
 
 // charge charges the next page, in place of the one before it. A dictionary stays with the pages that follow it. It waits for the
 // right to hold a large page.
-func (p *pages) charge(header *format.PageHeader, copies int64) error {
-	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
+func (p *pages) charge(header *pageHeader) error {
 	p.file.held.Add(-p.charged)
-	values := header.DataPageHeader.V.NumValues + header.DataPageHeaderV2.V.NumValues + header.DictionaryPageHeader.V.NumValues
-	p.charged = stored + copies*size + valueBytes*int64(values) // only one of them is not 0
+	copies, each := int64(1), int64(valueBytes)
+	if header.encoding != parquet.Encodings.Plain {
+		copies = 2 // differences are added up in room of their own
+	}
+	if header.kind == file.PageTypeDictionaryPage {
+		copies, each = 2, wordBytes // it has room of its own
+	}
+	p.charged = header.stored + copies*header.size + each*int64(header.values)
 	held := p.file.held.Add(p.charged)
 	if p.file.most > 0 && held > p.file.most {
 		return &PageError{Column: p.path, Bytes: held, Limit: p.file.most}
@@ -78,7 +82,7 @@ func (p *pages) charge(header *format.PageHeader, copies int64) error {
 			return p.chunk.fault
 		}
 	}
-	if header.Type == format.DictionaryPage {
+	if header.kind == file.PageTypeDictionaryPage {
 		p.dictionary, p.charged = p.dictionary+p.charged, 0
 	}
 	return nil

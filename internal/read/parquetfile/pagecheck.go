@@ -4,84 +4,138 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
+	"slices"
 
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// errRuns says that runs have more values than their page, or end in their middle.
-var errRuns = errors.New("its runs of equal values are damaged")
-
-// runFill is how many numbers a page may have in its runs beyond its values. The last run may be filled up to a
-// multiple of eight, and DuckDB fills it up to 256.
-const runFill = 1 << 10
-
-// checkHeader checks the numbers in a header, and returns how many bytes of levels stand before the part of the page
-// that is compressed.
-func (p *pages) checkHeader(header *format.PageHeader) (levels int64, err error) {
-	values := int32(0)
-	switch {
-	case header.Type == format.DataPage && header.DataPageHeader.Valid:
-		v1 := &header.DataPageHeader.V
-		values = v1.NumValues
-		if p.column.MaxRepetitionLevel() > 0 && v1.RepetitionLevelEncoding != format.RLE ||
-			p.column.MaxDefinitionLevel() > 0 && v1.DefinitionLevelEncoding != format.RLE {
-			return 0, errors.New("its levels are in an encoding that no writer has used since 2013")
-		}
-	case header.Type == format.DataPageV2 && header.DataPageHeaderV2.Valid:
-		v2 := &header.DataPageHeaderV2.V
-		values = v2.NumValues
-		levels = int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
-		if min(v2.RepetitionLevelsByteLength, v2.DefinitionLevelsByteLength) < 0 || levels > int64(header.CompressedPageSize) {
-			return 0, fmt.Errorf("its levels cannot have %d bytes: it has %d", levels, header.CompressedPageSize)
-		}
-		if v2.NumNulls < 0 || v2.NumNulls > values || v2.NumRows < 0 || v2.NumRows > values {
-			return 0, fmt.Errorf("there cannot be %d rows and %d nulls in %d values", v2.NumRows, v2.NumNulls, values)
-		}
-	case header.Type == format.DictionaryPage && header.DictionaryPageHeader.Valid:
-		values = header.DictionaryPageHeader.V.NumValues
-	default:
-		return 0, fmt.Errorf("pages of type %v cannot be read", header.Type)
-	}
-	if values < 0 || values > maxPageValues {
-		return 0, fmt.Errorf("it has %d values, and %d are the limit", values, maxPageValues)
-	}
-	return levels, nil
+// pageHeader is what the header of a page says.
+type pageHeader struct {
+	kind           file.PageType
+	size, stored   int64 // bytes, decompressed and as they are in the file
+	hasSum         bool
+	sum            uint32
+	values         int32
+	encoding       parquet.Encoding
+	nulls, rows    int32            // of version 2
+	definition     parquet.Encoding // of the levels, in version 1
+	repetition     parquet.Encoding
+	definitions    int32 // bytes of levels, in version 2
+	repetitions    int32
+	isUncompressed bool // though its column is compressed, in version 2
+	parts          int  // which of the structures for a kind of page it has: a bit for each
 }
 
-// checkContent checks that runs in a page have no more values than the page. The library makes room for whatever they
-// say: two gigabytes for five bytes.
-func (p *pages) checkContent(header *format.PageHeader, content []byte) (err error) {
-	repetition, definition := bits.Len(uint(p.column.MaxRepetitionLevel())), bits.Len(uint(p.column.MaxDefinitionLevel()))
-	switch header.Type {
-	case format.DataPage:
-		v1 := &header.DataPageHeader.V
-		for _, width := range []int{repetition, definition} {
-			if width == 0 {
-				continue
-			}
-			var levels []byte
-			if levels, content, err = takePrefixed(content); err == nil {
-				err = checkRuns(levels, width, v1.NumValues)
-			}
-			if err != nil {
-				return err
-			}
+// The numbers of the structures in a header that are for one kind of page.
+const (
+	partV1         = 5
+	partDictionary = 7
+	partV2         = 8
+)
+
+// parseHeader reads the header at the start of b, and returns its length.
+func parseHeader(b []byte) (*pageHeader, int, error) {
+	h := &pageHeader{kind: -1}
+	length, err := walk(b, len(b), func(path []int, _, _ int, value int64) {
+		switch {
+		case len(path) == 1:
+			h.set(path[0], value)
+		case len(path) == 2:
+			h.setPart(path[0], path[1], value)
 		}
-		return checkValues(content, v1.Encoding, v1.NumValues)
-	case format.DataPageV2:
-		v2 := &header.DataPageHeaderV2.V
-		first, second := int(v2.RepetitionLevelsByteLength), int(v2.DefinitionLevelsByteLength)
-		if err := checkRuns(content[:first], repetition, v2.NumValues); err != nil {
-			return err
+	})
+	return h, length, err
+}
+
+// set sets a field of the header.
+func (h *pageHeader) set(field int, value int64) {
+	switch field {
+	case 1:
+		h.kind = file.PageType(value)
+	case 2:
+		h.size = value
+	case 3:
+		h.stored = value
+	case 4:
+		h.hasSum, h.sum = true, uint32(value)
+	case partV1, partDictionary, partV2:
+		h.parts |= 1 << field
+	}
+}
+
+// setPart sets a field of a structure in the header. All kinds of pages begin with the number of values.
+func (h *pageHeader) setPart(part, field int, value int64) {
+	n := int32(value)
+	switch {
+	case !slices.Contains([]int{partV1, partDictionary, partV2}, part):
+	case field == 1:
+		h.values = n
+	case part == partV2:
+		h.setV2(field, n)
+	case field == 2:
+		h.encoding = parquet.Encoding(n)
+	case part == partV1 && field == 3:
+		h.definition = parquet.Encoding(n)
+	case part == partV1 && field == 4:
+		h.repetition = parquet.Encoding(n)
+	}
+}
+
+func (h *pageHeader) setV2(field int, n int32) {
+	switch field {
+	case 2:
+		h.nulls = n
+	case 3:
+		h.rows = n
+	case 4:
+		h.encoding = parquet.Encoding(n)
+	case 5:
+		h.definitions = n
+	case 6:
+		h.repetitions = n
+	case 7:
+		h.isUncompressed = n == 0
+	}
+}
+
+// has reports whether the header has the structure for a kind of page.
+func (h *pageHeader) has(part int) bool { return h.parts>>part&1 == 1 }
+
+// levels returns how many bytes of levels are before the part of the page that is compressed.
+func (h *pageHeader) levels() int64 {
+	if h.kind != file.PageTypeDataPageV2 {
+		return 0
+	}
+	return int64(h.repetitions) + int64(h.definitions)
+}
+
+// check checks the numbers in a header of a column with levels up to these.
+func (h *pageHeader) check(repetition, definition int16) error {
+	switch {
+	case h.kind == file.PageTypeDataPage && h.has(partV1):
+		if repetition > 0 && h.repetition != parquet.Encodings.RLE || definition > 0 && h.definition != parquet.Encodings.RLE {
+			return errors.New("its levels are in an encoding that no writer has used since 2013")
 		}
-		if err := checkRuns(content[first:][:second], definition, v2.NumValues); err != nil {
-			return err
+	case h.kind == file.PageTypeDataPageV2 && h.has(partV2):
+		if min(h.repetitions, h.definitions) < 0 || h.levels() > min(h.stored, h.size) {
+			return fmt.Errorf("its levels cannot have %d bytes: it has %d", h.levels(), min(h.stored, h.size))
 		}
-		return checkValues(content[first+second:], v2.Encoding, v2.NumValues)
+		if h.nulls < 0 || h.nulls > h.values || h.rows < 0 || h.rows > h.values {
+			return fmt.Errorf("there cannot be %d rows and %d nulls in %d values", h.rows, h.nulls, h.values)
+		}
+	case h.kind == file.PageTypeDictionaryPage && h.has(partDictionary):
+	default:
+		return fmt.Errorf("pages of type %v cannot be read", h.kind)
+	}
+	if h.values < 0 || h.values > maxPageValues {
+		return fmt.Errorf("it has %d values, and %d are the limit", h.values, maxPageValues)
 	}
 	return nil
 }
+
+// errRuns says that a page ends in the middle of its levels or lengths.
+var errRuns = errors.New("its levels or lengths are damaged")
 
 // takePrefixed takes bytes with their length, of four bytes, before them.
 func takePrefixed(b []byte) (taken, rest []byte, err error) {
@@ -92,64 +146,32 @@ func takePrefixed(b []byte) (taken, rest []byte, err error) {
 	return b[4:][:length], b[4+length:], nil
 }
 
-// checkValues checks values of an encoding that says how many there are.
-func checkValues(content []byte, encoding format.Encoding, values int32) error {
-	switch encoding {
-	//lint:ignore SA1019 deprecated for writers, and found in files
-	case format.PlainDictionary, format.RLEDictionary:
-		if len(content) == 0 {
-			return nil // there are only nulls
-		}
-		return checkRuns(content[1:], int(content[0]), values)
-	case format.RLE:
-		runs, _, err := takePrefixed(content)
-		if err != nil {
-			return err
-		}
-		return checkRuns(runs, 1, values)
-	case format.DeltaBinaryPacked, format.DeltaLengthByteArray, format.DeltaByteArray:
-		return checkDelta(content, values)
+// levelBytes returns how many bytes of a page its levels take.
+func (h *pageHeader) levelBytes(content []byte, repetition, definition int16) (int, error) {
+	if h.kind == file.PageTypeDataPageV2 {
+		return int(h.levels()), nil
 	}
-	return nil
-}
-
-// checkRuns checks runs of numbers of the given number of bits.
-func checkRuns(b []byte, width int, values int32) error {
-	left := uint64(values) + runFill
-	for len(b) > 0 {
-		header, length := binary.Uvarint(b)
-		if length <= 0 {
-			return errRuns
-		}
-		b = b[length:]
-		count, size := header>>1, uint64(width+7)/8
-		if header&1 == 1 { // eight times as many numbers, one after the other
-			if count > left {
-				return errRuns
+	rest := content
+	for _, level := range []int16{repetition, definition} {
+		var err error
+		if level > 0 {
+			if _, rest, err = takePrefixed(rest); err != nil {
+				return 0, err
 			}
-			count, size = 8*count, count*uint64(width)
 		}
-		if count > left {
-			return errRuns
-		}
-		left -= count
-		b = b[min(size, uint64(len(b))):]
 	}
-	return nil
+	return len(content) - len(rest), nil
 }
 
-// checkDelta checks the number of values, which stands behind two others.
-func checkDelta(b []byte, values int32) error {
-	var count uint64
-	for range 3 {
-		number, length := binary.Uvarint(b)
-		if length <= 0 {
-			return errRuns
-		}
-		count, b = number, b[length:]
+// checkDelta checks the lengths of the blocks of differences at the start of b, for which the library makes room.
+func checkDelta(b []byte) error {
+	block, length := binary.Uvarint(b)
+	if length <= 0 || block > maxBlock {
+		return errRuns
 	}
-	if count > uint64(values) {
-		return fmt.Errorf("it has %d values, and not %d", values, count)
+	miniblocks, length := binary.Uvarint(b[length:])
+	if length <= 0 || miniblocks > block {
+		return errRuns
 	}
 	return nil
 }

@@ -10,33 +10,30 @@ import (
 	"sync"
 
 	"github.com/andybalholm/brotli"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
 
-// pages reads the pages of a column of a row group.
-//
-// The library decodes what is in a page, and nothing else. It reads from pages, as an io.ReaderAt, a column that is not
-// compressed: each page of the file with its header, checked and decompressed. So the bounds of this package hold for
-// each page, whatever the file claims.
+// pages reads the pages of a column of a row group, for the library, which decodes what is in them: it is a [file.PageReader]. Each page is
+// checked and decompressed here, so the bounds of this package hold, whatever the file claims.
 type pages struct {
 	file   *File
 	chunk  *chunk
-	column *parquet.Column
-	codec  format.CompressionCodec
-	inner  *parquet.FilePages
+	column *schema.Column
+	codec  compress.Compression
 	next   int64 // where the next header begins in the file
 	number int   // of the next page
 
-	ready  []byte // what the library reads next: the rest of a header, or of a body
-	body   []byte // what it reads after ready
-	offset int64  // of ready, in what the library reads
-	fault  error  // io.EOF after the last page
+	page  file.Page
+	fault error // nil at the end
+	large int   // bytes of the page, if its values are made in room of their own
 
 	plain []byte // memory for a body that was decompressed
 
@@ -45,144 +42,202 @@ type pages struct {
 	release             func() // gives the right to hold a large page back; nil without it
 }
 
-// memory is what the readers of columns leave to the next ones of their file.
-type memory struct{ window, plain []byte }
+// leftover is what the readers of columns leave to the next ones of their file.
+type leftover struct{ window, plain []byte }
 
 // keepMemory is the most that is left, in bytes. Few pages are larger.
 const keepMemory = 4 * readAhead
 
 // openPages begins with the first page of a column.
 func openPages(f *File, group, number int) (*pages, error) {
-	metadata := &f.metadata.RowGroups[group].Columns[number].MetaData
-	begin := metadata.DataPageOffset
-	if metadata.DictionaryPageOffset != 0 {
-		begin = metadata.DictionaryPageOffset
+	metadata := f.metadata.RowGroups[group].Columns[number].MetaData
+	begin, length := metadata.DataPageOffset, metadata.TotalCompressedSize
+	if dictionary := metadata.DictionaryPageOffset; dictionary != nil && *dictionary != 0 {
+		begin = *dictionary
 	}
-	length := metadata.TotalCompressedSize
 	if begin < 0 || length < 0 || begin > f.size || length > f.size-begin {
 		return nil, fmt.Errorf("%d bytes at %d are not all in the file, which has %d", length, begin, f.size)
 	}
-	left, found := f.memory.Get().(*memory)
+	left, found := f.memory.Get().(*leftover)
 	if !found {
-		left = new(memory)
+		left = new(leftover)
 	}
-	p := &pages{
+	return &pages{
 		file:   f,
 		plain:  left.plain,
 		chunk:  &chunk{file: f.reader, end: begin + length, window: left.window[:0]},
-		column: f.columns[number],
+		column: f.leaves[number].column,
 		path:   f.leaves[number].Path,
-		codec:  metadata.Codec,
+		codec:  compress.Compression(metadata.Codec),
 		next:   begin,
-	}
-	p.inner = f.inner.RowGroups()[group].ColumnChunks()[number].(*parquet.FileColumnChunk).PagesFrom(p)
-	return p, nil
+	}, nil
 }
 
-// read returns the next page with values, which the caller releases, or its values if they are plain. The error is io.EOF at the end.
-func (p *pages) read() (page parquet.Page, plain *plainValues, err error) {
-	defer recovered(&err)
-	if plain, err = p.readPlain(); plain != nil || err != nil {
-		return nil, plain, err
+// Next goes on to the next page.
+func (p *pages) Next() bool {
+	p.page, p.large = nil, 0
+	if p.fault == nil && p.next < p.chunk.end {
+		if p.page, p.fault = p.read(); p.fault != nil {
+			p.fault = fmt.Errorf("page %d at byte %d: %w", p.number, p.next, p.fault)
+		}
+		p.number++
 	}
-	page, err = p.inner.ReadPage()
-	switch {
-	case err == nil:
-		return page, nil, nil
-	case p.fault != nil && p.fault != io.EOF:
-		return nil, nil, p.fault
-	case err == io.EOF && p.fault == io.EOF && len(p.ready) == 0:
-		return nil, nil, io.EOF
-	case errors.Is(err, io.EOF):
-		return nil, nil, fmt.Errorf("page %d ends too early: %w", p.number-1, io.ErrUnexpectedEOF)
-	}
-	return nil, nil, err
+	return p.page != nil
 }
 
-// ReadAt gives the library what it reads. It reads from the beginning on, without gaps. It gives no more than the rest of a page:
-// the next one may be none of the library's.
-func (p *pages) ReadAt(b []byte, offset int64) (int, error) {
-	if offset != p.offset {
-		return 0, errors.New("the dictionary does not come before the values")
-	}
-	n := 0
-	for n < len(b) {
-		if len(p.ready) == 0 {
-			p.ready, p.body = p.body, nil
-		}
-		if len(p.ready) == 0 && p.fault == nil {
-			p.fault = p.prepare()
-		}
-		if len(p.ready) == 0 && p.fault != nil {
-			return n, p.fault
-		}
-		m := copy(b[n:], p.ready)
-		p.ready = p.ready[m:]
-		p.offset += int64(m)
-		if n += m; len(p.ready) == 0 && len(p.body) == 0 {
-			break
-		}
-	}
-	return n, nil
-}
+// Page returns the page.
+func (p *pages) Page() file.Page { return p.page }
 
-// prepare makes the next page ready. The error is io.EOF behind the last one.
-func (p *pages) prepare() error {
-	if p.next >= p.chunk.end {
-		return io.EOF
-	}
+// Err returns why there is no page, nil at the end.
+func (p *pages) Err() error { return p.fault }
+
+// GetDictionaryPage returns no page: a dictionary comes before the pages that use it.
+func (p *pages) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
+
+// SetMaxPageHeaderSize does nothing.
+func (p *pages) SetMaxPageHeaderSize(int) {}
+
+// Reset does nothing.
+func (p *pages) Reset(parquet.BufferedReader, int64, compress.Compression, *file.CryptoContext) {}
+
+// SeekToPageWithRow fails.
+func (p *pages) SeekToPageWithRow(int64) error { return errors.ErrUnsupported }
+
+// read reads a page.
+func (p *pages) read() (file.Page, error) {
 	header, length, err := p.header()
-	if err == nil {
-		p.body, err = p.page(header, p.next+int64(length), pageCopies)
-	}
 	if err != nil {
-		return fmt.Errorf("page %d at byte %d: %w", p.number, p.next, err)
+		return nil, err
 	}
-	p.next += int64(length) + int64(header.CompressedPageSize)
-	p.number++
-	header.CompressedPageSize, header.UncompressedPageSize = int32(len(p.body)), int32(len(p.body))
-	header.CRC = 0
-	p.ready, err = thrift.Marshal(new(thrift.CompactProtocol), header)
-	return err
+	content, err := p.content(header, p.next+int64(length))
+	if err != nil {
+		return nil, err
+	}
+	p.next += int64(length) + header.stored
+	if header.kind == file.PageTypeDictionaryPage {
+		return p.readDictionary(header, content)
+	}
+	repetition, definition := p.column.MaxRepetitionLevel(), p.column.MaxDefinitionLevel()
+	levels, err := header.levelBytes(content, repetition, definition)
+	if err != nil {
+		return nil, err
+	}
+	switch header.encoding {
+	case parquet.Encodings.DeltaByteArray:
+		p.large = len(content)
+		fallthrough
+	case parquet.Encodings.DeltaBinaryPacked, parquet.Encodings.DeltaLengthByteArray:
+		if len(content) > levels {
+			err = checkDelta(content[levels:])
+		}
+	}
+	if err == nil && p.column.PhysicalType() == parquet.Types.FixedLenByteArray && header.encoding == parquet.Encodings.DeltaByteArray {
+		content, err = p.plainFixed(header, content, levels)
+	}
+	return pageOf(header, content), err
 }
+
+// readDictionary returns a dictionary, whose memory is its own.
+func (p *pages) readDictionary(header *pageHeader, content []byte) (file.Page, error) {
+	least := map[parquet.Type]int{
+		parquet.Types.Int32: 4, parquet.Types.Float: 4, parquet.Types.Int64: 8, parquet.Types.Double: 8, parquet.Types.Int96: 12,
+		parquet.Types.ByteArray: 4, parquet.Types.FixedLenByteArray: max(1, p.column.TypeLength()),
+	}[p.column.PhysicalType()]
+	if least == 0 || int(header.values) > len(content)/least {
+		return nil, fmt.Errorf("its dictionary cannot have %d values", header.values)
+	}
+	return file.NewDictionaryPage(memory.NewBufferBytes(slices.Clone(content)), header.values, header.encoding), nil
+}
+
+// pageOf returns a page for the library.
+func pageOf(h *pageHeader, content []byte) file.Page {
+	buffer := memory.NewBufferBytes(content)
+	if h.kind == file.PageTypeDataPage {
+		return file.NewDataPageV1(buffer, h.values, h.encoding, h.definition, h.repetition, int32(len(content)))
+	}
+	return file.NewDataPageV2(buffer, h.values, h.nulls, h.rows, h.encoding, h.definitions, h.repetitions, int32(len(content)), false)
+}
+
+// plainFixed returns the content of a page of binary values of a fixed length that are stored as differences, as if they were stored one
+// behind the other. The library reads differences only of values of any length.
+func (p *pages) plainFixed(h *pageHeader, content []byte, levels int) (plain []byte, err error) {
+	defer recovered(&err)
+	node, err := schema.NewPrimitiveNode(p.column.Name(), parquet.Repetitions.Required, parquet.Types.ByteArray, -1, -1)
+	if err != nil {
+		return nil, err
+	}
+	page := &onePage{page: pageOf(h, content)}
+	column := schema.NewColumn(node, p.column.MaxDefinitionLevel(), p.column.MaxRepetitionLevel())
+	values := newReader(column, page).(*file.ByteArrayColumnChunkReader)
+	plain = slices.Clone(content[:levels])
+	var room [1]parquet.ByteArray
+	var definition, repetition [1]int16
+	for range h.values {
+		n, read, err := values.ReadBatchInPage(1, room[:], definition[:], repetition[:])
+		if err != nil || n == 0 {
+			return nil, errors.Join(err, errRuns)
+		}
+		if read > 0 {
+			if len(room[0]) != p.column.TypeLength() {
+				return nil, fmt.Errorf("a value has %d bytes, and not %d", len(room[0]), p.column.TypeLength())
+			}
+			plain = append(plain, room[0]...)
+		}
+	}
+	h.encoding = parquet.Encodings.Plain
+	return plain, nil
+}
+
+// onePage is a column of one page.
+type onePage struct {
+	pages
+	page   file.Page
+	isRead bool
+}
+
+// Next goes on to the page.
+func (p *onePage) Next() bool {
+	isFirst := !p.isRead
+	p.isRead = true
+	return isFirst
+}
+
+// Page returns the page.
+func (p *onePage) Page() file.Page { return p.page }
+
+// Close does nothing.
+func (p *onePage) Close() error { return nil }
 
 // header decodes the next header, and returns its length.
-func (p *pages) header() (*format.PageHeader, int, error) {
+func (p *pages) header() (*pageHeader, int, error) {
 	for size := 256; ; size *= 8 {
 		seen, err := p.chunk.peek(p.next, size)
 		if err != nil {
 			return nil, 0, err
 		}
-		length, err := structLength(seen, len(seen))
+		header, length, err := parseHeader(seen)
 		if errors.Is(err, errShort) && size <= maxPageHeader && int64(len(seen)) < p.chunk.end-p.next {
 			continue
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("its header: %w", err)
 		}
-		header := new(format.PageHeader)
-		if err := thrift.Unmarshal(new(thrift.CompactProtocol), seen[:length], header); err != nil {
-			return nil, 0, fmt.Errorf("its header: %w", err)
-		}
-		// Bounds of the values are of no use here.
-		header.DataPageHeader.V.Statistics, header.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
 		return header, length, nil
 	}
 }
 
-// page reads the page at an offset of the file, and returns its content, which is in memory as often as copies says. It is valid until
-// the next page.
-func (p *pages) page(header *format.PageHeader, offset, copies int64) ([]byte, error) {
-	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
+// content reads the page at an offset of the file, and returns its content. It is valid until the next page.
+func (p *pages) content(header *pageHeader, offset int64) ([]byte, error) {
+	stored, size := header.stored, header.size
 	switch {
 	case stored < 0 || stored > p.chunk.end-offset:
 		return nil, fmt.Errorf("it cannot have %d bytes: its column has %d more", stored, p.chunk.end-offset)
 	case size < 0 || max(stored, size) > maxPage:
 		return nil, fmt.Errorf("it has %d bytes, and %d are the limit", max(stored, size), maxPage)
 	}
-	levels, err := p.checkHeader(header)
+	err := header.check(p.column.MaxRepetitionLevel(), p.column.MaxDefinitionLevel())
 	if err == nil {
-		err = p.charge(header, copies)
+		err = p.charge(header)
 	}
 	if err != nil {
 		return nil, err
@@ -192,33 +247,28 @@ func (p *pages) page(header *format.PageHeader, offset, copies int64) ([]byte, e
 		return nil, err
 	}
 	content = content[:stored]
-	if header.CRC != 0 && crc32.ChecksumIEEE(content) != uint32(header.CRC) {
+	if header.hasSum && crc32.ChecksumIEEE(content) != header.sum {
 		return nil, errors.New("it does not have its checksum")
 	}
-	if p.codec != format.Uncompressed && isCompressed(header) {
-		room := max(size, levels)
-		p.plain = append(slices.Grow(p.plain[:0], int(room)), content[:levels]...)
-		if content, err = p.file.decompress(p.codec, p.plain[:levels:room], content[levels:]); err != nil {
-			return nil, fmt.Errorf("decompress it: %w", err)
-		}
-		p.chunk.drop()
+	if p.codec == compress.Codecs.Uncompressed || header.isUncompressed {
+		return content, nil
 	}
-	return content, p.checkContent(header, content)
+	levels := header.levels()
+	p.plain = append(slices.Grow(p.plain[:0], int(size)), content[:levels]...)
+	if content, err = p.file.decompress(p.codec, p.plain[:levels:size], content[levels:]); err != nil {
+		return nil, fmt.Errorf("decompress it: %w", err)
+	}
+	p.chunk.drop()
+	return content, nil
 }
 
-// isCompressed reports whether a page of a compressed column is compressed itself.
-func isCompressed(header *format.PageHeader) bool {
-	compressed := header.DataPageHeaderV2.V.IsCompressed
-	return header.Type != format.DataPageV2 || !compressed.Valid || compressed.V
-}
-
-// close gives memory back. The bytes that were read are no longer valid.
-func (p *pages) close() {
-	p.inner.Close()
+// Close gives memory back. The bytes that were read are no longer valid.
+func (p *pages) Close() error {
 	if cap(p.chunk.window) <= keepMemory && cap(p.plain) <= keepMemory {
-		p.file.memory.Put(&memory{p.chunk.window, p.plain})
+		p.file.memory.Put(&leftover{p.chunk.window, p.plain})
 	}
 	p.settle()
+	return nil
 }
 
 // chunk is the part of a file that holds a column of a row group. It reads ahead, so that many small reads become few
@@ -281,22 +331,21 @@ func (c *chunk) read(p []byte, offset int64) (int, error) {
 var errLong = errors.New("it is longer than its header says")
 
 // isKnown reports whether pages of a codec can be read. LZ4 without RAW is a frame of Hadoop's, of several kinds.
-func isKnown(codec format.CompressionCodec) bool {
-	switch codec {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
-		return true
-	}
-	return false
+func isKnown(codec compress.Compression) bool {
+	codecs := compress.Codecs
+	return slices.Contains([]compress.Compression{
+		codecs.Uncompressed, codecs.Snappy, codecs.Gzip, codecs.Brotli, codecs.Zstd, codecs.Lz4Raw,
+	}, codec)
 }
 
 // decompress appends what src holds to dst, which has room for it.
-func (f *File) decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {
+func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, nil // a page of nulls
 	}
 	room := dst[len(dst):cap(dst)]
 	switch codec {
-	case format.Snappy:
+	case compress.Codecs.Snappy:
 		length, err := snappy.DecodedLen(src)
 		if err != nil {
 			return nil, err
@@ -306,24 +355,24 @@ func (f *File) decompress(codec format.CompressionCodec, dst, src []byte) ([]byt
 		}
 		content, err := snappy.Decode(room, src)
 		return dst[:len(dst)+len(content)], err
-	case format.Zstd:
+	case compress.Codecs.Zstd:
 		decoder, err := f.decoders.zstd()
 		if err != nil {
 			return nil, err
 		}
 		defer f.decoders.zstds.Put(decoder)
 		return decoder.DecodeAll(src, dst)
-	case format.Lz4Raw:
+	case compress.Codecs.Lz4Raw:
 		n, err := lz4.UncompressBlock(src, room)
 		return dst[:len(dst)+max(0, n)], err
-	case format.Gzip:
+	case compress.Codecs.Gzip:
 		decoder, err := f.decoders.gzip(src)
 		if err != nil {
 			return nil, err
 		}
 		defer f.decoders.gzips.Put(decoder)
 		return readInto(dst, decoder)
-	case format.Brotli:
+	case compress.Codecs.Brotli:
 		return readInto(dst, brotli.NewReader(bytes.NewReader(src)))
 	}
 	return nil, fmt.Errorf("codec %v cannot be read", codec)

@@ -5,123 +5,99 @@ import (
 	"encoding/hex"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// appender appends a value, which is not null, as text.
-type appender func([]byte, parquet.Value) []byte
+// text returns a value, which is not null, as text. It may be made in the room.
+type text[T parquet.ColumnTypes] func(room []byte, value T) []byte
 
-// appenderOf returns how the values of a column become text. It is nil where the bytes of the file are taken.
-func appenderOf(leaf *leaf) appender {
-	switch t := leaf.logical.(type) {
-	case *format.DecimalType:
-		return func(b []byte, v parquet.Value) []byte { return appendDecimal(b, v, int(t.Scale)) }
-	case *format.DateType:
-		return appendDate
-	case *format.TimeType:
-		unit := unitOf(t.Unit)
-		return func(b []byte, v parquet.Value) []byte {
-			return instant(whole(v), unit).AppendFormat(b, "15:04:05.999999999")
+func textOfInt32(column *schema.Column) text[int32] {
+	switch t := column.LogicalType().(type) {
+	case schema.DecimalLogicalType:
+		return func(b []byte, v int32) []byte { return appendDecimal(b, int64(v), t.Scale()) }
+	case schema.DateLogicalType:
+		return func(b []byte, v int32) []byte { return AppendDate(b, int64(v)) }
+	case schema.TimeLogicalType:
+		return func(b []byte, v int32) []byte { return AppendInstant(b, int64(v), time.Millisecond, TimeLayout) }
+	case schema.IntLogicalType:
+		if !t.IsSigned() {
+			return func(b []byte, v int32) []byte { return strconv.AppendUint(b, uint64(uint32(v)), 10) }
 		}
-	case *format.TimestampType:
-		unit, layout := unitOf(t.Unit), timestampLayout
-		if t.IsAdjustedToUTC {
+	}
+	return func(b []byte, v int32) []byte { return strconv.AppendInt(b, int64(v), 10) }
+}
+
+func textOfInt64(column *schema.Column) text[int64] {
+	switch t := column.LogicalType().(type) {
+	case schema.DecimalLogicalType:
+		return func(b []byte, v int64) []byte { return appendDecimal(b, v, t.Scale()) }
+	case schema.TimeLogicalType:
+		unit := unitOf(t.TimeUnit())
+		return func(b []byte, v int64) []byte { return AppendInstant(b, v, unit, TimeLayout) }
+	case schema.TimestampLogicalType:
+		unit, layout := unitOf(t.TimeUnit()), TimestampLayout
+		if t.IsAdjustedToUTC() {
 			layout += "Z"
 		}
-		return func(b []byte, v parquet.Value) []byte { return instant(whole(v), unit).AppendFormat(b, layout) }
-	case *format.IntType:
-		if !t.IsSigned {
-			return appendUnsigned
-		}
-	case *format.UUIDType:
-		return appendUUID
-	case *format.Float16Type:
-		if leaf.element.Type.V == format.FixedLenByteArray {
-			return appendFloat16
+		return func(b []byte, v int64) []byte { return AppendInstant(b, v, unit, layout) }
+	case schema.IntLogicalType:
+		if !t.IsSigned() {
+			return func(b []byte, v int64) []byte { return strconv.AppendUint(b, uint64(v), 10) }
 		}
 	}
-	switch leaf.element.Type.V {
-	case format.ByteArray, format.FixedLenByteArray:
-		return nil
-	}
-	return appendPlain
+	return func(b []byte, v int64) []byte { return strconv.AppendInt(b, v, 10) }
 }
 
-const timestampLayout = "2006-01-02T15:04:05.999999999"
-
-// appendPlain appends a value of a column without a logical type.
-func appendPlain(b []byte, v parquet.Value) []byte {
-	switch v.Kind() {
-	case parquet.Boolean:
-		return strconv.AppendBool(b, v.Boolean())
-	case parquet.Int32:
-		return strconv.AppendInt(b, int64(v.Int32()), 10)
-	case parquet.Int64:
-		return strconv.AppendInt(b, v.Int64(), 10)
-	case parquet.Int96:
-		return appendInt96(b, v)
-	case parquet.Float:
-		return appendFloat(b, float64(v.Float()), 32)
-	case parquet.Double:
-		return appendFloat(b, v.Double(), 64)
-	default:
-		return append(b, v.ByteArray()...)
+// textOfBytes is for binary values, with any length or a fixed one.
+func textOfBytes[T parquet.ByteArray | parquet.FixedLenByteArray](column *schema.Column) text[T] {
+	switch t := column.LogicalType().(type) {
+	case schema.DecimalLogicalType:
+		return func(b []byte, v T) []byte { return AppendDecimal(b, bigEndian(v).Append(nil, 10), int(t.Scale())) }
+	case schema.UUIDLogicalType:
+		return func(b []byte, v T) []byte { return AppendUUID(b, v) }
+	case schema.Float16LogicalType:
+		return func(b []byte, v T) []byte {
+			if len(v) != 2 {
+				return v
+			}
+			return AppendFloat(b, float64(float16.FromLEBytes(v).Float32()), 32)
+		}
 	}
+	return func(_ []byte, v T) []byte { return v }
 }
 
-// appendFloat appends a number as JSON writes it: with an exponent only where it is very small or very large.
-func appendFloat(b []byte, x float64, bits int) []byte {
+// The layouts of times of a day, and of times of days.
+const (
+	TimeLayout      = "15:04:05.999999999"
+	TimestampLayout = "2006-01-02T15:04:05.999999999"
+)
+
+// AppendFloat appends a number as JSON writes it: with an exponent only where it is very small or very large. A whole number ends in .0, so
+// that one who joins by ids sees that they are no whole numbers.
+func AppendFloat(b []byte, x float64, bits int) []byte {
+	format, begin := byte('f'), len(b)
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
-		return strconv.AppendFloat(b, x, 'e', -1, bits)
+		format = 'e'
 	}
-	return strconv.AppendFloat(b, x, 'f', -1, bits)
+	b = strconv.AppendFloat(b, x, format, -1, bits)
+	if format == 'f' && x == math.Trunc(x) && !math.IsInf(x, 0) && !slices.Contains(b[begin:], '.') {
+		b = append(b, ".0"...)
+	}
+	return b
 }
 
-// appendFloat16 appends a number of 16 bits: a sign, five bits of exponent, ten of the fraction.
-func appendFloat16(b []byte, v parquet.Value) []byte {
-	raw := v.ByteArray()
-	if len(raw) != 2 {
-		return append(b, raw...)
-	}
-	bits := binary.LittleEndian.Uint16(raw)
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	var x float64
-	switch {
-	case exponent == 0x1f && fraction != 0:
-		return append(b, "NaN"...)
-	case exponent == 0x1f:
-		x = math.Inf(1)
-	case exponent == 0:
-		x = math.Ldexp(fraction, -24)
-	default:
-		x = math.Ldexp(1024+fraction, exponent-25)
-	}
-	if bits>>15 == 1 {
-		x = -x
-	}
-	return appendFloat(b, x, 32)
+func appendDecimal(b []byte, v int64, scale int32) []byte {
+	return AppendDecimal(b, strconv.AppendInt(nil, v, 10), int(scale))
 }
 
-func appendUnsigned(b []byte, v parquet.Value) []byte {
-	if v.Kind() == parquet.Int32 {
-		return strconv.AppendUint(b, uint64(v.Uint32()), 10)
-	}
-	return strconv.AppendUint(b, v.Uint64(), 10)
-}
-
-// appendDecimal appends a whole number divided by ten to the power of scale, with all its digits.
-func appendDecimal(b []byte, v parquet.Value, scale int) []byte {
-	var digits []byte
-	switch v.Kind() {
-	case parquet.Int32, parquet.Int64:
-		digits = strconv.AppendInt(nil, whole(v), 10)
-	default:
-		digits = bigEndian(v.ByteArray()).Append(nil, 10)
-	}
+// AppendDecimal appends a whole number, of which the digits are given, divided by ten to the power of scale, with all its digits.
+func AppendDecimal(b, digits []byte, scale int) []byte {
 	if digits[0] == '-' {
 		b, digits = append(b, '-'), digits[1:]
 	}
@@ -139,7 +115,7 @@ func appendDecimal(b []byte, v parquet.Value, scale int) []byte {
 	return append(b, digits[point:]...)
 }
 
-// bigEndian returns the number whose two's complement stands in the bytes, the highest first.
+// bigEndian returns the number whose two's complement is in the bytes, the highest first.
 func bigEndian(bytes []byte) *big.Int {
 	n := new(big.Int).SetBytes(bytes)
 	if len(bytes) > 0 && bytes[0] >= 0x80 {
@@ -148,42 +124,37 @@ func bigEndian(bytes []byte) *big.Int {
 	return n
 }
 
-// whole returns a value of 32 or 64 bits.
-func whole(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
-		return int64(v.Int32())
+func unitOf(unit schema.TimeUnitType) time.Duration {
+	switch unit {
+	case schema.TimeUnitMicros:
+		return time.Microsecond
+	case schema.TimeUnitNanos:
+		return time.Nanosecond
 	}
-	return v.Int64()
+	return time.Millisecond
 }
 
-func unitOf(unit format.TimeUnit) time.Duration {
-	if unit.Value == nil {
-		return time.Millisecond
-	}
-	return unit.Value.Duration()
-}
-
-// instant returns the time a number of units after the beginning of 1970. A Duration would hold 292 years of them.
-func instant(count int64, unit time.Duration) time.Time {
+// AppendInstant appends the time a number of units after the beginning of 1970. A Duration would hold 292 years of them.
+func AppendInstant(b []byte, count int64, unit time.Duration, layout string) []byte {
 	second := int64(time.Second / unit)
-	return time.Unix(count/second, count%second*int64(unit)).UTC()
+	return time.Unix(count/second, count%second*int64(unit)).UTC().AppendFormat(b, layout)
 }
 
-func appendDate(b []byte, v parquet.Value) []byte {
+// AppendDate appends the day that is that many days after the first one of 1970.
+func AppendDate(b []byte, days int64) []byte {
 	const day = 24 * 60 * 60
-	return time.Unix(whole(v)*day, 0).UTC().AppendFormat(b, time.DateOnly)
+	return time.Unix(days*day, 0).UTC().AppendFormat(b, time.DateOnly)
 }
 
-// appendInt96 appends a time of the kind that old writers make: nanoseconds of a day, and the number of the Julian day.
-func appendInt96(b []byte, v parquet.Value) []byte {
+// textOfInt96 is for times of the kind that old writers make: nanoseconds of a day, and the number of the Julian day.
+func textOfInt96(b []byte, v parquet.Int96) []byte {
 	const firstOf1970, day = 2440588, 24 * 60 * 60
-	x := v.Int96()
-	nanoseconds := int64(uint64(x[1])<<32 | uint64(x[0]))
-	return time.Unix((int64(x[2])-firstOf1970)*day, nanoseconds).UTC().AppendFormat(b, timestampLayout)
+	nanoseconds, days := int64(binary.LittleEndian.Uint64(v[:])), int64(binary.LittleEndian.Uint32(v[8:]))
+	return time.Unix((days-firstOf1970)*day, nanoseconds).UTC().AppendFormat(b, TimestampLayout)
 }
 
-func appendUUID(b []byte, v parquet.Value) []byte {
-	raw := v.ByteArray()
+// AppendUUID appends 16 bytes in the form that UUIDs have.
+func AppendUUID(b, raw []byte) []byte {
 	if len(raw) != 16 {
 		return append(b, raw...)
 	}

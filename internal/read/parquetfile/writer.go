@@ -3,37 +3,37 @@ package parquetfile
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-const (
-	// creator and creatorVersion stand in the files that this package writes. They never change with the program, so
-	// that the same rows are the same bytes.
-	creator        = "mirrorbeam"
-	creatorVersion = "1"
-)
+// creator names who wrote a file. It never changes with the program, so that the same rows are the same bytes.
+const creator = "mirrorbeam version 1"
 
 const (
 	// writeRows and writeBytes bound a row group that is written, and so the memory that writing takes.
 	writeRows  = 1 << 16
 	writeBytes = 64 << 20
+	// writeAtOnce bounds the texts that wait to be written.
+	writeAtOnce = 1 << 20
 )
 
 // Writer writes rows of results as a Parquet file: zstd, row groups of at most 65,536 rows and some 64 MiB. T is a
-// struct with a tag for each column. The same rows give the same bytes. It belongs to one goroutine.
+// struct with a tag for each column: its name, "dict" for a column with a dictionary, "list" for a list of values or of structs.
+// The same rows give the same bytes. It belongs to one goroutine.
 type Writer[T any] struct {
-	inner   *parquet.GenericWriter[T]
-	one     [1]T
-	flushed int64 // bytes in row groups that are written
-
-	// Where texts are written as whole numbers, rows goes through own, its columns as T has them.
-	own      *parquet.Schema // nil if all columns are as T has them
-	integers []bool          // which columns are whole numbers, in place of texts
-	rows     [1]parquet.Row
+	inner *file.Writer
+	group file.BufferedRowGroupWriter // nil before the first row
+	rows  int                         // of the group
+	bytes int                         // of texts that are not yet in the group
+	parts []part
+	fault error // of the beginning
 }
 
 // Table is a table of Parquet that rows of a type make.
@@ -46,100 +46,232 @@ type Table struct {
 	Integers []string
 }
 
+// part is a column that is written.
+type part struct {
+	path  []string
+	field []int // of the row
+	inner []int // of an element of the list; nil if the column is no list of structs
+	rows  buffer
+}
+
+// buffer gathers the values of a column.
+type buffer interface {
+	// add returns how many bytes a text has.
+	add(value reflect.Value, definition, repetition int16) (bytes int, err error)
+	flush(file.ColumnChunkWriter) error
+}
+
 // NewWriter begins a file.
 func NewWriter[T any](out io.Writer, of Table) *Writer[T] {
-	var options []parquet.WriterOption
-	var tags []parquet.SchemaOption
-	for _, field := range of.Without {
-		tag := parquet.StructTag(`parquet:"-"`, field)
-		tags, options = append(tags, tag), append(options, tag.(parquet.WriterOption))
-	}
 	w := &Writer[T]{}
-	var schema parquet.Node = parquet.SchemaOf(new(T), tags...)
-	if len(of.Integers) > 0 {
-		w.own = parquet.NewSchema(of.Name, schema)
-		schema = withIntegers(schema, of.Integers)
-		for _, path := range w.own.Columns() {
-			w.integers = append(w.integers, len(path) == 1 && slices.Contains(of.Integers, path[0]))
+	properties := writerProperties()
+	var fields schema.FieldList
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		name, options := tagOf(field)
+		if name == "" || slices.Contains(of.Without, field.Name) {
+			continue
 		}
+		if slices.Contains(options, "dict") {
+			properties = append(properties, parquet.WithDictionaryFor(name, true))
+		}
+		if !slices.Contains(options, "list") {
+			node, rows := leafOf(name, field.Type, slices.Contains(of.Integers, name))
+			fields = append(fields, node)
+			w.parts = append(w.parts, part{[]string{name}, field.Index, nil, rows})
+			continue
+		}
+		node := w.list(name, field)
+		fields = append(fields, node)
 	}
-	options = append(options,
-		parquet.NewSchema(of.Name, schema),
-		parquet.CreatedBy(creator, creatorVersion, ""),
-		parquet.Compression(&parquet.Zstd),
-		parquet.DataPageVersion(1), // which all readers know, as they know plain strings
-		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain),
-		parquet.DataPageStatistics(false),
-		parquet.DictionaryMaxBytes(copyDictionary),
-		parquet.MaxRowsPerRowGroup(writeRows))
-	w.inner = parquet.NewGenericWriter[T](out, options...)
+	root, err := schema.NewGroupNode(of.Name, parquet.Repetitions.Required, fields, -1)
+	if err == nil {
+		w.inner, err = file.NewParquetWriterWithError(writeOnly{out}, root, file.WithWriterProps(parquet.NewWriterProperties(properties...)))
+	}
+	if err != nil {
+		w.fault = fmt.Errorf("begin a Parquet file: %w", err)
+	}
 	return w
+}
+
+// writeOnly hides that a destination can be closed.
+type writeOnly struct{ io.Writer }
+
+// tagOf returns the name and the options in the tag of a field. The name is empty if it is no column.
+func tagOf(field reflect.StructField) (name string, options []string) {
+	parts := strings.Split(field.Tag.Get("parquet"), ",")
+	if parts[0] == "-" {
+		return "", nil
+	}
+	return parts[0], parts[1:]
+}
+
+// list adds the columns of a list, and returns its node.
+func (w *Writer[T]) list(name string, field reflect.StructField) schema.Node {
+	var element schema.Node
+	if of := field.Type.Elem(); of.Kind() == reflect.Struct {
+		var fields schema.FieldList
+		for _, inner := range reflect.VisibleFields(of) {
+			if inside, _ := tagOf(inner); inside != "" {
+				node, rows := leafOf(inside, inner.Type, false)
+				fields = append(fields, node)
+				w.parts = append(w.parts, part{[]string{name, inside}, field.Index, inner.Index, rows})
+			}
+		}
+		element = schema.MustGroup(schema.NewGroupNode("element", parquet.Repetitions.Required, fields, -1))
+	} else {
+		var rows buffer
+		element, rows = leafOf("element", of, false)
+		w.parts = append(w.parts, part{[]string{name}, field.Index, []int{}, rows})
+	}
+	return schema.MustGroup(schema.ListOfWithName(name, element, parquet.Repetitions.Required, -1))
+}
+
+// leafOf returns the node of a column of values of a Go type, and the buffer for them.
+func leafOf(name string, of reflect.Type, isInteger bool) (schema.Node, buffer) {
+	required := parquet.Repetitions.Required
+	switch {
+	case isInteger:
+		return int64Node(name), newBuffer(func(v reflect.Value) (int64, error) { return strconv.ParseInt(v.String(), 10, 64) })
+	case of.Kind() == reflect.Bool:
+		return schema.NewBooleanNode(name, required, -1), newBuffer(func(v reflect.Value) (bool, error) { return v.Bool(), nil })
+	case of.Kind() == reflect.Int64:
+		return int64Node(name), newBuffer(func(v reflect.Value) (int64, error) { return v.Int(), nil })
+	case of.Kind() == reflect.Float64:
+		return schema.NewFloat64Node(name, required, -1), newBuffer(func(v reflect.Value) (float64, error) { return v.Float(), nil })
+	}
+	return textNode(name, required), newBuffer(func(v reflect.Value) (parquet.ByteArray, error) {
+		return parquet.ByteArray(v.String()), nil
+	})
+}
+
+func int64Node(name string) schema.Node {
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, schema.NewIntLogicalType(64, true),
+		parquet.Types.Int64, -1, -1))
+}
+
+// typedBuffer gathers values of a type.
+type typedBuffer[T parquet.ColumnTypes] struct {
+	of                     func(reflect.Value) (T, error)
+	values                 []T
+	definition, repetition []int16
+}
+
+func newBuffer[T parquet.ColumnTypes](of func(reflect.Value) (T, error)) buffer {
+	return &typedBuffer[T]{of: of}
+}
+
+// add adds a value; one that is not valid is an empty list.
+func (b *typedBuffer[T]) add(value reflect.Value, definition, repetition int16) (bytes int, err error) {
+	if value.IsValid() {
+		v, err := b.of(value)
+		if err != nil {
+			return 0, err
+		}
+		if value.Kind() == reflect.String {
+			bytes = value.Len()
+		}
+		b.values = append(b.values, v)
+	}
+	b.definition, b.repetition = append(b.definition, definition), append(b.repetition, repetition)
+	return bytes, nil
+}
+
+func (b *typedBuffer[T]) flush(w file.ColumnChunkWriter) error {
+	err := writeValues(w, b.values, b.definition, b.repetition)
+	b.values, b.definition, b.repetition = b.values[:0], b.definition[:0], b.repetition[:0]
+	return err
 }
 
 // Write writes a row.
 func (w *Writer[T]) Write(row T) error {
-	w.one[0] = row
-	if err := w.write(); err != nil {
-		return fmt.Errorf("write a row: %w", err)
+	if w.fault != nil {
+		return w.fault
 	}
-	if w.inner.Size()-w.flushed < writeBytes {
+	of := reflect.ValueOf(row)
+	for i := range w.parts {
+		bytes, err := w.parts[i].add(of)
+		if err != nil {
+			return fmt.Errorf("write a row: column %s: %w", strings.Join(w.parts[i].path, "."), err)
+		}
+		w.bytes += bytes
+	}
+	if w.rows++; w.rows%valuesAtOnce > 0 && w.bytes < writeAtOnce {
 		return nil
 	}
-	if err := w.inner.Flush(); err != nil {
-		return fmt.Errorf("write a row group: %w", err)
+	if err := w.flush(); err != nil {
+		return err
 	}
-	w.flushed = w.inner.Size()
+	if w.rows >= writeRows || w.group.TotalBytesWritten() >= writeBytes {
+		return w.end()
+	}
 	return nil
 }
 
-// write writes the row at hand.
-func (w *Writer[T]) write() error {
-	if w.own == nil {
-		_, err := w.inner.Write(w.one[:])
-		return err
+// add adds the values of a row.
+func (p *part) add(row reflect.Value) (bytes int, err error) {
+	value := row.FieldByIndex(p.field)
+	if p.inner == nil {
+		return p.rows.add(value, 0, 0)
 	}
-	values := w.own.Deconstruct(w.rows[0][:0], &w.one[0])
-	for i, value := range values {
-		if column := value.Column(); w.integers[column] {
-			n, err := strconv.ParseInt(string(value.ByteArray()), 10, 64)
-			if err != nil {
-				return fmt.Errorf("column %s: %w", w.own.Columns()[column][0], err)
-			}
-			values[i] = parquet.Int64Value(n).Level(0, 0, column)
+	if value.Len() == 0 {
+		return p.rows.add(reflect.Value{}, 0, 0)
+	}
+	for i := range value.Len() {
+		element := value.Index(i)
+		if len(p.inner) > 0 {
+			element = element.FieldByIndex(p.inner)
 		}
+		n, err := p.rows.add(element, 1, int16(min(i, 1)))
+		if err != nil {
+			return 0, err
+		}
+		bytes += n
 	}
-	w.rows[0] = values
-	_, err := w.inner.WriteRows(w.rows[:])
-	return err
+	return bytes, nil
 }
 
-// root is a schema with other fields.
-type root struct {
-	parquet.Node
-	fields []parquet.Field
+// flush hands the rows at hand to the columns.
+func (w *Writer[T]) flush() (err error) {
+	if w.group == nil {
+		if w.group, err = w.inner.AppendBufferedRowGroupChecked(); err != nil {
+			return fmt.Errorf("write a row group: %w", err)
+		}
+	}
+	w.bytes = 0
+	for i := range w.parts {
+		column, err := w.group.Column(i)
+		if err == nil {
+			err = w.parts[i].rows.flush(column)
+		}
+		if err != nil {
+			return fmt.Errorf("write a row: %w", err)
+		}
+	}
+	return nil
 }
 
-// Fields returns the columns at the top.
-func (r root) Fields() []parquet.Field { return r.fields }
-
-// withIntegers returns a schema with whole numbers in some columns at its top. They keep their encodings.
-func withIntegers(schema parquet.Node, columns []string) parquet.Node {
-	changed := root{Node: schema}
-	for _, field := range schema.Fields() {
-		if slices.Contains(columns, field.Name()) {
-			node := parquet.Int(64)
-			if encoding := field.Encoding(); encoding != nil && encoding.Encoding() == format.RLEDictionary {
-				node = parquet.Encoded(node, encoding)
-			}
-			field = addedField{node, field.Name()}
-		}
-		changed.fields = append(changed.fields, field)
+// end ends the row group.
+func (w *Writer[T]) end() error {
+	if err := w.group.Close(); err != nil {
+		return fmt.Errorf("write a row group: %w", err)
 	}
-	return changed
+	w.group, w.rows = nil, 0
+	return nil
 }
 
 // Close writes the footer. Without it there is no file. The destination stays open.
 func (w *Writer[T]) Close() error {
+	if w.fault != nil {
+		return w.fault
+	}
+	if w.rows > 0 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
 	if err := w.inner.Close(); err != nil {
 		return fmt.Errorf("write the footer: %w", err)
 	}

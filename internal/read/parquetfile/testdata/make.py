@@ -58,7 +58,7 @@ def small():
 
 def expected_small():
     def score(i):
-        return None if i % 9 == 8 else f"{i / 4:.2f}".rstrip("0").rstrip(".")
+        return None if i % 9 == 8 else str(i / 4)
 
     return {
         "id": [[f"doc-{i:03}"] for i in range(ROWS)],
@@ -91,8 +91,8 @@ def all_types():
     add("uint8", pa.uint8(), [0, None, 255], ["0", None, "255"])
     add("uint32", pa.uint32(), [0, None, 2**32 - 1], ["0", None, "4294967295"])
     add("uint64", pa.uint64(), [0, None, 2**64 - 1], ["0", None, "18446744073709551615"])
-    add("float16", pa.float16(), [1.5, None, -65504.0], ["1.5", None, "-65504"])
-    add("float32", pa.float32(), [0.1, None, 16777216.0], ["0.1", None, "16777216"])
+    add("float16", pa.float16(), [1.5, None, -65504.0], ["1.5", None, "-65504.0"])
+    add("float32", pa.float32(), [0.1, None, 16777216.0], ["0.1", None, "16777216.0"])
     add("float64", pa.float64(), [0.1, None, 1e300], ["0.1", None, "1e+300"])
     add("bool", pa.bool_(), [True, None, False], ["true", None, "false"])
     add("date", pa.date32(), [datetime.date(1969, 12, 31), None, datetime.date(2026, 2, 28)],

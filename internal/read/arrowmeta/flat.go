@@ -1,12 +1,12 @@
-package arrowfile
+package arrowmeta
 
 import (
 	"encoding/binary"
 	"errors"
 )
 
-// errMetadata says that metadata is not what it should be.
-var errMetadata = errors.New("the metadata is damaged")
+// ErrMetadata says that metadata is not what it should be.
+var ErrMetadata = errors.New("the metadata is damaged")
 
 // table is a table of FlatBuffers. What lies outside of its buffer is absent, and notes the fault.
 type table struct {
@@ -83,13 +83,6 @@ func (t table) int16(number, usual int) int {
 	return usual
 }
 
-func (t table) int32(number int) int {
-	if at := t.field(number); at > 0 {
-		return int(int32(t.buffer.uint32(at)))
-	}
-	return 0
-}
-
 func (t table) int64(number int) int64 {
 	if at := t.field(number); at > 0 {
 		return t.buffer.int64(at)
@@ -117,17 +110,4 @@ func (t table) vector(number, size int) (at, n int) {
 		return 0, 0
 	}
 	return at + 4, n
-}
-
-func (t table) text(number int) string {
-	at, n := t.vector(number, 1)
-	return string(t.buffer.sliceOf(at, n))
-}
-
-// sliceOf returns n bytes that are there.
-func (f *flat) sliceOf(at, n int) []byte {
-	if n == 0 {
-		return nil
-	}
-	return f.slice(at, n)
 }
