@@ -65,7 +65,7 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 		}
 		found, err := l.members(ctx, &files[i], options)
 		if IsOfFile(err) {
-			files[i].Fault = faultText(files[i].Path, err)
+			files[i].Fault = FaultText(files[i].Path, err)
 			all = append(all, files[i])
 		} else if err != nil {
 			return nil, fmt.Errorf("list inputs: %s: %w", files[i].Path, err)

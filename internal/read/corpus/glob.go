@@ -269,7 +269,7 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 func (w *walk) see(relative string, links int, fault error) {
 	c := candidate{File: File{Path: filepath.Join(w.base, relative)}, relative: filepath.ToSlash(relative), links: links, unpacks: !w.all}
 	if fault != nil {
-		c.Fault = faultText(c.Path, fault)
+		c.Fault = FaultText(c.Path, fault)
 	}
 	w.found = append(w.found, c)
 }

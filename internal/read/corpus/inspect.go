@@ -44,7 +44,7 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 	}
 	for i, err := range faults {
 		if IsOfFile(err) {
-			files[i].Fault = faultText(files[i].Path, err)
+			files[i].Fault = FaultText(files[i].Path, err)
 		} else if err != nil {
 			return fmt.Errorf("list inputs: %w", err)
 		}
@@ -67,8 +67,8 @@ func IsOfFile(err error) bool {
 	return !errors.As(err, &links)
 }
 
-// faultText returns what an error says of a file, without its path.
-func faultText(path string, err error) string {
+// FaultText returns what an error says of a file, without its path.
+func FaultText(path string, err error) string {
 	text := err.Error()
 	for _, before := range []string{"list inputs: ", "open input ", path + ": ", "open " + path + ": "} {
 		text = strings.TrimPrefix(text, before)

@@ -282,14 +282,17 @@ func CheckPattern(pattern string) error {
 // descriptions are what Hugging Face's library and hub have next to the files of a data set.
 var descriptions = []string{"dataset_dict.json", "dataset_info.json", "dataset_infos.json", attributes}
 
-// describing returns what tells the files that describe others: of data sets of Hugging Face, and the lists of pages and the index of a
-// crawl that is saved as WACZ.
+// describing returns what tells the files that describe others: of data sets of Hugging Face, the lists of pages and the index of a
+// crawl that is saved as WACZ, and the log and the cache of HTTrack.
 func describing(found []candidate) func(*candidate) bool {
-	arrows, crawls := map[string]bool{}, map[string]bool{}
+	arrows, crawls, projects := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range found {
 		folder, name := path.Split(found[i].relative)
 		if nameEnding(name) == ".arrow" {
 			arrows[folder] = true
+		}
+		if name == "hts-log.txt" {
+			projects[folder] = true
 		}
 		if named, known := nameFormat(name); known && named == WARC && path.Base(folder) == "archive" {
 			crawls[path.Dir(path.Clean(folder))] = true
@@ -305,6 +308,9 @@ func describing(found []candidate) func(*candidate) bool {
 	return func(c *candidate) bool {
 		folder, name := path.Split(c.relative)
 		if slices.Contains(descriptions, name) || name == "state.json" && arrows[folder] {
+			return true
+		}
+		if rest, _, is := strings.Cut(folder, "hts-cache/"); projects[folder] && (strings.HasPrefix(name, "hts-") || name == "index.html") || is && projects[rest] {
 			return true
 		}
 		above := path.Dir(path.Clean(folder))
