@@ -175,7 +175,10 @@ func inspectMember(file *File, options Options) error {
 	if err != nil {
 		return err
 	}
-	return file.describe(head, stream, options)
+	if err = file.describe(head, stream, options); err == nil && file.Format == JSONLines && IsGuessed(file.Path) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		file.Format = Text // in an archive, a file whose name and content tell nothing is mostly a text
+	}
+	return err
 }
 
 // describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the rest.

@@ -134,7 +134,7 @@ func (l *lister) kinds() []fileKind {
 	}
 	all = append(all, fileKind{takes: isArchiveName, isArchive: true})
 	if len(l.Include) > 0 {
-		all = append(all, fileKind{takes: func(string) bool { return true }})
+		all = append(all, fileKind{takes: anything})
 	}
 	return all
 }

@@ -26,6 +26,7 @@ import (
 // into groups, and looks up where others can be cut. It returns an error if one of these does not have the
 // wanted fields.
 func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]corpus.File, error) {
+	files = slices.Clone(files)
 	if err := Cut(ctx, files, wanted); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 	for i := range files {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
-		if parts == nil || file.Parts != nil || file.Recalled {
+		if parts == nil || file.Unlisted || file.Recalled {
 			continue
 		}
 		group.Go(func() (err error) {

@@ -92,6 +92,12 @@ func (in *input) skipZeros() {
 	}
 }
 
+// isOver reports whether the file has no more bytes.
+func (in *input) isOver() bool {
+	_, err := in.Peek(1)
+	return err == io.EOF
+}
+
 // mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
 func mismatch(format string, part string) *Fault {
 	return &Fault{Damage: true, Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
