@@ -168,7 +168,7 @@ func (l *lister) kinds() []func(name string) bool {
 
 // isArchiveName reports whether a file of that name may be an archive of tar or zip.
 func isArchiveName(name string) bool {
-	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip"}, nameEnding(name))
+	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip", ".wacz"}, nameEnding(name))
 }
 
 // PassedFiles counts files of searched folders that no format takes, by the endings of their names.

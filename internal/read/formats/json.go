@@ -26,7 +26,7 @@ func beginsJSON(head []byte) bool {
 	}
 	line, _, isCut := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimRight(line, " \t\r")
-	return isCut && bytes.HasPrefix(line, []byte("{")) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
+	return isCut && corpus.BeginsObject(head) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
 }
 
 // arrayWriter writes records as an array.

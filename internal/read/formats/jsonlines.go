@@ -12,7 +12,7 @@ import (
 func init() {
 	corpus.Register(objects(corpus.Definition{
 		Format: corpus.JSONLines, Name: "jsonl", IsLines: true,
-		Endings: []string{".jsonl", ".ndjson", ".json"},
+		Endings: []string{".jsonl", ".ndjson", ".json", ".jsonlines", ".ldjson"},
 		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
 	}, "the line"))
 }
