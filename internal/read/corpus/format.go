@@ -92,17 +92,49 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
+// Dialect says how the records of CSV and TSV are cut into fields.
+type Dialect struct {
+	// Delimiter is the byte between fields; 0: the one that the first record shows.
+	Delimiter byte `json:",omitempty"`
+	// Quote encloses a field; 0: a double quote in CSV, and none in TSV. [NoQuote] is none.
+	Quote byte `json:",omitempty"`
+	// Escape stands before a byte that is content; 0: none does.
+	Escape byte `json:",omitempty"`
+	// SkipLines is how many lines stand before the header.
+	SkipLines int `json:",omitempty"`
+}
+
+// NoQuote is the quote of files whose quotes are content.
+const NoQuote = '\n'
+
 // ParseDelimiter returns the delimiter of a name: a character of ASCII, or tab. Of an empty name it is 0.
 func ParseDelimiter(name string) (byte, error) {
 	switch {
+	case name == "tab" || name == `\t` || name == "\t":
+		return '\t', nil
+	case name == `"`:
+		return 0, errors.New(`must be one character of ASCII, such as ; or |, or tab`)
+	}
+	return ParseMark(name)
+}
+
+// ParseQuote returns the quote of a name: a character of ASCII, or [NoQuote] of none. Of an empty name it is 0.
+func ParseQuote(name string) (byte, error) {
+	if name == "none" {
+		return NoQuote, nil
+	}
+	return ParseMark(name)
+}
+
+// ParseMark returns the character of ASCII that a name is. Of an empty name it is 0.
+func ParseMark(name string) (byte, error) {
+	switch {
 	case name == "":
 		return 0, nil
-	case name == "tab" || name == `\t`:
-		return '\t', nil
-	case len(name) == 1 && (name[0] > ' ' && name[0] < 0x7f && name[0] != '"' || name[0] == '\t'):
+	case len(name) == 1 && name[0] > ' ' && name[0] < 0x7f:
 		return name[0], nil
 	}
-	return 0, errors.New(`must be one character of ASCII, such as ; or |, or tab`)
+	return 0, errors.New(`must be one character of ASCII, such as ; or |`)
 }
 
 // CharsetRule says how the charset of a file is known.
@@ -122,8 +154,8 @@ type Wanted struct {
 	Fields Fields
 	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
 	Charset string
-	// Delimiter is the byte between the fields of CSV; 0: the one that the first record shows.
-	Delimiter byte
+	// Dialect says how CSV and TSV are cut.
+	Dialect
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form
 	// PageText says which text of a web page is wanted.

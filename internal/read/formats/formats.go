@@ -221,6 +221,9 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 				continue
 			}
 			_, err := decoder.Decode(&file, &batch, position, record)
+			if twice, is := errors.AsType[RepeatedName](err); is {
+				return twice
+			}
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
