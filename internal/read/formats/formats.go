@@ -221,7 +221,7 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 		return nil // no record of such a file lacks a field, or all do and its footer has told it
 	}
 	decoder := NewDecoder(wanted)
-	seen := 0
+	seen, advice := 0, ""
 	names := map[string]bool{}
 	for batch, err := range Batches(file, number, limits, wanted) {
 		if missing, is := errors.AsType[*parquetfile.FieldError](err); is {
@@ -235,21 +235,43 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 				continue
 			}
 			_, err := decoder.Decode(&file, &batch, position, record)
+			if twice, is := errors.AsType[RepeatedName](err); is {
+				return twice
+			}
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
 			for _, name := range fieldNames(wanted, batch.Header, record) {
 				names[name] = true
 			}
+			advice = adviceOn(wanted, &batch, record, seen, cmp.Or(advice, wrapped(record)))
 			if seen++; seen == probedRecords {
-				return noField(wanted.Fields, seen, names)
+				break
 			}
+		}
+		if seen == probedRecords {
+			break
 		}
 	}
 	if seen == 0 {
 		return nil
 	}
-	return noField(wanted.Fields, seen, names)
+	return fmt.Errorf("%w%s", noField(wanted.Fields, seen, names), advice)
+}
+
+// titleLines is in how many records the header of a table is looked for.
+const titleLines = 20
+
+// adviceOn returns a better advice, if the record that comes behind some others names the wanted texts: what was taken for the header is a title.
+func adviceOn(wanted corpus.Wanted, batch *corpus.Batch, record []byte, before int, advice string) string {
+	if len(batch.Header) == 0 || advice != "" || before >= titleLines || len(wanted.Fields.Texts) == 0 {
+		return advice
+	}
+	names := batch.Format.Definition().FieldNames(wanted, record, nil)
+	if !slices.Contains(names, wanted.Fields.Texts[0]) {
+		return ""
+	}
+	return fmt.Sprintf(": a record further down names it: give --skip-lines %d", before+1)
 }
 
 // noField returns the error for a file without the wanted fields.
