@@ -138,10 +138,10 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 		return nil, nil, err
 	}
 	var decoder io.ReadCloser
-	switch compression {
-	case Gzip:
+	switch {
+	case compression == Gzip:
 		decoder, err = gzip.NewReader(buffered)
-	case Zstd:
+	case compression == Zstd && !inflate.IsSkippable(head): // else the file may begin with a dictionary
 		if isCutIn(magicZstd, head) {
 			err = io.ErrUnexpectedEOF // the decoder would take it for the end
 			break
@@ -150,7 +150,7 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
 			decoder = z.IOReadCloser()
 		}
-	case None:
+	case compression == None:
 		return io.NopCloser(buffered), head, nil
 	default:
 		library := compressions[compression].open()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/mediatype"
 	"mirrorbeam/internal/read/webtext"
 )
 
@@ -199,8 +200,12 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if err := corpus.CheckText(content); err != nil {
 		return corpus.Record{}, err
 	}
-	if !isText(content) {
+	if found := mediatype.OfNonText(content); found != "" && found != mediatype.Unknown {
+		return corpus.Record{}, fmt.Errorf("the file is no text: its bytes are %s", found)
+	} else if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
+	} else if found != "" {
+		return corpus.Record{}, errors.New("the file is no text: many of its bytes are control characters")
 	}
 	texts := d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)})
 	title := d.text.extractor.Title

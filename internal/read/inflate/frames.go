@@ -1,10 +1,13 @@
 package inflate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
@@ -29,6 +32,46 @@ type zstdFrames struct {
 	hold     func() error // waits before a frame that needs a large one
 	hasNext  bool         // the stream was ended before another frame
 	refused  error        // the fault of a frame that needs a larger window, or ends within its first four bytes
+}
+
+// dictionaryMagic begins the skippable frame at the beginning of a web archive that holds the dictionary of its records. mostDictionary is
+// how long one may be, in bytes.
+const (
+	dictionaryMagic = "\x5d" + skippableMagic
+	mostDictionary  = 16 << 20
+)
+
+// dictionary reads the frame that a file begins with, if that holds a dictionary: as it is, or in a frame of zstd. It returns nil
+// if there is none.
+func (f *zstdFrames) dictionary() ([]byte, error) {
+	head, _ := f.input.Peek(skippableHeaderBytes) // the next read meets the same error
+	if f.input.offset() != 0 || len(head) < skippableHeaderBytes || string(head[:len(dictionaryMagic)]) != dictionaryMagic {
+		return nil, nil
+	}
+	size := int64(binary.LittleEndian.Uint32(head[len(dictionaryMagic):]))
+	if size > mostDictionary {
+		return nil, nil // of some other use
+	}
+	f.input.Discard(skippableHeaderBytes) // no error: it was peeked
+	stored, err := io.ReadAll(io.LimitReader(f.input.Reader, size))
+	if err == nil && int64(len(stored)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, f.input.damage(zstdName, err)
+	}
+	if !bytes.HasPrefix(stored, []byte(zstdMagic)) {
+		return stored, nil
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostDictionary))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	if stored, err = decoder.DecodeAll(stored, nil); err != nil {
+		return nil, f.input.damage(zstdName, fmt.Errorf("its dictionary: %v", err))
+	}
+	return stored, nil
 }
 
 // Read passes bytes of the current piece only.

@@ -31,6 +31,7 @@ type zstdStream struct {
 	frames  zstdFrames
 	decoder *zstd.Decoder
 	between bool // the next Read begins a frame
+	isFirst bool // and that is the first one of the file
 	holding func() (release func(), err error)
 	release func() // gives the right to hold a large window back; nil without it
 	ended   error  // nothing follows
@@ -45,8 +46,22 @@ func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) 
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 	}
-	z.between = true
+	z.between, z.isFirst = true, true
 	return err
+}
+
+// learn gives the decoder the dictionary that the file begins with, and takes the one of another file from it. A dictionary that is none
+// is passed over as other skippable frames are.
+func (z *zstdStream) learn() error {
+	dictionary, err := z.frames.dictionary()
+	if err != nil {
+		return err
+	}
+	options := []zstd.DOption{zstd.WithDecoderDictDelete()}
+	if _, err := zstd.InspectDictionary(dictionary); err == nil {
+		options = append(options, zstd.WithDecoderDicts(dictionary))
+	}
+	return z.decoder.ResetWithOptions(nil, options...)
 }
 
 func (z *zstdStream) stored() *input { return &z.frames.input }
@@ -80,6 +95,12 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 }
 
 func (z *zstdStream) read(p []byte) (int, error) {
+	if z.isFirst {
+		z.isFirst = false
+		if err := z.learn(); err != nil {
+			return 0, err
+		}
+	}
 	if z.between {
 		z.between = false
 		if err := z.decoder.Reset(&z.frames); err != nil {
@@ -109,6 +130,9 @@ func (z *zstdStream) read(p []byte) (int, error) {
 	if errors.Is(err, zstd.ErrCRCMismatch) {
 		z.frames.wasWhole, z.between = false, true
 		return 0, mismatch(zstdName, "frame")
+	}
+	if errors.Is(err, zstd.ErrUnknownDictionary) {
+		return 0, &Fault{Last: true, Message: "zstd frame needs a dictionary that the file does not begin with: decompress the file with zstd -D DICTIONARY; documents after this point are lost"}
 	}
 	return 0, z.frames.input.damage(zstdName, err)
 }

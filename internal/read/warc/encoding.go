@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -13,12 +15,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxEncodings is how many content encodings one after the other are undone. Pages have one, seldom two.
-const maxEncodings = 4
+// maxEncodings is how many encodings one after the other are undone. Pages have one, seldom two.
+const maxEncodings = 8
 
 // decoder undoes the encodings of HTTP. It keeps what it has made for the next page.
 type decoder struct {
-	chunks   []byte
 	contents [2][]byte // of the encoding at hand, and of the one before
 	source   bytes.Reader
 	gzip     gzip.Reader
@@ -28,49 +29,70 @@ type decoder struct {
 	zstd     *zstd.Decoder
 }
 
-// decode returns a body without its transfer coding and its content encodings. What is not encoded as its head says is
-// returned as it is: many crawlers keep the head and store the decoded body.
+// decode returns a body without its transfer codings and its content encodings. Servers list them in any order, and list
+// some that are not there; many crawlers keep the head and store the decoded body. So the first bytes of the body decide
+// which of the listed encodings comes next, and those without such bytes are undone in the order of the head, last one first.
 func (d *decoder) decode(body []byte, head httpHead, limit int64) ([]byte, error) {
 	d.release()
-	if head.isChunked() {
-		if chunks, ok := dechunk(d.chunks[:0], body); ok {
-			d.chunks, body = chunks, chunks
-		}
-	}
-	encodings := head.encoding
+	listed := head.encodings
 	for n := range maxEncodings {
-		if len(encodings) == 0 {
-			break
+		decoded, name, err := d.undo(n%2, body, listed, limit)
+		if name < 0 || err != nil {
+			return body, err
 		}
-		last := bytes.LastIndexByte(encodings, ',')
-		name := bytes.TrimSpace(encodings[last+1:])
-		encodings = encodings[:max(last, 0)]
-		decoded, ok, err := d.content(d.contents[n%2][:0], body, name, limit)
-		if d.contents[n%2] = decoded; err != nil {
-			return nil, err
-		}
-		if !ok {
-			return body, nil
-		}
-		body = decoded
+		body, listed = decoded, slices.Delete(slices.Clone(listed), name, name+1)
 	}
 	return body, nil
 }
 
+// undo undoes one of the encodings that are listed, into one of the two buffers. It returns which one, -1 if the body is in none.
+func (d *decoder) undo(buffer int, body []byte, listed [][]byte, limit int64) (decoded []byte, name int, err error) {
+	for _, byMagic := range []bool{true, false} {
+		for i, encoding := range slices.Backward(listed) {
+			if hasMagic(encoding, body) != byMagic {
+				continue
+			}
+			decoded, ok, err := d.content(d.contents[buffer][:0], body, encoding, limit)
+			d.contents[buffer] = decoded
+			if ok || err != nil {
+				return decoded, i, err
+			}
+		}
+	}
+	return nil, -1, nil
+}
+
+// hasMagic reports whether a body begins as one in an encoding does for sure.
+func hasMagic(encoding, body []byte) bool {
+	switch {
+	case is(encoding, "gzip"), is(encoding, "x-gzip"):
+		return bytes.HasPrefix(body, []byte("\x1f\x8b\x08"))
+	case is(encoding, "deflate"):
+		return len(body) > 1 && body[0]&0x0f == 8 && body[0] < 0x80 && (uint(body[0])<<8|uint(body[1]))%31 == 0
+	case is(encoding, "zstd"):
+		return bytes.HasPrefix(body, []byte("\x28\xb5\x2f\xfd"))
+	}
+	return false
+}
+
 // release drops the buffers that a huge page left behind.
 func (d *decoder) release() {
-	for _, buffer := range []*[]byte{&d.chunks, &d.contents[0], &d.contents[1]} {
+	for _, buffer := range []*[]byte{&d.contents[0], &d.contents[1]} {
 		if cap(*buffer) > keepBytes {
 			*buffer = nil
 		}
 	}
 }
 
-// content appends what a body holds in a content encoding. It reports whether the body is in that encoding. One that is
-// cut short or damaged after its beginning gives what came before; its error says only that it is too long.
+// content appends what a body holds in an encoding. It reports whether the body is in that encoding. One that is cut short
+// or damaged after its beginning gives what came before; its error says only that it is too long.
 func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byte, bool, error) {
+	if is(encoding, "chunked") {
+		dst, ok := dechunk(dst, body)
+		return dst, ok, nil
+	}
 	d.source.Reset(body)
-	stream, hasMagic := d.open(body, encoding)
+	stream := d.open(body, encoding)
 	if stream == nil {
 		return dst, false, nil
 	}
@@ -78,43 +100,49 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 	switch {
 	case int64(len(dst)) > limit:
 		return dst, false, fmt.Errorf("the payload is longer than the %d bytes that a document may have once its %q encoding is undone", limit, encoding)
-	case err == nil:
-		return dst, true, nil
-	case hasMagic, errors.Is(err, io.ErrUnexpectedEOF):
-		return dst, len(dst) > 0, nil
+	case hasMagic(encoding, body):
+		return dst, err == nil || len(dst) > 0, nil
 	}
-	return dst, false, nil
+	// Without first bytes of their own, encodings are found in texts: "F" is all of an empty page in brotli.
+	isEncoded := (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && len(dst) > 0 && len(dst)+slack >= len(body)
+	return dst, isEncoded && !isPlain(body), nil
 }
 
-// open returns a decoder of the body, or nil if it is not in that encoding, and whether its first bytes say for sure
-// that it is.
-func (d *decoder) open(body, encoding []byte) (stream io.Reader, hasMagic bool) {
+// slack is by how many bytes a short body may be longer than what it holds.
+const slack = 32
+
+// isPlain reports whether a body is a text, and so in no encoding.
+func isPlain(body []byte) bool {
+	return utf8.Valid(body) && bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && !isSpace(r) || r == 0x7f }) < 0
+}
+
+func isSpace(r rune) bool { return r == '\t' || r == '\n' || r == '\f' || r == '\r' }
+
+// open returns a decoder of the body, or nil if it is not in that encoding.
+func (d *decoder) open(body, encoding []byte) io.Reader {
 	switch {
 	case is(encoding, "gzip"), is(encoding, "x-gzip"):
 		if d.gzip.Reset(&d.source) != nil {
-			return nil, false
+			return nil
 		}
-		return &d.gzip, true
+		return &d.gzip
 	case is(encoding, "deflate"):
 		if stream := d.openZlib(); stream != nil {
-			return stream, true
+			return stream
 		}
 		d.source.Reset(body)
-		return d.openFlate(), false
+		return d.openFlate()
 	case is(encoding, "br"):
 		if d.brotli == nil {
 			d.brotli = brotli.NewReader(&d.source)
 		} else if d.brotli.Reset(&d.source) != nil {
-			return nil, false
+			return nil
 		}
-		return d.brotli, false
-	case is(encoding, "zstd"):
-		if !bytes.HasPrefix(body, []byte("\x28\xb5\x2f\xfd")) {
-			return nil, false
-		}
+		return d.brotli
+	case is(encoding, "zstd") && hasMagic(encoding, body):
 		return d.openZstd()
 	}
-	return nil, false
+	return nil
 }
 
 // openZlib returns a decoder of zlib, which is what "deflate" means; nil if the body is not in zlib.
@@ -144,7 +172,7 @@ func (d *decoder) openFlate() io.Reader {
 }
 
 // openZstd returns a decoder of zstd, with the largest window that HTTP allows.
-func (d *decoder) openZstd() (io.Reader, bool) {
+func (d *decoder) openZstd() io.Reader {
 	const window = 8 << 20
 	var err error
 	if d.zstd == nil {
@@ -153,9 +181,9 @@ func (d *decoder) openZstd() (io.Reader, bool) {
 		err = d.zstd.Reset(&d.source)
 	}
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	return d.zstd, true
+	return d.zstd
 }
 
 // appendAll appends what a stream holds, up to one byte more than the limit.

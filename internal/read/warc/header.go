@@ -113,8 +113,9 @@ func isAddress(field []byte) bool {
 
 // httpHead is what matters of the head of an HTTP response.
 type httpHead struct {
-	status                                  int
-	contentType, encoding, coding, location []byte
+	status                int
+	contentType, location []byte
+	encodings             [][]byte // of the content, then of the transfer, as they are listed
 }
 
 func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
@@ -124,6 +125,7 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 	if head.status, err = strconv.Atoi(string(status)); err != nil || len(status) != len("200") {
 		return head, nil, errors.New("the response does not begin with an HTTP status")
 	}
+	var codings [][]byte
 	for len(rest) > 0 {
 		line, rest = nextLine(rest)
 		if isBlank(line) {
@@ -134,23 +136,23 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 		case is(name, "content-type"):
 			head.contentType = value
 		case is(name, "content-encoding"):
-			head.encoding = value
+			head.encodings = appendListed(head.encodings, value)
 		case is(name, "transfer-encoding"):
-			head.coding = value
+			codings = appendListed(codings, value)
 		case is(name, "location"):
 			head.location = value
 		}
 	}
+	head.encodings = append(head.encodings, codings...)
 	return head, rest, nil
 }
 
-// isChunked reports whether the last transfer coding is chunked.
-func (h httpHead) isChunked() bool {
-	coding := h.coding
-	if n := bytes.LastIndexByte(coding, ','); n >= 0 {
-		coding = coding[n+1:]
+// appendListed appends the names in a list of encodings. A head may have several such lists.
+func appendListed(names [][]byte, list []byte) [][]byte {
+	for name := range bytes.SplitSeq(list, []byte(",")) {
+		names = append(names, bytes.TrimSpace(name))
 	}
-	return is(bytes.TrimSpace(coding), "chunked")
+	return names
 }
 
 // dechunk appends the content of the chunks of a body. It reports whether the body is in chunks at all: crawlers write

@@ -2,9 +2,12 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+
+	"mirrorbeam/internal/read/mediatype"
 )
 
 // Use says whether a record is a document, or why it is passed over.
@@ -141,7 +144,7 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 	case "conversion":
 		r.MediaType, r.Charset = mediaType(p.head.contentType)
 		r.Payload = block
-		return r, p.checkLength(r.Payload)
+		return r, p.check(r)
 	case "warcinfo":
 		r.Use = Warcinfo
 	case "request":
@@ -177,7 +180,9 @@ func (p *Parser) field(r *Record, name, value []byte) {
 	case is(name, "warc-record-id"):
 		r.ID = value
 	case is(name, "warc-target-uri"):
-		r.URL = bytes.TrimSuffix(bytes.TrimPrefix(value, []byte("<")), []byte(">")) // Wget writes it in angle brackets
+		if r.URL = value; bytes.HasPrefix(value, []byte("<")) { // as Wget writes it
+			r.URL = bytes.TrimSuffix(value[1:], []byte(">"))
+		}
 	case is(name, "warc-date"):
 		r.Date = value
 	case is(name, "content-type"):
@@ -242,13 +247,16 @@ func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
 			return r, nil
 		}
 	}
-	return r, p.checkLength(r.Payload)
+	return r, p.check(r)
 }
 
-// checkLength refuses a payload that is too long.
-func (p *Parser) checkLength(payload []byte) error {
-	if int64(len(payload)) > p.Limit {
-		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(payload), p.Limit)
+// check refuses a payload that is too long, or no text.
+func (p *Parser) check(r Record) error {
+	if int64(len(r.Payload)) > p.Limit {
+		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload), p.Limit)
+	}
+	if found := mediatype.OfNonText(r.Payload); found != "" {
+		return fmt.Errorf("the payload is no text: the record says %s, and the bytes are %s", cmp.Or(r.MediaType, "nothing of its type"), found)
 	}
 	return nil
 }

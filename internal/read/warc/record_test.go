@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/zlib"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -71,6 +72,8 @@ func TestParse(t *testing.T) {
 	const html, http = "Content-Type: text/html\r\n", "Content-Type: application/http\r\n"
 	const ok = "HTTP/1.1 200 OK\r\n"
 	arc := told{Type: "response", URL: "http://a.example/a b", Date: "2008-01-01T00:00:00Z", Status: 200, MediaType: "text/html", Payload: "hi"}
+	bracket := about(Request, "request")
+	bracket.URL += ">"
 	name := arc
 	name.Use, name.Status, name.MediaType, name.Payload = OtherType, 0, "text/dns", ""
 	for title, test := range map[string]struct {
@@ -102,6 +105,7 @@ func TestParse(t *testing.T) {
 		"continuation":         {warcOf("continuation", "", "x"), about(OtherRecord, "continuation")},
 		"type in capitals":     {strings.Replace(warcOf("request", "", "x"), "WARC-Type: request", "warc-type:REQUEST", 1), about(Request, "request")},
 		"URL in brackets":      {strings.Replace(warcOf("request", "", ""), "http://a.example/", "<http://a.example/>", 1), about(Request, "request")},
+		"URL with a bracket":   {strings.Replace(warcOf("request", "", ""), "http://a.example/", "http://a.example/>", 1), bracket},
 		"line without colon":   {warcOf("request", "http://a.example/\r\n", ""), about(Request, "request")},
 		"arc":                  {"http://a.example/a b 1.2.3.4 20080101000000 text/html 46\n" + ok + html + "\r\nhi\n", arc},
 		"arc, type by archive": {"http://a.example/a b 1.2.3.4 20080101000000 text/html 21\n" + ok + "\r\nhi\n", arc},
@@ -126,10 +130,13 @@ func TestParseFaults(t *testing.T) {
 		"WARC/1.0\r\n":                       "the header of the record has no end",
 		"WARC/1.0\r\nContent-Length: 5\r\n":  "the header of the record has no end",
 		"WARC/1.0\r\nWARC-Type: request\n\n": "the record does not give its length",
-		warcOf("response", "Content-Type: application/http\r\n", "hi"):              "the response does not begin with an HTTP status",
-		warcOf("response", "", "HTTP/1.1 OK\r\n\r\n"):                               "the response does not begin with an HTTP status",
-		warcOf("response", "", "HTTP/"):                                             "the response does not begin with an HTTP status",
-		warcOf("resource", "Content-Type: text/html\r\n", strings.Repeat("x", 101)): "the payload of 101 bytes is longer than the 100 that a document may have",
+		warcOf("response", "Content-Type: application/http\r\n", "hi"):                                                                                    "the response does not begin with an HTTP status",
+		warcOf("response", "", "HTTP/1.1 OK\r\n\r\n"):                                                                                                     "the response does not begin with an HTTP status",
+		warcOf("response", "", "HTTP/"):                                                                                                                   "the response does not begin with an HTTP status",
+		warcOf("resource", "Content-Type: text/html\r\n", strings.Repeat("x", 101)):                                                                       "the payload of 101 bytes is longer than the 100 that a document may have",
+		warcOf("response", "", "HTTP/1.1 200\r\nContent-Type: text/html\r\n\r\n%PDF-1.4\n1 0 obj"):                                                        "the payload is no text: the record says text/html, and the bytes are application/pdf",
+		warcOf("response", "", "HTTP/1.1 200\r\nContent-Type: text/plain\r\n\r\n"+packed(t, "gzip", "x")):                                                 "the payload is no text: the record says text/plain, and the bytes are application/x-gzip",
+		warcOf("conversion", "Content-Type: text/plain\r\n", "\xff\xd8\xff\xe0\x00\x10JFIF"):                                                              "the payload is no text: the record says text/plain, and the bytes are image/jpeg",
 		warcOf("response", "", "HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Type: text/html\r\n\r\n"+packed(t, "gzip", strings.Repeat("x", 1<<16))): "the payload is longer than the 100 bytes that a document may have once its \"gzip\" encoding is undone",
 	} {
 		p := Parser{Limit: 100}
@@ -177,20 +184,32 @@ func TestEncodings(t *testing.T) {
 	chunks := "e74;x=y\r\n" + text + "\r\n0\r\n\r\n"
 	type body struct{ head, body, want string }
 	tests := map[string]body{
-		"none":              {"", text, text},
-		"identity":          {"Content-Encoding: identity\r\n", text, text},
-		"unknown":           {"Content-Encoding: sdch\r\n", text, text},
-		"chunks":            {chunked, chunks, text},
-		"two chunks":        {chunked, "5\r\nSome \r\n0005 \r\nwords\r\n0\r\nx: y\r\n\r\n", "Some words"},
-		"chunks, undone":    {chunked, text, text},
-		"chunks, cut":       {chunked, chunks[:half], text[:half-len("e74;x=y\r\n")]},
-		"chunks, no last":   {chunked, "5\r\nSome \r\n", "Some "},
-		"chunks, damaged":   {chunked, "5\r\nSome words\r\n0\r\n\r\n", "5\r\nSome words\r\n0\r\n\r\n"},
-		"chunks, none":      {chunked, "", ""},
-		"chunks and gzip":   {chunked + "Content-Encoding: gzip\r\n", "99999\r\n" + packed(t, "gzip", text), text},
-		"two encodings":     {"Content-Encoding: br, gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
-		"gzip, junk behind": {"Content-Encoding: gzip\r\n", packed(t, "gzip", text) + "junk", text},
-		"bare deflate":      {"Content-Encoding: deflate\r\n", packed(t, "bare deflate", text), text},
+		"none":                 {"", text, text},
+		"identity":             {"Content-Encoding: identity\r\n", text, text},
+		"unknown":              {"Content-Encoding: sdch\r\n", text, text},
+		"chunks":               {chunked, chunks, text},
+		"two chunks":           {chunked, "5\r\nSome \r\n0005 \r\nwords\r\n0\r\nx: y\r\n\r\n", "Some words"},
+		"chunks, undone":       {chunked, text, text},
+		"chunks, cut":          {chunked, chunks[:half], text[:half-len("e74;x=y\r\n")]},
+		"chunks, no last":      {chunked, "5\r\nSome \r\n", "Some "},
+		"chunks, damaged":      {chunked, "5\r\nSome words\r\n0\r\n\r\n", "5\r\nSome words\r\n0\r\n\r\n"},
+		"chunks, none":         {chunked, "", ""},
+		"chunks and gzip":      {chunked + "Content-Encoding: gzip\r\n", "99999\r\n" + packed(t, "gzip", text), text},
+		"two encodings":        {"Content-Encoding: br, gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
+		"gzip, junk behind":    {"Content-Encoding: gzip\r\n", packed(t, "gzip", text) + "junk", text},
+		"two lines":            {"Content-Encoding: br\r\nContent-Encoding: gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
+		"one of two is there":  {"Content-Encoding: gzip\r\nContent-Encoding: br\r\n", packed(t, "gzip", text), text},
+		"other order":          {"Content-Encoding: gzip, zstd, deflate\r\n", packed(t, "zstd", packed(t, "deflate", packed(t, "gzip", text))), text},
+		"of the transfer":      {"Transfer-Encoding: gzip, chunked\r\n", chunk(packed(t, "gzip", text)), text},
+		"chunks within":        {"Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n", packed(t, "gzip", chunks), text},
+		"chunked first":        {"Transfer-Encoding: chunked, gzip\r\n", chunk(packed(t, "gzip", text)), text},
+		"transfer, undone":     {"Transfer-Encoding: gzip, chunked\r\n", packed(t, "gzip", text), text},
+		"gzip and identity":    {"Content-Encoding: gzip, identity\r\n", packed(t, "gzip", text), text},
+		"gzip and unknown":     {"Content-Encoding: gzip, utf-8\r\n", packed(t, "gzip", text), text},
+		"as content":           {"Content-Encoding: chunked, br\r\n", chunk(packed(t, "br", text)), text},
+		"br of an F":           {"Content-Encoding: br\r\n", "For all who read.", "For all who read."},
+		"bare deflate, undone": {"Content-Encoding: deflate, br\r\n", "K\xf6ln und Umgebung", "K\xf6ln und Umgebung"},
+		"bare deflate":         {"Content-Encoding: deflate\r\n", packed(t, "bare deflate", text), text},
 	}
 	for _, encoding := range []string{"gzip", "x-gzip", "deflate", "br", "zstd"} {
 		head, whole := "Content-Encoding: "+strings.ToUpper(encoding)+"\r\n", packed(t, encoding, text)
@@ -217,6 +236,12 @@ func TestEncodings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// chunk returns a body in two chunks.
+func chunk(body string) string {
+	half := len(body) / 2
+	return fmt.Sprintf("%x\r\n%s\r\n%X;a=b\r\n%s\r\n0\r\n\r\n", half, body[:half], len(body)-half, body[half:])
 }
 
 // noise returns letters that hardly compress.

@@ -11,7 +11,7 @@ type htmlText struct {
 	mode   Mode
 	reader bytes.Reader
 	text   []byte
-	blocks []block // of Main, those that have ended
+	blocks []block // those that have ended
 	block  block   // the one at hand, which ends where the text does
 	space  bool    // white space came since the last byte of text
 	links  int     // open links
@@ -24,18 +24,22 @@ type htmlText struct {
 	hasSheet bool                   // they have been read
 	reversed int                    // open elements that turn text round
 	styles   map[string]styleHiding // what styles hide and show, of those that were seen last
-	counted  hiding                 // the ways of hiding that do not matter to this reading
-	unspoken int                    // bytes of text that was left out because it is not for those who listen
-	unseen   int                    // and because it is hidden
 	titles   int                    // bytes of titles
+	floor    floor
+	ends     []end // of the elements that have ended
 }
 
 // block is a stretch of text between two tags that break lines.
 type block struct {
 	start, end int // bytes of the text
 	linked     int // how many of them are in links
+	prose      int // bytes of prose, with those before it
 	isTitle    bool
+	isHead     bool // it is a heading
 }
+
+// end is where an element ended: behind so many blocks, with so many bytes of prose.
+type end struct{ blocks, prose int }
 
 // start begins a page, whose bytes are UTF-8.
 func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
@@ -43,54 +47,44 @@ func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
 	h.mode, h.text, h.blocks = mode, dst, h.blocks[:0]
 	h.block = block{start: len(dst)}
 	h.space, h.links, h.skip = false, 0, nil
-	h.elements = elements{open: h.elements.open[:0]}
-	h.unspoken, h.unseen, h.titles, h.reversed = 0, 0, 0, 0
+	h.elements = elements{open: h.elements.open[:0], ended: h.elements.ended[:0]}
+	h.ends = h.ends[:0]
+	h.titles, h.reversed = 0, 0
+	h.floor.start()
 	return html.NewTokenizer(&h.reader)
 }
 
 // finish ends the page, and gives its text away.
 func (h *htmlText) finish() (text []byte) {
 	h.endBlock()
+	h.floor.endBlock()
 	text, h.text = h.text, nil
 	return text
 }
 
-// append appends the text of a page of HTML. Text that is hidden counts if there is no other: a script shows it. Text that is
-// only hidden from those who listen counts if there is hardly any other: who sees the page reads it.
+// append appends the text of a page of HTML. It reads the page again without a rule that leaves out too much of it.
 func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
-	h.counted, h.sheet, h.hasSheet = 0, sheet{}, false
-	text, hasContent := h.read(dst, content, mode)
+	h.sheet, h.hasSheet, h.floor = sheet{}, false, floor{}
+	if mode != Main {
+		h.floor.void = asides | linked
+	}
+	text := h.read(dst, content, mode)
 	if h.hasSheet = true; h.sheet.hides && h.sheet.isLate {
-		text, hasContent = h.read(dst, content, mode)
+		text = h.read(dst, content, mode)
 	}
-	if h.unspoken > mostUnspoken*(len(text)-len(dst)) {
-		h.counted = unspoken
-		text, hasContent = h.read(dst, content, mode)
-	}
-	if !hasContent && mode == Main {
-		text, hasContent = h.read(dst, content, All)
-	}
-	if !hasContent && h.unseen+h.unspoken > 0 {
-		h.counted = ^hiding(0)
-		text, _ = h.read(dst, content, All)
+	for h.floor.lower(len(text) > len(dst)+h.titles) {
+		text = h.read(dst, content, mode)
 	}
 	return text
 }
 
-// mostUnspoken is how many times as much text as all other a page may have that is hidden from those who listen.
-const mostUnspoken = 9
-
-// read appends the text of a page. It reports whether there is any but the title.
-func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte, hasContent bool) {
+// read appends the text of a page.
+func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte) {
 	tokens := h.start(dst, content, mode)
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken: // the end: to read memory does not fail
-			text := h.finish()
-			if mode != Main {
-				return text, len(text) > len(dst)+h.titles
-			}
-			return h.keepContent(text, len(dst))
+			return h.keepContent(h.finish(), len(dst))
 		case html.TextToken:
 			if h.skip == nil {
 				h.addText(tokens.Text())
@@ -132,15 +126,24 @@ func (h *htmlText) appendXML(dst, content []byte) []byte {
 func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	raw := tokens.Raw()[len("<"):]
 	t := tagOf(raw)
+	if h.skip != nil && h.skip.rules&isForeign != 0 {
+		tokens.NextIsNotRawText() // no element of SVG is a script
+		if t.rules&isBreakout != 0 {
+			h.skip = nil
+		}
+	}
 	if h.skip != nil {
 		if t == h.skip && !isClosed {
 			h.depth++
 		}
 		return
 	}
+	if t == noScript {
+		tokens.NextIsNotRawText()
+	}
 	switch {
 	case isClosed:
-	case t.kind == skipped, h.mode == Main && t.isAside(raw):
+	case t.kind == skipped:
 		h.skip, h.depth, h.isSheet = t, 1, t == style && appliesAlways(raw)
 	case t.kind == link:
 		h.links++
@@ -148,26 +151,63 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 		h.reversed++
 		h.addText(rightToLeft)
 	}
-	if t.breaks {
+	if h.breaks(t) {
 		h.endBlock()
-		h.block.isTitle = t.kind == title && !isClosed
+		h.block.isTitle, h.block.isHead = t.kind == title && !isClosed, t.rules&isHeading != 0
 	}
 	if h.skip == nil && t.kind != skipped {
-		name := elementOf(t, raw)
-		hides, shows := h.ownHiding(tokens, raw, t.breaks && t.rules&isPart == 0)
-		if t.rules&isColoured != 0 {
-			shows |= colourless
-		}
-		if t.rules&isSized != 0 {
-			shows |= tiny
-		}
-		h.elements.begin(name, hides, shows)
+		h.open(tokens, t, raw, isClosed)
 	}
+}
+
+// open opens an element, with what hides it and what shows it again.
+func (h *htmlText) open(tokens *html.Tokenizer, t *tag, raw []byte, isClosed bool) {
+	name, aside := elementOf(t, raw), hiding(0)
+	if h.mode == Main && !isClosed {
+		aside = t.asideOf(raw)
+	}
+	isPassword := t == input && bytes.EqualFold(attributeOf(upToEnd(raw), "type"), []byte("password"))
+	hides, shows := h.ownHiding(tokens, raw, t.breaks && t.rules&isPart == 0)
+	h.floor.asks = h.floor.asks || isPassword && (hides|h.elements.hidden())&unseen == 0
+	switch {
+	case aside == mainRole:
+		aside, shows = 0, shows|asides
+	case t == header && h.elements.parts > 0: // of an article, and not of the page
+		aside = 0
+	}
+	if t.rules&isColoured != 0 {
+		shows |= colourless
+	}
+	if t.rules&isSized != 0 {
+		shows |= tiny
+	}
+	h.elements.blocks = len(h.blocks)
+	h.elements.begin(name, hides|t.hides|aside, shows|t.shows)
+	h.noteEnds()
+}
+
+// noteEnds notes the elements that have ended which hold more than a few lines.
+func (h *htmlText) noteEnds() {
+	for _, first := range h.elements.ended {
+		if prose := h.proseBefore(len(h.blocks)) - h.proseBefore(first); prose >= fewLines {
+			h.ends = append(h.ends, end{len(h.blocks), prose})
+		}
+	}
+	h.elements.ended = h.elements.ended[:0]
+}
+
+// proseBefore returns how many bytes of prose come before a block.
+func (h *htmlText) proseBefore(block int) int {
+	if block == 0 {
+		return 0
+	}
+	return h.blocks[block-1].prose
 }
 
 // style holds a style sheet. override turns its text round, as the two characters do that stand for it in the text.
 var (
 	style, override            = tags["style"], tags["bdo"]
+	input, noScript, header    = tags["input"], tags["noscript"], tags["header"]
 	rightToLeft, endOfOverride = []byte("\u202e"), []byte("\u202c")
 )
 
@@ -186,23 +226,28 @@ func (h *htmlText) end(raw []byte) {
 		h.reversed--
 		h.addText(endOfOverride)
 	}
-	h.elements.end(elementOf(t, raw))
 	if t.kind == link {
 		h.links = max(h.links-1, 0)
 	}
-	if t.breaks {
+	h.elements.end(elementOf(t, raw))
+	if h.breaks(t) {
 		h.endBlock()
 	}
+	h.noteEnds()
+}
+
+// breaks reports whether a tag ends a line. Within what is left out it does not.
+func (h *htmlText) breaks(t *tag) bool {
+	if t.breaks {
+		h.floor.endBlock()
+	}
+	return t.breaks && (t.kind == title || h.elements.hidden()&^h.floor.void == 0)
 }
 
 // addText appends a piece of text, its white space collapsed.
 func (h *htmlText) addText(piece []byte) {
-	switch hidden := h.elements.hidden() &^ h.counted; {
-	case hidden == unspoken:
-		h.unspoken += len(bytes.TrimSpace(piece))
-		return
-	case hidden != 0 && !h.block.isTitle:
-		h.unseen += len(bytes.TrimSpace(piece))
+	if why := h.elements.hidden() &^ h.floor.void; why != 0 && !h.block.isTitle {
+		h.floor.leaveOut(why, len(bytes.TrimSpace(piece)), h.links > 0)
 		return
 	}
 	before := len(h.text)
@@ -243,25 +288,39 @@ func (h *htmlText) endBlock() {
 		if h.block.isTitle {
 			h.titles += len(h.text) - h.block.start
 		}
-		if h.mode == Main {
-			h.blocks = append(h.blocks, h.block)
+		h.block.prose = h.proseBefore(len(h.blocks))
+		if n := h.block.end - h.block.start; !h.block.isTitle && n >= shortBlock && float64(h.block.linked) <= mostLinked*float64(n) {
+			h.block.prose += n
 		}
+		h.blocks = append(h.blocks, h.block)
 	}
 	h.block = block{start: len(h.text)}
 }
 
-// keepContent keeps the title and the blocks that are content, of the text that starts at an offset. It reports whether
-// there is any content.
-func (h *htmlText) keepContent(text []byte, start int) (kept []byte, hasContent bool) {
-	end := start
+// keepContent keeps the title and the blocks that are content, of the text that starts at an offset.
+func (h *htmlText) keepContent(text []byte, start int) []byte {
+	end, last := start, h.lastContent()
 	for i, b := range h.blocks {
-		isContent := !b.isTitle && h.isContent(i)
-		if isContent || b.isTitle {
+		isContent := !b.isTitle && h.isContent(i) && i < last
+		h.floor.add(b, isContent)
+		if isContent || b.isTitle || h.floor.void&linked != 0 {
 			end += copy(text[end:], text[b.start:b.end+len("\n")])
 		}
-		hasContent = hasContent || isContent
 	}
-	return text[:end], hasContent
+	return text[:end]
+}
+
+// lastContent returns behind which block no content comes: where the first element ends that holds most of the prose. Comments,
+// and teasers of other pages, come behind it.
+func (h *htmlText) lastContent() int {
+	if all := h.proseBefore(len(h.blocks)); h.mode == Main {
+		for _, end := range h.ends {
+			if float64(end.prose) >= mostProse*float64(all) {
+				return end.blocks
+			}
+		}
+	}
+	return len(h.blocks)
 }
 
 const (
@@ -271,16 +330,20 @@ const (
 	shortBlock = 60
 	// more of a list of links than this is in links.
 	listLinked = .5
+	// The element that holds as much of the prose of a page holds its main text.
+	mostProse = .75
+	// An element with less prose than this, in bytes, holds none.
+	fewLines = 200
 )
 
 // isContent reports whether a block is content: it is not mostly links, and is no short line beside such a block, which is
-// what menus and lists of other pages look like.
+// what menus and lists of other pages look like. A heading before it may be a link.
 func (h *htmlText) isContent(i int) bool {
 	if h.linked(i) > mostLinked {
 		return false
 	}
 	length := h.blocks[i].end - h.blocks[i].start
-	return length >= shortBlock || h.linked(i-1) <= listLinked && h.linked(i+1) <= listLinked
+	return length >= shortBlock || (h.linked(i-1) <= listLinked || h.blocks[i-1].isHead) && h.linked(i+1) <= listLinked
 }
 
 // linked returns how much of a block is in links, as a fraction of its bytes; 0 if there is no such block.

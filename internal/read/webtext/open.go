@@ -1,13 +1,19 @@
 package webtext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // elements are the open elements, each within the one before. Only what may hide text is told apart. They follow
 // the rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a browser.
 type elements struct {
 	open []element
-	// paragraphs is how many of them are paragraphs, and tables how many are tables.
+	// paragraphs is how many of them are paragraphs, tables how many are tables, and parts how many are articles or the main part of the page.
 	paragraphs, tables int
+	parts              int
+	blocks             int   // how many blocks of text have ended
+	ended              []int // of the elements that have ended and break lines, how many blocks had before they began
 }
 
 // element is an open element.
@@ -15,6 +21,7 @@ type element struct {
 	elementName
 	hides, shows hiding // its own
 	hidden       hiding // with those around it
+	first        int    // how many blocks had ended before it began
 }
 
 // elementName tells elements apart: by their tags, and those that have none of their own by the beginnings of their names.
@@ -24,7 +31,7 @@ type elementName struct {
 }
 
 // rules say how elements begin and end.
-type rules uint8
+type rules uint16
 
 const (
 	isVoid       rules = 1 << iota // has no end
@@ -35,6 +42,9 @@ const (
 	isSection                      // bounds the items that an item ends
 	isColoured                     // has a colour of its own
 	isSized                        // has a size of text of its own
+	isForeign                      // holds elements of another language
+	isBreakout                     // ends such an element where it begins
+	isHeading                      // is the heading of what follows
 )
 
 // ruled are the elements of each rule.
@@ -48,6 +58,10 @@ var ruled = map[rules]string{
 	isSection:    "ul ol dl menu dir select div section article table td th",
 	isColoured:   "a font mark button select textarea",
 	isSized:      "font button select textarea",
+	isForeign:    "svg math",
+	isHeading:    "h1 h2 h3",
+	isBreakout: `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu nobr ol p pre ruby s small
+		span strong strike sub sup table tt u ul var`,
 }
 
 // enders are elements whose start ends others that are open: items of one list, cells and rows of one table.
@@ -71,7 +85,7 @@ func addRules(at func(name string) *tag) {
 	}
 }
 
-var paragraph, table = tags["p"], tags["table"]
+var paragraph, table, article, mainPart = tags["p"], tags["table"], tags["article"], tags["main"]
 
 // elementOf returns the name of the element of a raw tag, after its opening bracket.
 func elementOf(t *tag, raw []byte) elementName {
@@ -119,7 +133,7 @@ func (e *elements) begin(n elementName, hides, shows hiding) {
 	if n.tag.rules&isVoid != 0 || len(e.open) == mostOpen || e.tables == 0 && n.tag.rules&isPart != 0 && n.tag != table {
 		return
 	}
-	e.open = append(e.open, element{elementName: n, hides: hides, shows: shows})
+	e.open = append(e.open, element{elementName: n, hides: hides, shows: shows, first: e.blocks})
 	e.settle(len(e.open) - 1)
 	e.count(n.tag, 1)
 }
@@ -130,6 +144,8 @@ func (e *elements) count(t *tag, n int) {
 		e.paragraphs += n
 	case table:
 		e.tables += n
+	case article, mainPart:
+		e.parts += n
 	}
 }
 
@@ -176,6 +192,11 @@ func (e *elements) endOne(t *tag, bounds rules) {
 // cut closes the elements from one on. Elements of formatting that hide something go on, unless a bound ends.
 func (e *elements) cut(at int) {
 	ends, kept := e.open[at].tag.rules&isBound != 0, at
+	for _, one := range slices.Backward(e.open[at:]) {
+		if one.tag.breaks {
+			e.ended = append(e.ended, one.first)
+		}
+	}
 	for i := at; i < len(e.open); i++ {
 		one := e.open[i]
 		e.count(one.tag, -1)

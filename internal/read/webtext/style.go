@@ -9,20 +9,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hiding says in which ways text is hidden.
-type hiding uint8
-
-const (
-	// gone is text that no element within can show again.
-	gone hiding = 1 << iota
-	// invisible text has another visibility, tiny text no size to speak of, and colourless text no colour. Elements within may have another.
-	invisible
-	tiny
-	colourless
-	// unspoken text is for readers who see, and not for those who listen.
-	unspoken
-)
-
 // mayHide reports whether the attributes of a raw tag may hide something.
 func mayHide(raw []byte) bool {
 	for i := 3; i < len(raw); i++ {

@@ -2,7 +2,7 @@ package webtext
 
 import (
 	"bytes"
-	"slices"
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -15,8 +15,6 @@ const (
 	_ kind = iota
 	// skipped elements hold nothing to read.
 	skipped
-	// aside elements hold what is not the main text.
-	aside
 	// link elements lead to other pages.
 	link
 	// title elements hold the name of the page.
@@ -26,16 +24,18 @@ const (
 // tag is what matters of an element.
 type tag struct {
 	kind   kind
-	breaks bool // it begins and ends a line
-	holds  bool // its role may say that it holds what is not the main text
+	breaks bool   // it begins and ends a line
+	holds  bool   // its role may say that it holds what is not the main text
+	aside  hiding // it holds what is not the main text
+	hides  hiding // what it holds is not seen
+	shows  hiding // what it holds is the main text all the same
 	rules  rules
 	ends   []*tag // open elements that it ends where it begins
 }
 
 // kinds are the elements that are more than that.
 var kinds = map[kind]string{
-	skipped: "script style noscript template svg math object canvas iframe noframes noembed audio video datalist",
-	aside:   "nav header footer aside form select textarea button menu dialog figcaption",
+	skipped: "script style svg math iframe noframes noembed",
 	link:    "a",
 	title:   "title",
 }
@@ -48,12 +48,26 @@ const breaking = `address article aside blockquote body br caption center col co
 // holding are the elements whose role counts. All of them need an end tag, so that none hides the rest of the page.
 const holding = "div section ul ol dl table"
 
-// asideRoles are the roles (WAI-ARIA landmarks) that say of any element what the names of aside elements say. Pages of
-// generators such as Sphinx have them.
-var asideRoles = []string{"banner", "complementary", "contentinfo", "form", "menu", "menubar", "navigation", "search"}
+// asideElements are the elements that hold what is not the main text.
+var asideElements = map[hiding]string{
+	menus: "nav", headers: "header", footers: "footer", sidebars: "aside", forms: "form",
+	others: "textarea button menu dialog figcaption", controls: "select",
+}
+
+// unshown are elements whose text is seen if a script, a plug-in or a device is missing, or a script shows it.
+const unshown = "noscript template object canvas audio video"
+
+// asideRoles are the roles (WAI-ARIA landmarks) that say the same of any element. Pages of generators such as Sphinx have them.
+var asideRoles = map[string]hiding{
+	"banner": headers, "complementary": sidebars, "contentinfo": footers, "form": forms, "search": forms,
+	"menu": menus, "menubar": menus, "navigation": menus, "dialog": others, "alertdialog": others, "main": mainRole,
+}
 
 // asideNames are classes and ids of such elements that say the same. There are pages without any of the elements and roles.
-var asideNames = strings.Fields("footer site-footer page-footer main-footer sidebar widget-area nav navbar navigation breadcrumb breadcrumbs")
+var asideNames = map[string]hiding{
+	"footer": footers, "site-footer": footers, "page-footer": footers, "main-footer": footers, "sidebar": sidebars, "widget-area": sidebars,
+	"nav": menus, "navbar": menus, "navigation": menus, "breadcrumb": menus, "breadcrumbs": menus,
+}
 
 // tags are the elements that are not just passed over.
 var tags = makeTags()
@@ -77,6 +91,16 @@ func makeTags() map[string]*tag {
 	for _, name := range strings.Fields(holding) {
 		at(name).holds = true
 	}
+	for why, names := range asideElements {
+		for name := range strings.FieldsSeq(names) {
+			at(name).aside = why
+		}
+	}
+	for name := range strings.FieldsSeq(unshown) {
+		at(name).hides = gone
+	}
+	at("datalist").hides = gone | controls
+	at("main").shows, at("article").shows = asides, forms
 	addRules(at)
 	at("bdo") // which has no rules
 	return table
@@ -111,21 +135,24 @@ func tagOf(raw []byte) *tag {
 	return other
 }
 
-// isAside reports whether a start tag begins an element that holds what is not the main text. Of several roles the first
+// asideOf returns why an element holds what is not the main text, by its start tag; 0 if it may hold it. Of several roles the first
 // one counts.
-func (t *tag) isAside(raw []byte) bool {
-	if t.kind == aside || !t.holds {
-		return t.kind == aside
+func (t *tag) asideOf(raw []byte) hiding {
+	if t.aside != 0 || !t.holds {
+		return t.aside
 	}
 	tag := upToEnd(raw)
-	return slices.Contains(asideRoles, string(bytes.ToLower(attributeOf(tag, "role")))) || isNamedAside(tag, "class=") || isNamedAside(tag, "id=")
+	if why := asideRoles[string(bytes.ToLower(attributeOf(tag, "role")))]; why != 0 {
+		return why
+	}
+	return cmp.Or(asideNamed(tag, "class="), asideNamed(tag, "id="))
 }
 
-// isNamedAside reports whether one of the names in an attribute of a tag is of an aside element.
-func isNamedAside(tag []byte, attribute string) bool {
+// asideNamed returns what the names in an attribute of a tag say, the first one that says something.
+func asideNamed(tag []byte, attribute string) hiding {
 	at := bytes.Index(tag, []byte(attribute))
 	if at <= 0 || !isSpace(tag[at-1]) {
-		return false
+		return 0
 	}
 	value := tag[at+len(attribute):]
 	if len(value) > 0 && (value[0] == '"' || value[0] == '\'') {
@@ -134,9 +161,9 @@ func isNamedAside(tag []byte, attribute string) bool {
 		value = value[:end]
 	}
 	for name := range bytes.FieldsSeq(value) {
-		if slices.Contains(asideNames, string(name)) {
-			return true
+		if why := asideNames[string(name)]; why != 0 {
+			return why
 		}
 	}
-	return false
+	return 0
 }
