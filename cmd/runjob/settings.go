@@ -141,7 +141,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("allow-removal", &c.AllowRemoval, "", 0,
 		"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.")
 	l.add("fail-on", &c.FailOn, "WHAT", 0,
-		"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
+		"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it. Without --state there is one condition, panics: the program panicked over a document.")
 	l.group = "Running"
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/read/sources"
 )
 
@@ -17,6 +18,8 @@ type Findings struct {
 	Extras
 	// Sources counts documents by the sources that they come from.
 	Sources sources.Counts `json:",omitzero"`
+	// Panicked is one of the panics over documents.
+	Panicked Panic `json:",omitzero"`
 	// Repeated says which ids several documents have.
 	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
@@ -46,6 +49,12 @@ type Findings struct {
 	AllPairs bool `json:",omitempty"`
 	// StoodTooEarly says that rows were copied which have to be made anew: the findings name what they are about.
 	StoodTooEarly bool `json:",omitempty"`
+}
+
+// AddPanic notes a panic over the document of a ref.
+func (f *Findings) AddPanic(ref string, fault *panics.Error) {
+	f.Counts.Panics++
+	f.Panicked.merge(Panic{ref, fault.Error()})
 }
 
 // Totals is the part of the findings that the summary of every job has.

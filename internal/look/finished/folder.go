@@ -374,10 +374,13 @@ type OpenSuspect struct {
 
 // Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
 func (s *Summary) Failing() []string {
-	if s.State == nil {
-		return nil
-	}
 	var met []string
+	if s.Counts.Panics > 0 && slices.Contains(s.Config.FailOn, job.FailOnPanics) {
+		met = append(met, job.FailOnPanics)
+	}
+	if s.State == nil {
+		return met
+	}
 	for _, of := range output.Followed {
 		for _, kind := range output.ChangeKindsOf(of) {
 			condition := job.FailCondition(kind, of)

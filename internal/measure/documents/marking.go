@@ -211,7 +211,8 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. A value that should be an
+// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. The counts of
+// sites come last, see [block.cut]. A value that should be an
 // address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
 func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles []uint64) {
 	if p.paging.Rule == "" {
@@ -240,7 +241,6 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		trace := records.TraceOf(shingles)
 		page.Trace = trace[:]
 	}
-	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(len(shingles)), First: records.NoDate}
 	if page.Login {
 		count.Logins = 1
@@ -248,6 +248,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	}
+	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	b.sites.add(count, func() string { return siteName(name) })
 }
 

@@ -70,6 +70,7 @@ type stretchFigures struct {
 	Counts     findings.Counts
 	PassedOver map[string]int64 `json:",omitempty"`
 	Texts      findings.Texts
+	Panicked   findings.Panic `json:",omitzero"`
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
@@ -81,6 +82,7 @@ func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.Counts, b.Counts)
 	findings.Merge(&s.PassedOver, b.PassedOver)
 	findings.Merge(&s.Texts, b.Texts)
+	findings.Merge(&s.Panicked, b.Panicked)
 	s.Shingles += b.shingles()
 }
 
@@ -385,6 +387,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	findings.Merge(&o.Counts, s.Counts)
 	findings.Merge(&o.PassedOver, s.PassedOver)
 	findings.Merge(&o.Texts, s.Texts)
+	findings.Merge(&o.Panicked, s.Panicked)
 	if !r.Kept.Whole {
 		o.Shingles += s.Shingles
 	}
