@@ -189,8 +189,7 @@ type Config struct {
 	AllowOlderState bool `json:"allow_older_state,omitempty"`
 	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.
 	Guard []string `json:"guard,omitempty"`
-	// FailOn holds conditions under which a run that has ended well reports a failure: [FailConditions], which are about a State, and
-	// [FileConditions].
+	// FailOn holds conditions under which a run that has ended well reports a failure: see [FailConditions]. Those about changes need a State.
 	FailOn []string `json:"fail_on,omitempty"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no aim. Then a document may take what it may with 600 MiB.
 	Memory ByteSize `json:"memory"`

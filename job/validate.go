@@ -459,7 +459,7 @@ func FailCondition(kind, of string) string {
 
 // FailConditions returns the conditions that [Config.FailOn] may hold.
 func FailConditions() []string {
-	var conditions []string
+	conditions := slices.Clone(runConditions)
 	for _, of := range output.Followed {
 		for _, kind := range output.ChangeKindsOf(of) {
 			conditions = append(conditions, FailCondition(kind, of))
@@ -468,24 +468,24 @@ func FailConditions() []string {
 	return conditions
 }
 
-// The conditions of [Config.FailOn] about what could not be read.
+// The conditions of [Config.FailOn] about the run itself, which need no state.
 const (
 	FailOnRejects = "rejects"
 	FailOnDamaged = "damaged-files"
+	FailOnPanics  = "panics" // the program panicked over a document
 )
 
-// FileConditions are the conditions of [Config.FailOn] that need no state.
-var FileConditions = []string{FailOnRejects, FailOnDamaged}
+var runConditions = []string{FailOnRejects, FailOnDamaged, FailOnPanics}
 
 // checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
 	for _, condition := range c.FailOn {
-		if slices.Contains(FileConditions, condition) {
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+		if slices.Contains(runConditions, condition) {
 			continue
 		}
 		check(c.Scorer().HasClusters, "{fail_on} %s: is about clusters, which {similarity} containment has none of", condition)
 		check(c.State != "", "{fail_on} %s: is about a {state}: give one, or leave it out", condition)
-		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, append(slices.Clone(FileConditions), FailConditions()...))
 		_, of, _ := strings.Cut(condition, "-")
 		isOfSuspects := of == output.Suspects || condition == FailCondition(output.Changed, output.Protected)
 		isOfSites := of == output.Mirrors || isOfSuspects

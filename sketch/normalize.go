@@ -151,6 +151,15 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return n.charge(append(n.begin(dst, n.folded), n.folded...))
 }
 
+// moves reports whether the normalizer moves characters from one side of a place of a text to the other, and returns where it no longer
+// does. A nil Normalizer moves none.
+func (n *Normalizer) moves(text []byte, place int) (end int, is bool) {
+	if n == nil || !n.steps.Skeleton {
+		return 0, false
+	}
+	return confusables.Overridden(text, place)
+}
+
 func (n *Normalizer) begin(dst, text []byte) []byte {
 	n.before, n.most = len(dst), math.MaxInt
 	if room := n.budget.room(); room < math.MaxInt {
@@ -370,11 +379,11 @@ func beginsWord(text []byte) bool {
 // firstOfIdeographs is the smallest first byte of a Chinese character.
 const firstOfIdeographs = 0xe3
 
-// isIdeograph reports whether text begins with a Chinese character. Normalization does not join it to the
-// text before it.
-func isIdeograph(text []byte) bool {
+// keepsIdeograph reports whether text begins with a Chinese character that stays one. Normalization does not join it to the text before
+// it.
+func (n *Normalizer) keepsIdeograph(text []byte) bool {
 	r, _ := utf8.DecodeRune(text)
-	return unicode.Is(unicode.Unified_Ideograph, r)
+	return unicode.Is(unicode.Unified_Ideograph, r) && (n == nil || !n.steps.Skeleton || confusables.Keeps(r))
 }
 
 // reachesOver reports whether the normalized end of text may depend on the text that follows. It does for

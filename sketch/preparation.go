@@ -1,6 +1,8 @@
 package sketch
 
 import (
+	"fmt"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -15,13 +17,14 @@ type preparation struct {
 	code       *codeReader // nil: no code
 	normalizer *Normalizer // nil: nothing to do
 	filter     *WordFilter // nil: no word to remove
+	least      int         // least length of a piece
 
 	normalized, filtered []byte // a piece of the text
 	whole                []byte
 }
 
 func newPreparation(o Options) (p preparation, err error) {
-	p.budget = o.Budget
+	p.budget, p.least = o.Budget, leastPiece
 	if p.code, err = newCodeReader(o.Code, o.Budget); err != nil {
 		return p, err
 	}
@@ -49,9 +52,9 @@ func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	var held int64
 	goesOn := true
 	for goesOn && len(text) > 0 {
-		piece := text[:pieceEnd(text)]
+		piece := text[:p.pieceEnd(text)]
 		text = text[len(piece):]
-		held = p.budget.reuse(held, func() { piece = p.change(piece) }, func() { goesOn = visit(piece) && p.budget.goesOn() })
+		held = p.budget.reuse(held, func() { piece = p.change(piece, len(text) == 0) }, func() { goesOn = visit(piece) && p.budget.goesOn() })
 	}
 	if !goesOn {
 		p.budget.cut()
@@ -59,8 +62,8 @@ func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	return goesOn
 }
 
-// change normalizes a piece and takes words out of it.
-func (p *preparation) change(piece []byte) []byte {
+// change normalizes a piece and takes words out of it. It panics if the piece then ends within a word that may go on in the next one.
+func (p *preparation) change(piece []byte, isLast bool) []byte {
 	if p.normalizer != nil {
 		p.normalized = p.normalizer.Append(p.normalized[:0], piece)
 		piece = p.normalized
@@ -69,6 +72,9 @@ func (p *preparation) change(piece []byte) []byte {
 		p.filtered = p.filter.Append(p.filtered[:0], piece)
 		p.budget.take(len(p.filtered))
 		piece = p.filtered
+	}
+	if last, _ := utf8.DecodeLastRune(piece); len(piece) > 0 && !isLast && !unicode.IsSpace(last) {
+		panic(fmt.Sprintf("sketch: a piece of a text ends with %U, and not with white space", last))
 	}
 	return piece
 }
@@ -92,12 +98,18 @@ func (p *preparation) apply(text []byte) []byte {
 }
 
 // pieceEnd returns where the first piece of a text ends: behind a space or the end of a line, before a character that belongs
-// to nothing before it. Normalized by itself, a piece becomes what it becomes within the text.
-func pieceEnd(text []byte) int {
-	for at := leastPiece; at < len(text); at++ {
-		if (text[at-1] == ' ' || text[at-1] == '\n') && beginsPiece(text[at:]) {
+// to nothing before it, and not within what an override shows backward. Normalized by itself, a piece becomes what it becomes within
+// the text.
+func (p *preparation) pieceEnd(text []byte) int {
+	for at := p.least; at < len(text); at++ {
+		if text[at-1] != ' ' && text[at-1] != '\n' || !beginsPiece(text[at:]) {
+			continue
+		}
+		end, isMoved := p.normalizer.moves(text, at)
+		if !isMoved {
 			return at
 		}
+		at = end
 	}
 	return len(text)
 }

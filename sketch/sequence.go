@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/read/confusables"
 )
 
 // Sequence is a text as its shingles, in the order of the text and with repeats. Entry i of each field
@@ -262,12 +263,15 @@ func (s *Sequencer) joinRuns(first int) {
 // white space or, if Chinese characters are tokens, before one of them.
 func (s *Sequencer) pieceLength(text []byte) int {
 	for at := 1; at < len(text); at++ {
-		if kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind {
+		endsWord := kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind
+		if !endsWord && !(s.cutsSolos && text[at] >= firstOfIdeographs && s.normalizer.keepsIdeograph(text[at:]) && !reachesOver(text[:at])) {
+			continue
+		}
+		end, isMoved := s.normalizer.moves(text, at)
+		if !isMoved {
 			return at
 		}
-		if s.cutsSolos && text[at] >= firstOfIdeographs && isIdeograph(text[at:]) && !reachesOver(text[:at]) {
-			return at
-		}
+		at = end
 	}
 	return len(text)
 }
@@ -281,7 +285,10 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 	} else {
 		s.piece = append(s.piece, piece...)
 	}
-	aligned := slices.Equal(s.piece, piece) || s.countTokens(s.piece) == s.countTokens(piece)
+	aligned := slices.Equal(s.piece, piece)
+	if !aligned && !(s.normalizer.steps.Skeleton && confusables.HasOverride(piece)) {
+		aligned = s.countTokens(s.piece) == s.countTokens(piece)
+	}
 	var begin, end int
 	if !aligned {
 		begin, end = s.extent(piece)

@@ -17,7 +17,7 @@ func sequenceOptions(t testing.TB) []Options {
 	split, joined := Measure{Shingle: 3, Tokens: SingleTokens}, Measure{Shingle: 2, Seed: 7}
 	stopWords := readStopWords(t, functionWords, nil)
 	options := []Options{{Measure: split}, {Measure: joined}, {Measure: split, StopWords: stopWords, StopWordUse: RemoveStopWords}}
-	for _, steps := range []string{"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation"} {
+	for _, steps := range []string{"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation", "skeleton", "nfkc,skeleton,fold,punctuation"} {
 		o := Options{Measure: split, Normalization: newNormalizer(t, steps).steps}
 		options = append(options, o)
 		o.Measure, o.StopWords, o.StopWordUse = joined, stopWords, RemoveStopWords
@@ -96,6 +96,9 @@ func TestSequence(t *testing.T) {
 	}
 	for i := range 3 {
 		c.check(t, randomText(random, 3*chunkSize, i%2 == 0))
+	}
+	for i := range 200 {
+		c.check(t, []byte(pieceText(random, 4*i)))
 	}
 }
 

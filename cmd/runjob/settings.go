@@ -143,7 +143,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("allow-older-state", &c.AllowOlderState, "", 0,
 		"Go on if the state is empty, or older than the results in --output, which is otherwise taken for a state that was lost or restored from a backup.")
 	l.add("fail-on", &c.FailOn, "WHAT", 0,
-		"Exit with 10 if this is so, after all is published: rejects (anything could not be read), damaged-files (a file could not be read at all, is cut short or damaged), or with a --state a change since the last run: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
+		"Exit with 10 if this is so, after all is published: rejects (anything could not be read), damaged-files (a file could not be read at all, is cut short or damaged), panics (the program panicked over a document), or with a --state a change since the last run: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
 	l.group = "Running"
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")

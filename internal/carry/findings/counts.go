@@ -19,6 +19,8 @@ type Counts struct {
 	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
 	// Rejected counts the records that could not be read, the reference's included.
 	Rejected int64 `json:"rejected" label:"rejects"`
+	// Panics counts the steps of the work on documents that ended with a panic of the program.
+	Panics int64 `json:"panics,omitempty" label:"panics over documents"`
 	// Empty counts the rejected records whose text is null or missing.
 	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
 	// RepeatedIDs counts the ids that several documents of the input have, exactly.
@@ -286,6 +288,21 @@ type Bridge struct {
 // Compare orders bridges, the one with the largest smaller part first.
 func (b Bridge) Compare(other Bridge) int {
 	return cmp.Or(cmp.Compare(other.Part, b.Part), strings.Compare(b.Cluster, other.Cluster))
+}
+
+// Panic is a panic of the program over a document; the zero Panic is none. [Counts] says how many there are.
+type Panic struct {
+	// Ref is the document, as path:position.
+	Ref string
+	// Fault says what the program did, and where it panicked.
+	Fault string
+}
+
+// merge keeps one of the panics, whatever the order.
+func (p *Panic) merge(from any) {
+	if other := from.(Panic); p.Ref == "" || other.Ref != "" && cmp.Or(cmp.Compare(other.Ref, p.Ref), cmp.Compare(other.Fault, p.Fault)) < 0 {
+		*p = other
+	}
 }
 
 // RepeatedIDs says how many documents of the input share their id with another one. [Counts] says how many ids these are.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/read/sources"
 )
 
@@ -19,6 +20,8 @@ type Findings struct {
 	Sources sources.Counts `json:",omitzero"`
 	// Damaged counts the places at which files are cut short or damaged, by the names of the files.
 	Damaged map[string]int64 `json:",omitempty"`
+	// Panicked is one of the panics over documents.
+	Panicked Panic `json:",omitzero"`
 	// Repeated says which ids several documents have.
 	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
@@ -47,6 +50,12 @@ type Findings struct {
 	SharedIDs int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`
+}
+
+// AddPanic notes a panic over the document of a ref.
+func (f *Findings) AddPanic(ref string, fault *panics.Error) {
+	f.Counts.Panics++
+	f.Panicked.merge(Panic{ref, fault.Error()})
 }
 
 // Totals is the part of the findings that the summary of every job has.

@@ -129,7 +129,7 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	if p := r.progress(); p != nil {
 		p.began(stage, m.Figures.Begun)
 	}
-	cpu, err := Measure(func() error { return shielded(m, work) })
+	cpu, err := Measure(func() error { return Shielded(func() error { return work(m) }) })
 	m.Figures.CPU += cpu
 	m.Figures.Ended, m.Figures.Resident = time.Now(), max(m.Figures.Resident, residentBytes())
 	if err != nil {
@@ -139,9 +139,9 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	return m.Figures, nil
 }
 
-// shielded turns a panic of the work into an error. A task may run in a goroutine of its own, where nobody else would
+// Shielded turns a panic of the work into an error. A task, or a part of it, may run in a goroutine of its own, where nobody else would
 // name the task, or clean up after it.
-func shielded(m *Memory, work func(*Memory) error) (err error) {
+func Shielded(work func() error) (err error) {
 	defer func() {
 		fault := recover()
 		disk, isOfDisk := fault.(*paged.Fault)
@@ -155,7 +155,7 @@ func shielded(m *Memory, work func(*Memory) error) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	return work(m)
+	return work()
 }
 
 // Measure runs work and returns the CPU time that it takes in this goroutine.

@@ -398,7 +398,11 @@ type OpenSuspect struct {
 // Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
 func (s *Summary) Failing() []string {
 	var met []string
-	for condition, n := range map[string]int64{job.FailOnRejects: s.Counts.Rejected, job.FailOnDamaged: s.Counts.FilesRejected + s.Counts.FilesDamaged} {
+	for condition, n := range map[string]int64{
+		job.FailOnRejects: s.Counts.Rejected,
+		job.FailOnDamaged: s.Counts.FilesRejected + s.Counts.FilesDamaged,
+		job.FailOnPanics:  s.Counts.Panics,
+	} {
 		if n > 0 && slices.Contains(s.Config.FailOn, condition) {
 			met = append(met, condition)
 		}

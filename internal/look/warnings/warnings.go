@@ -22,6 +22,8 @@ type Kind string
 
 // The kinds of warnings, in the order in which they are listed.
 const (
+	// Panics: the program panicked over documents.
+	Panics Kind = "panics"
 	// Removal: more of a source is removed than a guard allows.
 	Removal Kind = "removal"
 	// LargeCluster: a cluster has more of all documents than a guard allows, or more than a tenth without one.
@@ -61,7 +63,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Panics, Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -81,12 +83,13 @@ type Warning struct {
 
 // IsGrave reports whether the warning is told before all else.
 func (w Warning) IsGrave() bool {
-	return slices.Contains([]Kind{Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
+	return slices.Contains([]Kind{Panics, Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
 }
 
 // Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of each kind, by kind, the gravest of each first.
 func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
-	warnings := append([]Warning{}, ofGuards(c, found, table)...)
+	warnings := append([]Warning{}, ofPanics(found)...)
+	warnings = append(warnings, ofGuards(c, found, table)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofMissing(c, &found.Counts)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
@@ -128,6 +131,18 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 
 // ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, they warn of nothing.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
+
+// ofPanics warns of panics over documents.
+func ofPanics(found *findings.Findings) []Warning {
+	if found.Counts.Panics == 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: Panics, Flag: "--fail-on " + job.FailOnPanics, A: found.Panicked.Ref,
+		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others stay as they are; such as %s: %s",
+			found.Counts.Panics, found.Panicked.Ref, found.Panicked.Fault),
+	}}
+}
 
 // withMore notes how many warnings of a kind there are beside those listed.
 func withMore(listed []Warning, count int64) []Warning {

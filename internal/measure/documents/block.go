@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"strconv"
+
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
@@ -70,6 +72,35 @@ func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	}
 	url, date := CaptureOf(&r.Content)
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
+}
+
+// unread adds a record with a fault.
+func (b *block) unread(file *corpus.File, r *Record) {
+	if b.reject(file, r, r.Fault); r.IsEmpty {
+		b.Counts.Empty++
+	}
+	if r.Panic != nil {
+		b.AddPanic(refText(file, r.Position), r.Panic)
+	}
+}
+
+// blockEnd is how much a block has of what the mark of a document adds to it.
+type blockEnd struct {
+	counts         findings.Counts
+	pages, rejects int
+}
+
+func (b *block) end() blockEnd { return blockEnd{b.Counts, len(b.pages), len(b.rejects)} }
+
+// cut drops what was added behind an end. Counts of sites are added last, so there are none of a document that is cut.
+func (b *block) cut(at blockEnd) {
+	b.Counts, b.pages, b.rejects = at.counts, b.pages[:at.pages], b.rejects[:at.rejects]
+}
+
+// refText returns the ref of a record of a file as users see it: path:position.
+func refText(file *corpus.File, position int64) string {
+	name, inFile := file.Place(position)
+	return quoting.Text(strconv.AppendInt(append([]byte(name), ':'), inFile, 10))
 }
 
 // countIgnored counts the shingles of a document that do not count.

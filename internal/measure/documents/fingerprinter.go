@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/sourcecode"
@@ -78,6 +79,7 @@ type fingerprinter struct {
 	marker    *marker
 	kind      *fingerprints.Kind
 	maker     fingerprints.Maker
+	made      fingerprints.Fingerprint // of the last document
 	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForUnits bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
@@ -124,9 +126,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	if r.Fault != "" {
-		if b.reject(file, r, r.Fault); r.IsEmpty {
-			b.Counts.Empty++
-		}
+		b.unread(file, r)
 		return nil
 	}
 	number := r.File
@@ -146,6 +146,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	if errors.Is(err, sketch.ErrSpent) {
 		b.reject(file, r, f.sketching.spent(f.budget))
 		return nil
+	} else if fault := panics.Of(err); fault != nil {
+		r.Fault, r.Panic = fault.Error(), fault
+		b.unread(file, r)
+		return f.renew()
 	} else if err != nil {
 		return err
 	}
@@ -167,13 +171,27 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	return nil
 }
 
-// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget.
+// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget, nor of one over which it panics.
 func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.wants != nil && !f.wants(b, r) {
 		return f.budget.Err()
 	}
-	d := f.maker.Make(r.Raw, r.Content)
-	if err := f.budget.Err(); err != nil {
+	d, file, before := &f.made, &f.files[r.File], b.end()
+	err := panics.Over(fingerprinted, func() error {
+		*d = f.maker.Make(r.Raw, r.Content)
+		if err := f.budget.Err(); err != nil {
+			return err
+		}
+		f.mark(&d.Stored, b, ref, r)
+		elements := d.Set
+		if !f.kind.HasShingles {
+			elements = d.Digest[:d.Stored.Size]
+		}
+		f.marker.pages.add(b, ref, r, file, elements)
+		return nil
+	})
+	if err != nil {
+		b.cut(before)
 		return err
 	}
 	if d.InvalidBytes > 0 {
@@ -185,13 +203,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 			b.baseTexts.Add(hash, ref)
 		}
 	}
-	one, file := &d.Stored, &f.files[r.File]
-	f.mark(one, b, ref, r)
-	elements := d.Set
-	if !f.kind.HasShingles {
-		elements = d.Digest[:one.Size]
-	}
-	f.marker.pages.add(b, ref, r, file, elements)
+	one := &d.Stored
 	if f.kind.HasShingles && one.Size < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
 		b.Texts.Short++
 	}

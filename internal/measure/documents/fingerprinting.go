@@ -293,7 +293,7 @@ func (p Pool[T]) Run(ctx context.Context) (time.Duration, error) {
 	var cpu atomic.Int64
 	start := func(do func() error) {
 		group.Go(func() error {
-			used, err := work.Measure(do)
+			used, err := work.Measure(func() error { return work.Shielded(do) })
 			cpu.Add(int64(used))
 			return err
 		})

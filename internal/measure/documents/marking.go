@@ -240,7 +240,8 @@ func addressOfPath(file *corpus.File) string {
 	return path[below:]
 }
 
-// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. A value that should be an
+// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. The counts of
+// sites come last, see [block.cut]. A value that should be an
 // address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
 func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles []uint64) {
 	if p.paging.Rule == "" {
@@ -272,7 +273,6 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		trace := records.TraceOf(shingles)
 		page.Trace = trace[:]
 	}
-	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(len(shingles)), First: records.NoDate}
 	if page.Login {
 		count.Logins = 1
@@ -280,6 +280,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	}
+	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	b.sites.add(count, func() string { return siteName(name) })
 }
 

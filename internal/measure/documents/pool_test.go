@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -108,6 +109,11 @@ func TestPoolFails(t *testing.T) {
 		if _, err := p.Run(t.Context()); !errors.Is(err, fault) || ended.Load() == 0 || len(got) == 100_000 {
 			t.Errorf("%s: error %v after %d items, %d of them ended", name, err, len(got), ended.Load())
 		}
+	}
+	p := numbers(1, 10, new([]int))
+	p.Write = func(*number) error { panic("the writer of the test") }
+	if _, err := p.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "panic: the writer of the test") {
+		t.Errorf("a panic that is about no document ends as the error %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

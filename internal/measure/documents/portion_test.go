@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/sketch"
 )
@@ -97,5 +98,39 @@ func TestCutFiles(t *testing.T) {
 				t.Errorf("%s, cut to %d of %d bytes: %q", name, cut, len(whole), faults)
 			}
 		}
+	}
+}
+
+// shaky is a kind of fingerprint of the test, whose maker panics over a text and is then no longer of use.
+const shaky = "shaky"
+
+type shakyMaker struct{ isBroken bool }
+
+func (m *shakyMaker) Make(_ []byte, content corpus.Record) (f fingerprints.Fingerprint) {
+	if m.isBroken = m.isBroken || string(content.Texts[0]) == "shake"; m.isBroken {
+		panic("the maker of the test")
+	}
+	return f
+}
+
+func init() {
+	fingerprints.Register(fingerprints.Kind{
+		Name: shaky, New: func(fingerprints.Options) (fingerprints.Maker, error) { return new(shakyMaker), nil },
+	})
+}
+
+// TestPortionPanics: a panic over the fingerprint of a document is a reject, and a new maker makes the next fingerprints.
+func TestPortionPanics(t *testing.T) {
+	sketcher, err := NewSketcher(Sketching{Reading: Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1000}}, Kept{Fingerprints: shaky}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := "{\"text\":\"one\"}\n{\"text\":\"shake\"}\n{\"text\":\"two\"}\n"
+	p := Portion{File: &corpus.File{Name: "x.jsonl"}, Batch: corpus.Batch{Data: []byte(lines)}}
+	for range p.Sketch(sketcher) {
+	}
+	const want = "x.jsonl:15: the program panicked when the document was fingerprinted: the maker of the test"
+	if p.Documents != 2 || p.Rejected != 1 || !strings.HasPrefix(p.FirstReject, want) {
+		t.Errorf("%d documents, %d rejects, the first is %q, want %q", p.Documents, p.Rejected, p.FirstReject, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
@@ -201,6 +202,9 @@ func (s Sketching) newMaker(kept *Kept) (fingerprints.Maker, error) {
 	})
 }
 
+// fingerprinted is the step of a panic over a fingerprint, see [panics.Over].
+const fingerprinted = "fingerprinted"
+
 // Sketch returns the content of a record of a portion and its fingerprint. Both are valid until the next
 // call. The error says why the record is not a document.
 func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, fingerprints.Fingerprint, error) {
@@ -212,8 +216,15 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 		return corpus.Record{}, fingerprints.Fingerprint{}, err
 	}
 	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}, p.Batch.Format))
-	fingerprint := s.maker.Make(raw, content)
-	if err := s.budget.Err(); errors.Is(err, sketch.ErrSpent) {
+	var fingerprint fingerprints.Fingerprint
+	err = panics.Over(fingerprinted, func() error {
+		fingerprint = s.maker.Make(raw, content)
+		return s.budget.Err()
+	})
+	if panics.Of(err) != nil {
+		s.maker, _ = s.sketching.newMaker(&s.kept) // as it was when the Sketcher was made
+	}
+	if errors.Is(err, sketch.ErrSpent) {
 		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.sketching.spent(s.budget))
 	} else if err != nil {
 		return corpus.Record{}, fingerprints.Fingerprint{}, err
@@ -291,7 +302,7 @@ func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *R
 		return &d.record
 	}
 	content, err := d.decoder.Decode(&d.files[batch.File], batch, position, raw)
-	d.record.Content = content
+	d.record.Content, d.record.Panic = content, panics.Of(err)
 	if reason, is := errors.AsType[corpus.PassedOver](err); is {
 		d.record.PassedOver = string(reason)
 	} else if err != nil && batch.IsCut {
@@ -335,6 +346,8 @@ type Record struct {
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
+	// Panic is the panic that the fault is; nil if it is none.
+	Panic *panics.Error
 	// IsEmpty says that the fault is a text that is null or missing, and Damage that the file is damaged or cut short there.
 	IsEmpty, Damage bool
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest

@@ -12,6 +12,8 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/panics"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
@@ -157,10 +159,11 @@ func (r *splitReader) close() {
 }
 
 // EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
-// input error if one of them is not there any more. It reads at most a number of bytes of small files ahead.
-func (l *Layout) EachAgain(ctx context.Context, r Reading, ahead int64, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+// input error if one of them is not there any more. A document over which the program panics is left out, and the task has found the
+// panic: step says what visit does to documents.
+func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.Desk, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
 	in := l.Inputs
-	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], ahead), newRecordDecoder(in.Files, r.Wanted())
+	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead), newRecordDecoder(in.Files, r.Wanted())
 	defer reader.close()
 	var p part
 	defer p.release()
@@ -181,11 +184,18 @@ func (l *Layout) EachAgain(ctx context.Context, r Reading, ahead int64, split in
 					continue
 				}
 				record := decoder.read(&batch, position, raw)
-				if ref > wanted[0] || record.Fault != "" {
+				if ref > wanted[0] || record.Fault != "" && record.Panic == nil {
 					return l.missing(wanted[0])
 				}
 				wanted = wanted[1:]
-				if err := visit(ref, record); err != nil {
+				fault := record.Panic
+				if fault == nil {
+					err = panics.Over(step, func() error { return visit(ref, record) })
+					fault = panics.Of(err)
+				}
+				if fault != nil {
+					w.Outcome.AddPanic(quoting.Text(in.Name(ref)), fault)
+				} else if err != nil {
 					return err
 				}
 			}

@@ -71,7 +71,8 @@ type stretchFigures struct {
 	Counts     findings.Counts
 	PassedOver map[string]int64 `json:",omitempty"`
 	Texts      findings.Texts
-	Damaged    bool `json:",omitempty"`
+	Damaged    bool           `json:",omitempty"`
+	Panicked   findings.Panic `json:",omitzero"`
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
@@ -84,6 +85,7 @@ func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.PassedOver, b.PassedOver)
 	findings.Merge(&s.Texts, b.Texts)
 	s.Damaged = s.Damaged || len(b.Damaged) > 0
+	findings.Merge(&s.Panicked, b.Panicked)
 	s.Shingles += b.shingles()
 }
 
@@ -395,6 +397,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 		name, _ := file.Place(stretch.Start)
 		findings.Merge(&o.Damaged, map[string]int64{quoting.Text(name): 1})
 	}
+	findings.Merge(&o.Panicked, s.Panicked)
 	if !r.Kept.Whole {
 		o.Shingles += s.Shingles
 	}

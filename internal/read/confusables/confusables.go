@@ -11,6 +11,7 @@
 package confusables
 
 import (
+	"bytes"
 	_ "embed"
 	"strconv"
 	"strings"
@@ -192,7 +193,7 @@ func overridden(text []byte) []byte {
 	for at := len(override); at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
 		switch {
-		case r == '\n' || r == '\r' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+		case endsOverride(r):
 			return text[len(override):at]
 		case r == utf8.RuneError && size == 1, unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
 			return nil
@@ -200,6 +201,33 @@ func overridden(text []byte) []byte {
 		at += size
 	}
 	return text[len(override):]
+}
+
+// endsOverride reports whether a character ends an override.
+func endsOverride(r rune) bool {
+	return r == '\n' || r == '\r' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
+// Keeps reports whether a character stays as it is where no override reaches to it.
+func Keeps(r rune) bool { return theTable().of(r) == 0 }
+
+// HasOverride reports whether a text has an override, so that the characters of the folded text may be in another order.
+func HasOverride(text []byte) bool { return bytes.Contains(text, []byte(override)) }
+
+// Overridden reports whether an override reaches to a place of a text, and returns its end: the place of the character that ends it, or the
+// end of the text. A text that is cut there does not become what it becomes as a whole.
+func Overridden(text []byte, place int) (end int, is bool) {
+	if !HasOverride(text[:place]) {
+		return 0, false
+	}
+	for at := bytes.LastIndex(text[:place], []byte(override)) + len(override); at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if endsOverride(r) {
+			return at, at >= place
+		}
+		at += size
+	}
+	return len(text), true
 }
 
 // appendLetter appends a byte, and joins r and n.

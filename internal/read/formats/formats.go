@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 	"mirrorbeam/internal/read/webtext"
@@ -141,7 +142,20 @@ func NewDecoder(wanted corpus.Wanted) *Decoder {
 // Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has
 // its name as its id. Other fields that a record lacks have the values that folders give, as in lang=de/a.jsonl. For a stream of
 // lines, File may be nil.
-func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
+//
+// If the program panics over the record, the error is a [*panics.Error].
+func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (content corpus.Record, err error) {
+	err = panics.Over("read", func() (err error) {
+		content, err = d.decode(file, batch, position, record)
+		return err
+	})
+	if panics.Of(err) != nil {
+		*d = *NewDecoder(d.wanted)
+	}
+	return content, err
+}
+
+func (d *Decoder) decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
 	decoder, known := d.decoders[batch.Format]
 	if !known {
 		decoder = batch.Format.Definition().Decoder(d.wanted)
@@ -241,10 +255,13 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
-			for _, name := range fieldNames(wanted, batch.Header, record) {
-				names[name] = true
-			}
-			advice = adviceOn(wanted, &batch, record, seen, cmp.Or(advice, wrapped(record)))
+			_ = panics.Over("read", func() error { // the names of other records do
+				for _, name := range fieldNames(wanted, batch.Header, record) {
+					names[name] = true
+				}
+				advice = adviceOn(wanted, &batch, record, seen, cmp.Or(advice, wrapped(record)))
+				return nil
+			})
 			if seen++; seen == probedRecords {
 				break
 			}
@@ -339,7 +356,12 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 			return nil
 		}
 		for _, record := range batch.Records() {
-			if name := annotator.Clash(batch.Header, record); name != "" {
+			name := ""
+			_ = panics.Over("annotated", func() error { // the stage that annotates reports it
+				name = annotator.Clash(batch.Header, record)
+				return nil
+			})
+			if name != "" {
 				return fmt.Errorf("there is a field %s already, which annotated would add; rename it", name)
 			}
 			if seen++; seen == probedRecords || len(batch.Header) > 0 { // a header tells for all records

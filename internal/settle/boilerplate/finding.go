@@ -82,7 +82,7 @@ func (f *Finding) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	o := &finder{Finding: f, common: list.Shingles, sequencer: sequencer, held: held}
-	err = f.layout.EachAgain(ctx, f.Sketching.Reading, w.Runs.Ahead, t.Number, held.refs(), func(ref docref.Ref, r *documents.Record) error {
+	err = f.layout.EachAgain(ctx, f.Sketching.Reading, "searched for boilerplate", w, t.Number, held.refs(), func(ref docref.Ref, r *documents.Record) error {
 		w.Figures.Records++
 		w.Figures.Bytes += r.Bytes
 		o.document(ref, r)
@@ -151,6 +151,9 @@ type finder struct {
 }
 
 func (f *finder) document(ref docref.Ref, r *documents.Record) {
+	for f.held[0].ref != ref {
+		f.held = f.held[1:] // of a document that is left out
+	}
 	h := f.held[0]
 	f.held = f.held[1:]
 	for i, text := range r.Content.Texts {

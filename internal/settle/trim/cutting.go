@@ -50,7 +50,7 @@ func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := o.count(); err != nil {
 		return err
 	}
-	err = c.layout.EachAgain(ctx, c.Sketching.Reading, w.Runs.Ahead, t.Number, slices.Clone(o.refs), o.document)
+	err = c.layout.EachAgain(ctx, c.Sketching.Reading, searched, w, t.Number, slices.Clone(o.refs), o.document)
 	w.Outcome.Trimmed = &o.found
 	return err
 }
@@ -66,7 +66,6 @@ type cutter struct {
 	counts  map[docref.Ref]int // the numbers of their passages that stood before
 	repeats []records.Repeat   // passages of the next documents, sorted
 	found   findings.Trimmed
-	row     []byte
 }
 
 // each visits all passages of the split that stood before, range by range.
@@ -101,8 +100,14 @@ func (c *cutter) count() error {
 	return err
 }
 
-// of returns the passages of the next document that stood before, in its order.
+// of returns the passages of a document that stood before, in its order. Documents before it are left out.
 func (c *cutter) of(ref docref.Ref) ([]records.Repeat, error) {
+	for c.refs[0] != ref {
+		if n := c.counts[c.refs[0]]; len(c.repeats) > 0 {
+			c.repeats = c.repeats[n:]
+		}
+		c.refs = c.refs[1:]
+	}
 	if len(c.repeats) == 0 {
 		end, held := 0, 0
 		for end < len(c.refs) && (end == 0 || held+c.counts[c.refs[end]] <= c.Held) {
@@ -154,31 +159,37 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 	if len(trim.Cuts) == 0 {
 		return nil
 	}
-	c.found.Documents++
 	if trim.Whole = c.reader.words.Len()-words < c.Rule.Least; trim.Whole {
 		words, bytes, trim.Cuts = c.reader.words.Len(), int64(len(text)), nil
+	}
+	// Whatever may panic is done before anything is counted or written.
+	rows := make([][]byte, len(parts))
+	for i, part := range parts {
+		rows[i] = output.AppendRow(nil, c.row(ref, d, part, trim.Whole))
+	}
+	if c.found.Documents++; trim.Whole {
 		c.found.Gone++
 	}
 	c.found.Words, c.found.Bytes = c.found.Words+int64(words), c.found.Bytes+bytes
 	if c.ByFile {
 		c.desk.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
 	}
-	for _, part := range parts {
-		if err := c.writeRow(d, part, trim.Whole); err != nil {
+	split := documents.SplitOf(c.layout.Starts, ref)
+	for _, row := range rows {
+		b, err := c.desk.Run.Record(records.TrimRows, split, len(row))
+		if err != nil {
 			return err
 		}
+		copy(b, row)
+		c.found.Passages++
 	}
-	return records.Write(&c.desk.Run, records.Trims, documents.SplitOf(c.layout.Starts, ref), &trim)
+	return records.Write(&c.desk.Run, records.Trims, split, &trim)
 }
 
-// writeRow writes the row of a passage of a document.
-func (c *cutter) writeRow(d *documents.Record, p part, isGone bool) error {
-	ref, err := docref.New(d.File, d.Position)
-	if err != nil {
-		return err
-	}
+// row returns the row of a passage of a document.
+func (c *cutter) row(ref docref.Ref, d *documents.Record, p part, isGone bool) *output.Cut {
 	inputs := c.layout.Inputs
-	row := output.Cut{
+	row := &output.Cut{
 		Ref: quoting.Text(inputs.RefText(nil, ref)), Begin: int64(c.reader.words.Starts[p.from]), End: int64(c.reader.words.Ends[p.to-1]), Words: int64(p.to - p.from),
 		FirstRef: quoting.Text(inputs.RefText(nil, p.first.Ref)), FirstAt: p.first.At, Gone: isGone, Reference: p.first.Ref < c.layout.FirstInput,
 	}
@@ -186,9 +197,5 @@ func (c *cutter) writeRow(d *documents.Record, p part, isGone bool) error {
 		row.ID = quoting.Text(d.Content.ID)
 	}
 	row.URL, row.Date = documents.CaptureOf(&d.Content)
-	c.found.Passages++
-	c.row = output.AppendRow(c.row[:0], &row)
-	b, err := c.desk.Run.Record(records.TrimRows, documents.SplitOf(c.layout.Starts, ref), len(c.row))
-	copy(b, c.row)
-	return err
+	return row
 }

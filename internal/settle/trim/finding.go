@@ -55,7 +55,7 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	windows, found := make([]records.Windows, h.Ranges), findings.Trimmed{}
-	err = h.layout.EachAgain(ctx, h.Sketching.Reading, w.Runs.Ahead, t.Number, refs, func(ref docref.Ref, d *documents.Record) error {
+	err = h.layout.EachAgain(ctx, h.Sketching.Reading, searched, w, t.Number, refs, func(ref docref.Ref, d *documents.Record) error {
 		w.Figures.Records++
 		w.Figures.Bytes += d.Bytes
 		r.read(d.Content.Texts[0])
@@ -73,6 +73,9 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.Trimmed = &found
 	return err
 }
+
+// searched is the step of a panic over a document, see [panics.Over]. The document then stays as it is.
+const searched = "searched for passages"
 
 // FindingDelivery makes a task of [Finding] for each range of hashes.
 func FindingDelivery() work.Delivery {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"math"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
@@ -66,7 +68,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 // Task copies the kept records of the files that start in a split.
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
-	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
+	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory), found: &w.Outcome.Findings}
 	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
@@ -93,6 +95,7 @@ type copier struct {
 	*Unique
 	ctx     context.Context // context of the task
 	staying *staying
+	found   *findings.Findings
 	reader  *formats.Reader // nil before the first file
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
@@ -111,16 +114,10 @@ func (c *copier) file(number int) ([]output.File, error) {
 	if err := c.begin(number, input); err != nil {
 		return nil, err
 	}
-	definition := input.Format.Definition()
-	if definition.CopyRows != nil {
+	if input.Format.Definition().CopyRows != nil {
 		return c.rows(number, input)
 	}
-	if c.Annotate {
-		c.annotator = definition.Annotator(c.Reading.Wanted())
-	}
-	if c.Trim {
-		c.cutter = definition.Cutter(c.Reading.Wanted())
-	}
+	c.renew(input)
 	for {
 		stretch, sum, err := c.staying.next(number)
 		if err == io.EOF {
@@ -132,6 +129,17 @@ func (c *copier) file(number int) ([]output.File, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// renew gives the copier what changes the records of a file.
+func (c *copier) renew(input *corpus.File) {
+	definition := input.Format.Definition()
+	if c.Annotate {
+		c.annotator = definition.Annotator(c.Reading.Wanted())
+	}
+	if c.Trim {
+		c.cutter = definition.Cutter(c.Reading.Wanted())
 	}
 }
 
@@ -360,38 +368,49 @@ func (s *staying) cuts(file int, position int64) []corpus.Cut {
 	return s.trims[ref]
 }
 
-// write writes the record at a position as the output has it.
+// write writes the record at a position as the output has it. If the program panics over the record, the record stays as it is.
 func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
-	switch {
-	case c.Annotate:
-		return c.annotate(batch, position, record)
-	case c.Trim:
-		return c.cut(batch, position, record)
+	if c.Annotate || c.Trim {
+		step, operation, change := "annotated", "annotate", c.annotate
+		if c.Trim {
+			step, operation, change = "cut", "cut the text of", c.cut
+		}
+		input := &c.layout.Inputs.Files[batch.File]
+		err := panics.Over(step, func() (err error) {
+			record, err = change(batch, position, record)
+			return err
+		})
+		if fault := panics.Of(err); fault != nil {
+			name, inFile := input.Place(position)
+			c.found.AddPanic(quoting.Text(fmt.Sprintf("%s:%d", name, inFile)), fault)
+			c.renew(input)
+			c.changed = nil
+		} else if err != nil {
+			return work.NewInputError(fmt.Errorf("%s %s:%d: %w", operation, input.Path, position, err))
+		}
 	}
 	return c.writer.record(position, record)
 }
 
-// cut writes a record with the cuts of its document.
-func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (err error) {
+// cut returns a record with the cuts of its document.
+func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (_ []byte, err error) {
 	cuts := c.staying.cuts(batch.File, position)
 	if len(cuts) == 0 {
-		return c.writer.record(position, record)
+		return record, nil
 	}
-	if c.changed, err = c.cutter.Cut(c.changed[:0], batch.Header, record, cuts); err != nil {
-		return work.NewInputError(fmt.Errorf("cut the text of %s:%d: %w", c.layout.Inputs.Files[batch.File].Path, position, err))
-	}
-	return c.writer.record(position, c.changed)
+	c.changed, err = c.cutter.Cut(c.changed[:0], batch.Header, record, cuts)
+	return c.changed, err
 }
 
-// annotate writes a record with its annotation.
-func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) error {
+// annotate returns a record with its annotation.
+func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([]byte, error) {
 	annotation, err := c.staying.annotation(batch.File, position)
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
 		err = fmt.Errorf("the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
 	}
 	if err != nil {
-		return work.NewInputError(fmt.Errorf("annotate %s:%d: %w", c.layout.Inputs.Files[batch.File].Path, position, err))
+		return nil, err
 	}
 	c.changed = c.annotator.Record(c.changed[:0], record, annotation)
-	return c.writer.record(position, c.changed)
+	return c.changed, nil
 }
