@@ -43,7 +43,9 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		return err
 	}
 	for i, err := range faults {
-		if IsOfFile(err) {
+		if _, isOther := errors.AsType[unread](err); isOther && files[i].isGuessed {
+			files[i].isOther = true
+		} else if IsOfFile(err) {
 			files[i].Fault = FaultText(files[i].Path, err)
 		} else if err != nil {
 			return fmt.Errorf("list inputs: %w", err)
@@ -239,7 +241,11 @@ func (f *File) recognize(start []byte, options Options) error {
 	if options.unpacks {
 		guess = JSONLines
 	}
-	if f.Format = formatOf(f.Path, start, guess); !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
+	f.Format = formatOf(f.Path, start, guess)
+	if !options.unpacks && f.Format == Text && isUnknown(filepath.Base(f.Path)) && !isText(start) {
+		return fmt.Errorf("%s: %w", f.Path, unread("neither the name of the file nor its content tells what it is: name it with --format if it is a document"))
+	}
+	if !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
 		return nil
 	}
 	text, err := f.beginning(charsetBytes, options)
