@@ -32,7 +32,7 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				if files[i].Fault == "" && !files[i].recall(options.Known) {
-					options.unpacks = files[i].unpacks
+					options.unpacks, options.isGuessed = files[i].unpacks, files[i].isGuessed
 					faults[i] = files[i].inspect(options)
 				}
 			}
@@ -193,7 +193,7 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		return nil
 	}
 	file.Compression, err = sniff(head)
-	if err != nil && file.Format.IsWhole() {
+	if err != nil && file.Format.IsWhole() && !options.isGuessed {
 		return nil // its text is decoded, or it is a reject
 	}
 	if err != nil {
@@ -213,6 +213,9 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		if err := checkDecoded(file.Compression, start); err != nil && !file.Format.IsWhole() {
 			return fmt.Errorf("%s: %w", file.Path, err)
 		}
+	}
+	if isChosen && options.isGuessed && !file.Format.mayBegin(start) {
+		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content is of the format"))
 	}
 	if !isChosen {
 		if err = file.recognize(start, options); err != nil {

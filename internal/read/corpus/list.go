@@ -163,8 +163,8 @@ type Options struct {
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 
-	// unpacks says that an archive stands for its files.
-	unpacks bool
+	// unpacks says that an archive stands for its files, and isGuessed that a file's name does not tell whether it is a document.
+	unpacks, isGuessed bool
 	// holdWindow is as in [Limits]. One file at a time has a large window while it is inspected.
 	holdWindow func() (release func(), err error)
 }

@@ -115,8 +115,8 @@ func (p PassedFiles) Add(other PassedFiles) PassedFiles {
 type fileKind struct {
 	takes     func(name string) bool
 	isArchive bool
-	// isOfTexts says that a file whose name tells nothing is of the kind, too, if its content is text.
-	isOfTexts bool
+	// guesses reports whether a file of that name is of the kind if its content is; nil: its content is not asked.
+	guesses func(name string) bool
 }
 
 // kinds returns which files a folder may stand for.
@@ -124,17 +124,26 @@ func (l *lister) kinds() []fileKind {
 	var all []fileKind
 	if wanted, isFormat := ParseFormat(l.Format); isFormat {
 		d := wanted.Definition()
-		all = []fileKind{{takes: func(name string) bool { return d.AllNames || !isArchiveName(name) && name != readme }}}
+		all = []fileKind{{takes: anything}}
+		if !d.AllNames {
+			isOwn := func(name string) bool { return slices.Contains(d.Endings, nameEnding(name)) }
+			isOther := func(name string) bool { return !isOwn(name) && !isArchiveName(name) && name != readme }
+			all = []fileKind{{takes: isOwn, guesses: isOther}, {takes: isOther, guesses: isOther}}
+		}
 	} else {
 		// A folder of data may also hold notes and pages about the data. These are not documents.
 		for _, areWhole := range []bool{l.PrefersTexts, !l.PrefersTexts} {
-			all = append(all, fileKind{takes: func(name string) bool {
+			kind := fileKind{takes: func(name string) bool {
 				named, known := nameFormat(name)
 				return known && named.IsWhole() == areWhole
-			}, isOfTexts: areWhole})
+			}}
+			if areWhole {
+				kind.guesses = isUnknown
+			}
+			all = append(all, kind)
 		}
 	}
-	all = append(all, fileKind{takes: isArchiveName, isArchive: true}, fileKind{takes: isUnknown, isOfTexts: true})
+	all = append(all, fileKind{takes: isArchiveName, isArchive: true}, fileKind{takes: isUnknown, guesses: isUnknown})
 	if len(l.Include) > 0 {
 		all = append(all, fileKind{takes: anything})
 	}
@@ -198,9 +207,9 @@ func (l *lister) pick(found []candidate, kinds []fileKind) (chosen []candidate, 
 	for _, c := range wanted {
 		switch name := path.Base(c.relative); {
 		case of.takes(name) || c.isFolder:
-			c.unpacks, c.isGuessed = of.isArchive, of.isOfTexts && isUnknown(name) && !c.isFolder
+			c.unpacks, c.isGuessed = of.isArchive, of.guesses != nil && of.guesses(name) && !c.isFolder
 			chosen = append(chosen, c)
-		case of.isOfTexts && isUnknown(name):
+		case of.guesses != nil && of.guesses(name):
 			c.unpacks, c.isGuessed = false, true
 			chosen = append(chosen, c)
 		case name == readme:

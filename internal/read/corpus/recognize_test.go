@@ -27,7 +27,10 @@ func TestFilesWithoutEndings(t *testing.T) {
 		{"site", "", []string{"LICENSE text", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 jsonl"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
 		{"bare", "", []string{"about html"}, map[string]int64{"(none)": 1}},
 		{"data", "", []string{"a.jsonl jsonl"}, map[string]int64{"(none)": 2, "(side file)": 1}},
-		{"data", "jsonl", []string{"LICENSE jsonl", "a.jsonl jsonl", "part-0 jsonl"}, map[string]int64{"(side file)": 1}},
+		{"data", "jsonl", []string{"a.jsonl jsonl", "part-0 jsonl"}, map[string]int64{"(none)": 1, "(side file)": 1}},
+		{"data", "csv", []string{"LICENSE csv", "a.jsonl csv", "part-0 csv"}, map[string]int64{"(side file)": 1}},
+		{"site", "html", []string{"LICENSE html", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 html"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
+		{"site", "parquet", nil, nil},
 		{"pics", "", nil, nil},
 	} {
 		listing, err := List(t.Context(), []string{c.folder}, Options{Format: c.format})
