@@ -42,6 +42,7 @@ func (c *Config) Validate() error {
 		faults = append(faults, err)
 	}
 	c.checkInput(check)
+	c.checkEffects(check)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)
 	if _, err := c.auditSample(); err != nil {
@@ -106,6 +107,7 @@ func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
+	c.checkFolder(check)
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
 		if err := CheckPlace(folder.setting, folder.path); err != nil {
 			check(false, "%w", err)

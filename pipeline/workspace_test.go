@@ -23,7 +23,7 @@ func TestRefusals(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(21), 2)...)
 	onlyRejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n\n[]\n"), plain)
 	taken := t.TempDir()
-	put(t, filepath.Join(taken, "mine.txt"), []byte("mine"), plain)
+	put(t, filepath.Join(taken, "mine.words"), []byte("mine"), plain)
 	for _, c := range []struct {
 		name   string
 		change func(*job.Config)
@@ -38,9 +38,9 @@ func TestRefusals(t *testing.T) {
 		{"first reject of zstd", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
 		{"first reject of gzip", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput, "a.jsonl:"},
 		{"no document", func(c *job.Config) { c.Input = []string{onlyRejects} }, ErrInput, "bad.jsonl:0"},
-		{"output not empty", func(c *job.Config) { c.Output = taken }, ErrStorage, "mine.txt"},
-		{"output is a file", func(c *job.Config) { c.Output = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
-		{"temp is a file", func(c *job.Config) { c.Temp = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
+		{"output not empty", func(c *job.Config) { c.Output = taken }, ErrStorage, "mine.words"},
+		{"output is a file", func(c *job.Config) { c.Output = filepath.Join(taken, "mine.words") }, ErrStorage, "mine.words"},
+		{"temp is a file", func(c *job.Config) { c.Temp = filepath.Join(taken, "mine.words") }, ErrStorage, "mine.words"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)

@@ -112,7 +112,8 @@ def _rows(name: str, content: bytes, settings: dict, in_tree: bool) -> Any:
     if kind == "json":
         return pyarrow.Table.from_pylist(json.loads(content))
     if kind in ("csv", "tsv", "tab"):
-        return _columns(content, settings.get("delimiter") if kind == "csv" else "tab")
+        quote = settings.get("quote") or ('"' if kind == "csv" else "none")
+        return _columns(content, settings.get("delimiter") if kind == "csv" else "tab", quote, settings.get("escape"))
     if kind == "tar":
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             members = [m for m in archive if m.isfile()]
@@ -148,20 +149,26 @@ def _lines(content: bytes) -> Any:
     return pyarrow.json.read_json(pyarrow.BufferReader(content), read_options=options)
 
 
-def _columns(content: bytes, delimiter: str | None) -> Any:
+def _columns(content: bytes, delimiter: str | None, quote: str = '"', escape: str | None = None) -> Any:
     """The columns of a CSV file as texts, as they stand: 007 is not 7. Without a delimiter it is the one that makes most names."""
     import pyarrow
     import pyarrow.csv
 
     text = content.decode("utf-8-sig", "replace")
+    if text[:4].lower() == "sep=" and text[5:6] in ("\r", "\n"):
+        delimiter, content = delimiter or text[4], content[content.index(b"\n") + 1 :]
+        text = text[text.index("\n") + 1 :]
+    quoting = {"quoting": csv.QUOTE_NONE} if quote == "none" else {"quotechar": quote}
     separators = ["\t" if delimiter == "tab" else delimiter] if delimiter else [",", ";", "\t", "|"]
-    named = [(next(csv.reader(io.StringIO(text, newline=""), delimiter=one), []), one) for one in separators]
+    named = [(next(csv.reader(io.StringIO(text, newline=""), delimiter=one, escapechar=escape, **quoting), []), one) for one in separators]
     names, separator = max(named, key=lambda of: len(of[0]))
     if not names:
         return pyarrow.table({})
     return pyarrow.csv.read_csv(
         pyarrow.BufferReader(content),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=separator, quote_char=quote != "none" and quote, escape_char=escape or False, newlines_in_values=True
+        ),
         convert_options=pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in names}, strings_can_be_null=False),
     )
 

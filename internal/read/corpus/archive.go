@@ -78,7 +78,7 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 	if err := inspectAll(ctx, members, options); err != nil {
 		return nil, err
 	}
-	for _, m := range members {
+	for _, m := range l.ofKnownTypes(members) {
 		m.Member.head = nil
 		all = append(all, m.File)
 	}

@@ -36,6 +36,8 @@ const (
 	JSON
 	// Arrow is Apache Arrow's format of files and of streams, which Feather is, too: each row is a document.
 	Arrow
+	// Bulk has the requests of Elasticsearch's bulk interface, as Cirrus dumps them: each document is two lines of JSON.
+	Bulk
 )
 
 // AutoFormat is the choice of the format of each file by its name and content.

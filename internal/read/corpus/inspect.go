@@ -32,7 +32,7 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				if files[i].Fault == "" && !files[i].recall(options.Known) {
-					options.unpacks = files[i].unpacks
+					options.unpacks, options.isGuessed = files[i].unpacks, files[i].isGuessed
 					faults[i] = files[i].inspect(options)
 				}
 			}
@@ -43,7 +43,9 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		return err
 	}
 	for i, err := range faults {
-		if IsOfFile(err) {
+		if _, isOther := errors.AsType[unread](err); isOther && files[i].isGuessed {
+			files[i].isOther = true
+		} else if IsOfFile(err) {
 			files[i].Fault = FaultText(files[i].Path, err)
 		} else if err != nil {
 			return fmt.Errorf("list inputs: %w", err)
@@ -191,7 +193,7 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		return nil
 	}
 	file.Compression, err = sniff(head)
-	if err != nil && file.Format.IsWhole() {
+	if err != nil && file.Format.IsWhole() && !options.isGuessed {
 		return nil // its text is decoded, or it is a reject
 	}
 	if err != nil {
@@ -211,6 +213,9 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		if err := checkDecoded(file.Compression, start); err != nil && !file.Format.IsWhole() {
 			return fmt.Errorf("%s: %w", file.Path, err)
 		}
+	}
+	if isChosen && options.isGuessed && !file.Format.mayBegin(start) {
+		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content is of the format"))
 	}
 	if !isChosen {
 		if err = file.recognize(start, options); err != nil {
@@ -239,7 +244,11 @@ func (f *File) recognize(start []byte, options Options) error {
 	if options.unpacks {
 		guess = JSONLines
 	}
-	if f.Format = formatOf(f.Path, start, guess); !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
+	f.Format = formatOf(f.Path, start, guess)
+	if !options.unpacks && f.Format == Text && isUnknown(filepath.Base(f.Path)) && !isText(start) {
+		return fmt.Errorf("%s: %w", f.Path, unread("neither the name of the file nor its content tells what it is: name it with --format if it is a document"))
+	}
+	if !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
 		return nil
 	}
 	text, err := f.beginning(charsetBytes, options)

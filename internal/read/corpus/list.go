@@ -163,8 +163,8 @@ type Options struct {
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 
-	// unpacks says that an archive stands for its files.
-	unpacks bool
+	// unpacks says that an archive stands for its files, and isGuessed that a file's name does not tell whether it is a document.
+	unpacks, isGuessed bool
 	// holdWindow is as in [Limits]. One file at a time has a large window while it is inspected.
 	holdWindow func() (release func(), err error)
 }
@@ -228,7 +228,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
-	files, err := l.expand(ctx, l.distinct(found), options)
+	files, err := l.expand(ctx, l.distinct(l.ofKnownTypes(found)), options)
 	if err != nil {
 		return listing, err
 	}
@@ -238,7 +238,10 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	}
 	separateNames(files)
 	listing.Files, listing.Unread = CutUnread(files)
-	if len(listing.Files) == 0 {
+	switch {
+	case len(files) == 0:
+		return Listing{searched: l.searched, stored: l.stored}, &NoMatchError{Inputs: inputs, Folders: inputs}
+	case len(listing.Files) == 0:
 		return Listing{searched: l.searched, stored: l.stored}, fmt.Errorf("list inputs: %w", Unreadable(listing.Unread))
 	}
 	listing.Passed = l.passedFiles()
@@ -368,6 +371,8 @@ type candidate struct {
 	links    int    // symbolic links on the path below its input
 	isResult bool   // a job has written it
 	isFolder bool   // a folder that cannot be read
+	// isGuessed says that its folder is searched and its name tells nothing, and isOther that its content shows no document.
+	isGuessed, isOther bool
 	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
 	unpacks bool
 	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.

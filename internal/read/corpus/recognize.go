@@ -60,6 +60,19 @@ func formatOf(name string, head []byte, guess Format) Format {
 	return guess
 }
 
+// mayBegin reports whether a file of the format may begin with head.
+func (f Format) mayBegin(head []byte) bool {
+	d := f.Definition()
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
+	switch {
+	case len(d.Magics) > 0:
+		return slices.ContainsFunc(d.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
+	case f == JSONLines || f == JSON:
+		return BeginsObject(text) || bytes.HasPrefix(text, []byte("[")) || webtext.Marked(head) != "" || len(text) == 0
+	}
+	return isText(head)
+}
+
 // BeginsObject reports whether a text begins with an object of JSON.
 func BeginsObject(text []byte) bool {
 	inner, isObject := bytes.CutPrefix(text, []byte("{"))

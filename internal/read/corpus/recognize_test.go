@@ -1,9 +1,51 @@
 package corpus
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// TestFilesWithoutEndings: of a folder of texts and pages, files whose names tell nothing are what their content says, in an archive as on the disk. What is no
+// text is passed over, and counted. A folder of data has no such files, and with a format all files are of it.
+func TestFilesWithoutEndings(t *testing.T) {
+	const page, line = "<!DOCTYPE html><p>x", `{"text":"x"}` + "\n"
+	plant(t, map[string]string{
+		"site/index.html": page, "site/about": page, "site/a.cgi?b=1": page, "site/LICENSE": "words", "site/part-00000": line, "site/logo.xyz": "\x89PNG\r\n\x1a\n",
+		"site/blob": "a\x00b\x01", "site/paper": "%PDF-1.7", "site/more.zip": "x",
+		"bare/about": page, "bare/pic": "\xff\xd8\xff\xe0", "data/a.jsonl": line, "data/LICENSE": "words", "data/part-0": line, "data/README.md": "words",
+		"pics/a": "GIF89a\x00\x00", "pics/b.png": "\x89PNG\r\n\x1a\n",
+	})
+	for _, c := range []struct {
+		folder, format string
+		want           []string
+		passed         map[string]int64
+	}{
+		{"site", "", []string{"LICENSE text", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 jsonl"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
+		{"bare", "", []string{"about html"}, map[string]int64{"(none)": 1}},
+		{"data", "", []string{"a.jsonl jsonl"}, map[string]int64{"(none)": 2, "(side file)": 1}},
+		{"data", "jsonl", []string{"a.jsonl jsonl", "part-0 jsonl"}, map[string]int64{"(none)": 1, "(side file)": 1}},
+		{"data", "csv", []string{"LICENSE csv", "a.jsonl csv", "part-0 csv"}, map[string]int64{"(side file)": 1}},
+		{"site", "html", []string{"LICENSE html", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 html"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
+		{"site", "parquet", nil, nil},
+		{"pics", "", nil, nil},
+	} {
+		listing, err := List(t.Context(), []string{c.folder}, Options{Format: c.format})
+		if _, isNoMatch := errors.AsType[*NoMatchError](err); err != nil && !(isNoMatch && c.want == nil) {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, file := range listing.Files {
+			got = append(got, fmt.Sprintf("%s %v", file.Name, file.Format))
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) || !maps.Equal(listing.Passed.Counts, c.passed) {
+			t.Errorf("%s as %q: %q, passed over %v", c.folder, c.format, got, listing.Passed.Counts)
+		}
+	}
+}
 
 // TestFormatOf: what a file is, its content says; its name counts only where the content says nothing.
 func TestFormatOf(t *testing.T) {
