@@ -18,7 +18,7 @@ type Difference struct {
 	Changed int `json:"changed"`
 	// Removed counts the files that are not of the corpus any more.
 	Removed int `json:"removed"`
-	// Reordered says that unchanged files come in another order than in the last generation.
+	// Reordered says that known files come in another order than in the last generation.
 	Reordered bool `json:"-"`
 }
 
@@ -37,12 +37,11 @@ func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split
 		var entry *File
 		if found {
 			d.Removed--
-			entry = &s.Last.Files[before]
+			entry, d.Reordered, last = &s.Last.Files[before], d.Reordered || before < last, before
 		}
 		switch {
 		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
 			d.Unchanged++
-			d.Reordered, last = d.Reordered || before < last, before
 			c.recall(number, entry)
 		case found:
 			d.Changed++
