@@ -34,6 +34,12 @@ type Measure struct {
 	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file shows. See
 	// [corpus.ParseDelimiter].
 	Delimiter string `json:"delimiter,omitempty"`
+	// Quote encloses fields of CSV and TSV that have delimiters in them: a character, or none; empty: a double quote in CSV, none in TSV.
+	Quote string `json:"quote,omitempty"`
+	// Escape is the character that takes their meaning from quotes and delimiters behind it; empty: none does.
+	Escape string `json:"escape,omitempty"`
+	// SkipLines is how many lines stand before the header of CSV and TSV.
+	SkipLines int `json:"skip_lines,omitempty"`
 	// Encoding names the encoding of texts, such as windows-1252; empty: it is found, file by file.
 	Encoding string `json:"encoding,omitempty"`
 	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called

@@ -19,7 +19,7 @@ import (
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "encoding",
+		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "quote", "escape", "skip_lines", "encoding",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not

@@ -52,10 +52,12 @@ func (c *Config) ProcessMemory() int64 {
 	return int64(c.Memory)
 }
 
-// DelimiterByte returns what stands between the fields of CSV; 0: what the first record shows. The configuration is valid.
-func (c *Config) DelimiterByte() byte {
+// Dialect returns how CSV and TSV are cut. The configuration is valid.
+func (c *Config) Dialect() corpus.Dialect {
 	delimiter, _ := corpus.ParseDelimiter(c.Delimiter)
-	return delimiter
+	quote, _ := corpus.ParseQuote(c.Quote)
+	escape, _ := corpus.ParseMark(c.Escape)
+	return corpus.Dialect{Delimiter: delimiter, Quote: quote, Escape: escape, SkipLines: c.SkipLines}
 }
 
 // Sketching returns how records are read and how they become fingerprints. The reader accepts windows of compressed
@@ -66,7 +68,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 		Reading: documents.Reading{
 			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
 			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
-			Delimiter: c.DelimiterByte(), Charset: c.Encoding, TextForm: c.TextFormat,
+			Dialect: c.Dialect(), Charset: c.Encoding, TextForm: c.TextFormat,
 		},
 		Options: sketch.Options{
 			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},

@@ -42,6 +42,7 @@ func (c *Config) Validate() error {
 		faults = append(faults, err)
 	}
 	c.checkInput(check)
+	c.checkEffects(check)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)
 	if _, err := c.auditSample(); err != nil {
@@ -106,6 +107,7 @@ func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
+	c.checkFolder(check)
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
 		if err := CheckPlace(folder.setting, folder.path); err != nil {
 			check(false, "%w", err)
@@ -121,9 +123,15 @@ func (c *Config) checkInput(check checker) {
 	if err := CheckFormat(c.Format); err != nil {
 		check(false, "%w", err)
 	}
-	if _, err := corpus.ParseDelimiter(c.Delimiter); err != nil {
-		check(false, "{delimiter} %s: %w", c.Delimiter, err)
+	for _, mark := range []struct {
+		setting, value string
+		parse          func(string) (byte, error)
+	}{{"delimiter", c.Delimiter, corpus.ParseDelimiter}, {"quote", c.Quote, corpus.ParseQuote}, {"escape", c.Escape, corpus.ParseMark}} {
+		if _, err := mark.parse(mark.value); err != nil {
+			check(false, "{"+mark.setting+"} %s: %w", mark.value, err)
+		}
 	}
+	check(c.SkipLines >= 0 && c.SkipLines <= mostSkipLines, "{skip_lines} %d: must be from 0 to %d", c.SkipLines, mostSkipLines)
 	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
 		check(known, "{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le", c.Encoding)
 	}
@@ -165,6 +173,9 @@ func CheckPlace(name, path string) error {
 	}
 	return nil
 }
+
+// mostSkipLines is the largest value of SkipLines: the header is looked for in the first bytes of a file.
+const mostSkipLines = 1000
 
 // mostFeatureWeight is the largest value of FeatureWeight: each feature makes as many elements of a set.
 const mostFeatureWeight = 1000

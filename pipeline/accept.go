@@ -47,8 +47,6 @@ func acceptRanking(config *job.Config, result *write.Result, files []corpus.File
 				there = append(there, name)
 			}
 		}
-	} else if slices.Equal(there, []string{documents.NoValue}) {
-		return setting.Errorf("{source_field}: no document has a value of it: %w", faultOfField(config, config.SourceField, files))
 	}
 	var quoted []string
 	for _, name := range there[:min(len(there), namedSources)] {
@@ -86,6 +84,14 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 	if id == job.Default().IDField {
 		id = "" // nobody has asked for it
 	}
+	sourced := n.Documents
+	if len(result.Named) == 1 && result.Named[0].Name == documents.NoValue {
+		sourced = 0
+	}
+	address := config.URLField
+	if !config.HasSites() || !slices.Contains(config.Given, "url_field") {
+		address = ""
+	}
 	for _, named := range []struct {
 		setting, field string
 		lacking, all   int64
@@ -94,6 +100,8 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		{"id_field", id, result.Unnamed, n.Documents + n.ReferenceDocuments, "an id in it"},
 		{"within", config.Within, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
 		{"across", config.Across, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
+		{"source_field", config.SourceField, n.Documents - sourced, n.Documents, "a value of it"},
+		{"url_field", address, n.Unsited, n.Documents, "an address in it"},
 		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a number or a date in it"},
 	} {
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {

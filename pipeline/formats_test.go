@@ -295,6 +295,9 @@ func eachStore(t *testing.T, all []article, test func(t *testing.T, format strin
 				config := job.Default()
 				config.Input, config.Output = []string{storage.Join(folder, "in")}, storage.Join(folder, "out")
 				config.Temp, config.State = storage.Join(folder, "temp"), storage.Join(folder, "state")
+				if format == "tsv" {
+					config.Quote = `"`
+				}
 				old := time.Now().Add(-time.Hour)
 				for name, content := range asFiles(t, all, format, ending) {
 					path := storage.Join(config.Input[0], name)

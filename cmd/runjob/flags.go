@@ -110,10 +110,35 @@ func parse(args []string, out io.Writer) (command, error) {
 	if helped {
 		return nil, nil
 	}
+	if err == nil {
+		err = checkRepeats(selected)
+	}
 	if err != nil {
 		return nil, usageError{chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args)))}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// joining are the flags that take several of what another flag takes one of.
+var joining = map[string]string{"text-field": "--weight A=1,B=1 compares several fields"}
+
+// checkRepeats refuses a flag of one value that is given twice: only the last would count.
+func checkRepeats(parsed *kong.Context) error {
+	values := map[string]int{}
+	for _, step := range parsed.Path {
+		if step.Flag == nil || step.Resolved || step.Flag.IsSlice() || step.Flag.IsMap() || step.Flag.IsBool() {
+			continue
+		}
+		name := step.Flag.Name
+		if values[name]++; values[name] > 1 {
+			advice := ""
+			if other := joining[name]; other != "" {
+				advice = "; " + other
+			}
+			return fmt.Errorf("--%s is given twice, and takes one value: leave one out%s", name, advice)
+		}
+	}
+	return nil
 }
 
 func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
@@ -173,14 +198,18 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
-// parseText reads the value of a flag that accepts any bytes, such as a path. The parser would use JSON,
+// parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would use JSON,
 // which has no bytes that are not UTF-8.
 func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	token, err := from.Scan.PopValue("string")
 	if err != nil {
 		return err
 	}
-	to.SetString(token.String())
+	text := token.String()
+	if value := from.Value; value != nil && (value.IsMap() || value.IsSlice() && value.Tag.Sep == ',') {
+		text = strings.TrimSpace(text) // as in "a, b"
+	}
+	to.SetString(text)
 	return nil
 }
 
@@ -189,7 +218,7 @@ func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
 	if err := from.Scan.PopValueInto("number", &text); err != nil {
 		return err
 	}
-	number, err := strconv.ParseFloat(text, 64)
+	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {
 		return fmt.Errorf("%q is not a number such as 0.8", text)
 	}
@@ -202,6 +231,7 @@ func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
 	if err := from.Scan.PopValueInto("number", &text); err != nil {
 		return err
 	}
+	text = strings.TrimSpace(text)
 	if to.CanUint() {
 		number, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || to.OverflowUint(number) {

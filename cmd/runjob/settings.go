@@ -173,6 +173,12 @@ func measureFlags(c *job.Measure) []settingFlag {
 		"Format of all input files: "+corpus.FormatHelp()+".")
 	l.add("delimiter", &c.Delimiter, "CHAR", 0,
 		"What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.")
+	l.add("quote", &c.Quote, "CHAR", 0,
+		"What encloses a field of CSV or TSV that has a delimiter or a line end in it: a character, or none; default: the double quote in CSV, and none in TSV.")
+	l.add("escape", &c.Escape, "CHAR", 0,
+		`What takes its meaning from a quote or delimiter behind it in CSV and TSV, such as \; default: nothing does, but \" is read as a quote where the field goes on.`)
+	l.add("skip-lines", &c.SkipLines, "N", 0,
+		"How many lines stand before the header of CSV and TSV, such as a title. Copies do not have them.")
 	l.add("encoding", &c.Encoding, "NAME", 0,
 		"Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.")
 	l.add("id-field", &c.IDField, "FIELD", 0,

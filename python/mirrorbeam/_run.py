@@ -21,6 +21,9 @@ def run(
     exclude: Sequence[Text] | Text | None = None,
     format: Text | None = None,
     delimiter: Text | None = None,
+    quote: Text | None = None,
+    escape: Text | None = None,
+    skip_lines: int | str | None = None,
     encoding: Text | None = None,
     id_field: Text | None = None,
     text_field: Text | None = None,
@@ -120,6 +123,9 @@ def run(
       exclude: Pass over files that match this pattern, given like include; may be repeated.
       format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), lines (a line is a document), json (an array of objects, or objects on several lines each), arrow (files and streams of Arrow, Feather, data sets that were saved), or auto (chosen for each file by its content and name) (default "auto").
       delimiter: What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.
+      quote: What encloses a field of CSV or TSV that has a delimiter or a line end in it: a character, or none; default: the double quote in CSV, and none in TSV.
+      escape: What takes its meaning from a quote or delimiter behind it in CSV and TSV, such as \\; default: nothing does, but \\" is read as a quote where the field goes on.
+      skip_lines: How many lines stand before the header of CSV and TSV, such as a title. Copies do not have them (default 0).
       encoding: Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.
       id_field: Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position (default "id").
       text_field: Field of a record that holds its text, such as text or content.body (default "text").
@@ -203,6 +209,9 @@ def run(
         "exclude": exclude,
         "format": format,
         "delimiter": delimiter,
+        "quote": quote,
+        "escape": escape,
+        "skip_lines": skip_lines,
         "encoding": encoding,
         "id_field": id_field,
         "text_field": text_field,

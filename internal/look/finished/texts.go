@@ -105,7 +105,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	}
 	reading := documents.Reading{
 		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
-		MaxDocument: int64(config.MaxDocument), TextForm: config.TextFormat, PageText: config.HTMLText, Delimiter: config.DelimiterByte(), Charset: config.Encoding,
+		MaxDocument: int64(config.MaxDocument), TextForm: config.TextFormat, PageText: config.HTMLText, Dialect: config.Dialect(), Charset: config.Encoding,
 	}
 	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
 	for _, name := range names {

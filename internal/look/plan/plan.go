@@ -58,7 +58,7 @@ func Default() Config { return Config{Measure: job.Default().Measure, Shingles: 
 // config returns the configuration of a job of this measure, which writes clusters.
 func (c *Config) config() job.Config {
 	config := job.Default()
-	config.Input, config.Output = c.Input, "-"
+	config.Input, config.Output = c.Input, "none"
 	if len(c.Input) == 0 {
 		config.Input = []string{"-"}
 	}

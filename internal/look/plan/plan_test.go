@@ -333,7 +333,7 @@ func TestRefused(t *testing.T) {
 		{"no file", with(good.Input[0]+"x", nil), failure.Input, []string{"in.jsonlx"}},
 		{"no stop words", with(good.Input[0], func(c *Config) { c.StopWords = good.Input[0] + "x" }), failure.Usage, []string{"in.jsonlx"}},
 		{"rejects", with(mixed, func(c *Config) { c.MaxRejects = 1 }), failure.Input, []string{"2 records could not be read, max_rejects allows 1", "the first is at in.jsonl:17: malformed JSON"}},
-		{"no record", with(store(t, "{\n[]\n"), nil), failure.Input, []string{"no document in the input, 1 record could not be read: the first is at in.jsonl:0"}},
+		{"no record", with(store(t, "{\n[]\n"), nil), failure.Input, []string{"no document in the input, 2 records could not be read: the first is at in.jsonl:0"}},
 		{"empty", with(store(t, "\n"), nil), failure.Input, []string{"no document in the input: there is nothing to plan for"}},
 	} {
 		a, err := Make(t.Context(), c.config)

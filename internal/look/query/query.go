@@ -135,8 +135,17 @@ func (q *query) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var given job.Config
+	for name, field := range map[string]string{"id_field": q.IDField, "text_field": q.TextField} {
+		if field != "" && !q.stdin {
+			given.Give(name)
+		}
+	}
+	if err := given.CheckEffects(q.files); err != nil {
+		return err
+	}
 	if err := formats.Probe(q.files, q.sketching.Wanted(), q.sketching.LineLimits()); err != nil {
-		return setting.Errorf("%w: name the field with {text_field}", err)
+		return formats.WithAdvice(err)
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ const (
 	TextField Kind = "text_field"
 	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
 	RepeatedID Kind = "repeated_ids"
+	// Exchanged: bands and rows were given the wrong way round, so that nearly all pairs are missed.
+	Exchanged Kind = "exchanged"
 	// NoText: many records are rejected since their text is null or missing.
 	NoText Kind = "no_text"
 	// SourceLoss: a source loses more than nine tenths of its documents, or far more than the others do.
@@ -61,7 +63,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Removal, LargeCluster, Exchanged, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -87,6 +89,7 @@ func (w Warning) IsGrave() bool {
 // Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of each kind, by kind, the gravest of each first.
 func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
 	warnings := append([]Warning{}, ofGuards(c, found, table)...)
+	warnings = append(warnings, ofBands(c)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofMissing(c, &found.Counts)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
@@ -154,6 +157,19 @@ func ofTexts(c *job.Config, t findings.Texts) []Warning {
 		warning.Flag = "--weight"
 	}
 	return []Warning{warning}
+}
+
+// ofBands warns of bands and rows that were exchanged.
+func ofBands(c *job.Config) []Warning {
+	given, other, isExchanged := c.Exchanged()
+	if !isExchanged {
+		return nil
+	}
+	return []Warning{{
+		Kind: Exchanged, Flag: "--bands --rows",
+		Text: fmt.Sprintf("%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: the numbers may be exchanged",
+			given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows, other.Probability(c.Threshold)),
+	}}
 }
 
 // ofExpanding warns of compressed files that are much longer than they seem.

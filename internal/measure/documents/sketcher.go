@@ -36,9 +36,9 @@ type Reading struct {
 	TextForm webtext.Form `json:",omitempty"`
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
-	// Delimiter and Charset are as in [corpus.Wanted].
-	Delimiter byte   `json:",omitempty"`
-	Charset   string `json:",omitempty"`
+	// Dialect and Charset are as in [corpus.Wanted].
+	Dialect corpus.Dialect `json:",omitzero"`
+	Charset string         `json:",omitempty"`
 	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for
 	// [corpus.DefaultWindow].
 	WindowBytes int64
@@ -68,7 +68,7 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
-		Delimiter: r.Delimiter, Charset: r.Charset,
+		Dialect: r.Dialect, Charset: r.Charset,
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -76,7 +78,7 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 	if err := inspectAll(ctx, members, options); err != nil {
 		return nil, err
 	}
-	for _, m := range members {
+	for _, m := range l.ofKnownTypes(members) {
 		m.Member.head = nil
 		all = append(all, m.File)
 	}
@@ -286,6 +288,9 @@ func (c *contents) zip(handle storage.File) error {
 		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 || e.Stored > c.archive.Size-e.Start {
 			return fmt.Errorf("%.100q lies outside of the archive, which is damaged: copy or download it again", file.Name)
 		}
+		if !agree(budget, e.Start+e.Stored, file) {
+			return fmt.Errorf("%.100q has another size or sum before its content than in the directory of the archive, which may hide documents: copy or download it again", file.Name)
+		}
 		ends = append(ends, e)
 		if err := c.add(file.Name, e); err != nil {
 			return err
@@ -315,17 +320,48 @@ func documentOf(name string) string {
 	return "the file is " + what
 }
 
+// agree reports whether the header before the content of a file says what the directory of its archive says. Where sizes follow the content, or stand
+// elsewhere since they are large, the header need not say them. End is where the content ends.
+func agree(archive *budgeted, end int64, file *zip.File) bool {
+	const localHeader, mostOfNothing = 30, 5 // bytes of a header before its name, and of an empty file that is compressed
+	local := archive.last
+	if len(local) < localHeader || file.UncompressedSize64 == 0 && (file.CompressedSize64 > mostOfNothing || file.CRC32 != 0) {
+		return false
+	}
+	isLater := binary.LittleEndian.Uint16(local[6:])&8 != 0
+	for i, want := range []uint64{uint64(file.CRC32), file.CompressedSize64, file.UncompressedSize64} {
+		got := binary.LittleEndian.Uint32(local[14+4*i:])
+		isElsewhere := isLater && got == 0 || i > 0 && got == math.MaxUint32
+		if !isElsewhere && uint64(got) != want {
+			return false
+		}
+	}
+	if isLater && file.Method == zip.Store { // nothing else would show where the content ends
+		later := make([]byte, len("PK..")+4)
+		if _, err := archive.ReadAt(later, end); err != nil {
+			return false
+		}
+		if binary.LittleEndian.Uint32(bytes.TrimPrefix(later, []byte("PK\x07\x08"))) != file.CRC32 {
+			return false
+		}
+	}
+	return binary.LittleEndian.Uint16(local[8:]) == file.Method
+}
+
 // budgeted reads no more than some bytes of a file.
 type budgeted struct {
 	file io.ReaderAt
 	left int64
+	last []byte // of what was read last: of the header of a file, when its place was asked for
 }
 
 func (b *budgeted) ReadAt(p []byte, offset int64) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
 		return 0, fmt.Errorf("the directory of the archive has more than %d bytes", mostDirectory)
 	}
-	return b.file.ReadAt(p, offset)
+	n, err := b.file.ReadAt(p, offset)
+	b.last = p[:min(n, len(p))]
+	return n, err
 }
 
 // skipping reads a file and can skip parts of it. Short ones are read, as storage behind a network would rather have it.

@@ -82,7 +82,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"id":true,"text":"b"}`, `field "id" is a boolean: an id is a string or a number`},
 		{`{"text":"b"`, `malformed JSON: neither a comma nor a closing bracket after a value at the end of the line`},
 		{`{"text":"b"}}`, `malformed JSON: more than one value at byte 12 of the line, before "}"`},
-		{`{"text":"b"} {"text":"c"}`, `malformed JSON: more than one value at byte 13 of the line, before "{"`},
+		{`{"text":"b"} {"text":"c"}`, `malformed JSON: more than one object, which are all lost, and --format json reads them, at byte 13 of the line, before "{"`},
 		{`{"text":"b",}`, `malformed JSON: no field name in quotes at byte 12 of the line, before "}"`},
 		{`{"text" "b"}`, `malformed JSON: no colon after a field name at byte 8 of the line, before "\""`},
 		{`{"text":}`, `malformed JSON: no value at byte 8 of the line, before "}"`},

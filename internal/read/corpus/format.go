@@ -1,15 +1,12 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/webtext"
 )
 
@@ -53,8 +50,10 @@ type Definition struct {
 	Endings []string
 	// Magics are first bytes that no other format has: they count more than the name.
 	Magics []string
+	// IsBinary says that each of its files begins with one of Magics, so that a text is of another format, whatever its name.
+	IsBinary bool
 	// Begins, if it is not nil, reports whether a text that begins with head is of the format, although its name says
-	// [JSONLines] or nothing. Head has no white space at its beginning.
+	// [JSONLines], a text, or nothing. Head has no white space at its beginning.
 	Begins func(head []byte) bool
 	// AllNames says that a folder stands for all its files if a user names the format.
 	AllNames bool
@@ -93,17 +92,49 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
+// Dialect says how the records of CSV and TSV are cut into fields.
+type Dialect struct {
+	// Delimiter is the byte between fields; 0: the one that the first record shows.
+	Delimiter byte `json:",omitempty"`
+	// Quote encloses a field; 0: a double quote in CSV, and none in TSV. [NoQuote] is none.
+	Quote byte `json:",omitempty"`
+	// Escape stands before a byte that is content; 0: none does.
+	Escape byte `json:",omitempty"`
+	// SkipLines is how many lines stand before the header.
+	SkipLines int `json:",omitempty"`
+}
+
+// NoQuote is the quote of files whose quotes are content.
+const NoQuote = '\n'
+
 // ParseDelimiter returns the delimiter of a name: a character of ASCII, or tab. Of an empty name it is 0.
 func ParseDelimiter(name string) (byte, error) {
 	switch {
+	case name == "tab" || name == `\t` || name == "\t":
+		return '\t', nil
+	case name == `"`:
+		return 0, errors.New(`must be one character of ASCII, such as ; or |, or tab`)
+	}
+	return ParseMark(name)
+}
+
+// ParseQuote returns the quote of a name: a character of ASCII, or [NoQuote] of none. Of an empty name it is 0.
+func ParseQuote(name string) (byte, error) {
+	if name == "none" {
+		return NoQuote, nil
+	}
+	return ParseMark(name)
+}
+
+// ParseMark returns the character of ASCII that a name is. Of an empty name it is 0.
+func ParseMark(name string) (byte, error) {
+	switch {
 	case name == "":
 		return 0, nil
-	case name == "tab" || name == `\t`:
-		return '\t', nil
-	case len(name) == 1 && (name[0] > ' ' && name[0] < 0x7f && name[0] != '"' || name[0] == '\t'):
+	case len(name) == 1 && name[0] > ' ' && name[0] < 0x7f:
 		return name[0], nil
 	}
-	return 0, errors.New(`must be one character of ASCII, such as ; or |, or tab`)
+	return 0, errors.New(`must be one character of ASCII, such as ; or |`)
 }
 
 // CharsetRule says how the charset of a file is known.
@@ -123,8 +154,8 @@ type Wanted struct {
 	Fields Fields
 	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
 	Charset string
-	// Delimiter is the byte between the fields of CSV; 0: the one that the first record shows.
-	Delimiter byte
+	// Dialect says how CSV and TSV are cut.
+	Dialect
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form
 	// PageText says which text of a web page is wanted.
@@ -266,64 +297,8 @@ func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 // HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
-// nameFormat tells the format of a file by its name, which may end in .gz and the like.
-func nameFormat(name string) (f Format, known bool) {
-	ending := nameEnding(name)
-	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })
-	return Format(max(i, 0)), i >= 0
-}
-
-// nameEnding returns the ending of the name of a file, in small letters and without .gz and the like.
-func nameEnding(name string) string {
-	return strings.ToLower(filepath.Ext(dropCompressionSuffix(storage.WithoutQuery(name))))
-}
-
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].
 const FormatHint = "; if each file is a text, give {format} text"
-
-// IsGuessed reports whether a file counts as lines of JSON only since its name tells no
-// format. It is meant for files without a document.
-func IsGuessed(name string) bool {
-	_, known := nameFormat(name)
-	return !known
-}
-
-// headBytes is how many bytes of the decoded content show the format.
-const headBytes = 512
-
-// formatOf tells the format of a file by the first bytes of its content. If these do not show it, the name
-// does. All other files count as lines of JSON.
-func formatOf(name string, head []byte) Format {
-	if mark := webtext.Marked(head); mark != "" {
-		head, _ = io.ReadAll(inCharset(bytes.NewReader(head), mark)) // no reader of memory fails
-	}
-	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	for _, d := range registered {
-		if slices.ContainsFunc(d.Magics, begins) {
-			return d.Format
-		}
-	}
-	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
-	named, known := nameFormat(name)
-	if known && named != JSONLines && !isProse(name) {
-		return named
-	}
-	for _, d := range registered {
-		if d.Begins != nil && d.Begins(text) {
-			return d.Format
-		}
-	}
-	if isProse(name) && !bytes.HasPrefix(text, []byte("{")) {
-		return named
-	}
-	return JSONLines
-}
-
-// isProse reports whether a file with that name may hold lines of JSON, although its ending stands for text.
-func isProse(name string) bool {
-	ending := nameEnding(name)
-	return ending == ".txt" || ending == ".text" || ending == ".log"
-}
 
 // Ending returns the ending, without a point, for names of copies of f, such as "jsonl.gz".
 func (f *File) Ending() string {

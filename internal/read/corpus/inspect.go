@@ -43,7 +43,9 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		return err
 	}
 	for i, err := range faults {
-		if IsOfFile(err) {
+		if _, isOther := errors.AsType[unread](err); isOther && files[i].isGuessed {
+			files[i].isOther = true
+		} else if IsOfFile(err) {
 			files[i].Fault = FaultText(files[i].Path, err)
 		} else if err != nil {
 			return fmt.Errorf("list inputs: %w", err)
@@ -185,7 +187,7 @@ func inspectMember(file *File, options Options) error {
 func (file *File) describe(head []byte, rest io.Reader, options Options) (err error) {
 	var isChosen bool
 	if file.Format, isChosen = ParseFormat(options.Format); !isChosen {
-		file.Format = formatOf(file.Path, nil)
+		file.Format = formatOf(file.Path, nil, JSONLines)
 	}
 	if file.IsArchive = options.unpacks && isArchive(head); file.IsArchive {
 		return nil
@@ -213,7 +215,9 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		}
 	}
 	if !isChosen {
-		file.Format = formatOf(file.Path, start)
+		if err = file.recognize(start, options); err != nil {
+			return err
+		}
 	}
 	if file.Charset, err = file.findCharset(start, options); err != nil {
 		return err
@@ -228,6 +232,30 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		err = fmt.Errorf("%s: a file of Arrow that is compressed as a whole is not read: decompress it", file.Path)
 	}
 	return err
+}
+
+// recognize fills in the format of a file of that beginning. Where its name and its content tell none, it is a text if its folder is searched,
+// and lines of JSON if it is named: who names a table without an ending learns from its rejects what is missing.
+func (f *File) recognize(start []byte, options Options) error {
+	guess := Text
+	if options.unpacks {
+		guess = JSONLines
+	}
+	f.Format = formatOf(f.Path, start, guess)
+	if !options.unpacks && f.Format == Text && isUnknown(filepath.Base(f.Path)) && !isText(start) {
+		return fmt.Errorf("%s: %w", f.Path, unread("neither the name of the file nor its content tells what it is: name it with --format if it is a document"))
+	}
+	if !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
+		return nil
+	}
+	text, err := f.beginning(charsetBytes, options)
+	if err == nil {
+		err = checkDump(text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return nil
 }
 
 // charsetBytes is how much of a text its charset is guessed from.

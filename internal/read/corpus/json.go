@@ -79,10 +79,15 @@ func (s *scanner) space(i int) int {
 
 // end checks that nothing but white space follows.
 func (s *scanner) end(i int) int {
-	if i = s.space(i); i < len(s.line) {
-		return s.fail(i, "more than one value")
+	switch i = s.space(i); s.peek(i) {
+	case '{':
+		return s.fail(i, "more than one object, which are all lost, and --format json reads them,")
+	case 0:
+		if i >= len(s.line) {
+			return i
+		}
 	}
-	return i
+	return s.fail(i, "more than one value")
 }
 
 // key reads a field's name, its colon and the white space around it. It returns the index of the field's

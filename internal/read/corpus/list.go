@@ -230,7 +230,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
-	files, err := l.expand(ctx, l.distinct(found), options)
+	files, err := l.expand(ctx, l.distinct(l.ofKnownTypes(found)), options)
 	if err != nil {
 		return listing, err
 	}
@@ -243,7 +243,10 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	}
 	separateNames(files)
 	listing.Files, listing.Unread = CutUnread(files)
-	if len(listing.Files) == 0 {
+	switch {
+	case len(files) == 0:
+		return Listing{searched: l.searched, stored: l.stored}, &NoMatchError{Inputs: inputs, Folders: inputs}
+	case len(listing.Files) == 0:
 		return Listing{searched: l.searched, stored: l.stored}, fmt.Errorf("list inputs: %w", Unreadable(listing.Unread))
 	}
 	listing.Passed = l.passedFiles()
@@ -381,6 +384,8 @@ type candidate struct {
 	links    int    // symbolic links on the path below its input
 	isResult bool   // a job has written it
 	isFolder bool   // a folder that cannot be read
+	// isGuessed says that its folder is searched and its name tells nothing, and isOther that its content shows no document.
+	isGuessed, isOther bool
 	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
 	unpacks bool
 	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.

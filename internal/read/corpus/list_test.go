@@ -248,7 +248,7 @@ func TestListFollowsLinks(t *testing.T) {
 
 func TestListErrors(t *testing.T) {
 	plant(t, map[string]string{
-		"b.jsonl": "LZIP\x01", "x.jsonl": "7z\xbc\xaf\x27\x1c", "l.jsonl": "%PDF-1.7", "empty/z.bin": "",
+		"b.jsonl": "LZIP\x01", "x.jsonl": "7z\xbc\xaf\x27\x1c", "l.jsonl": "%PDF-1.7", "empty/.z.bin": "",
 	})
 	for _, test := range []struct {
 		inputs []string
@@ -271,12 +271,12 @@ func TestListErrors(t *testing.T) {
 		}
 	}
 
-	_, err := list(t, []string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.bin/x*", "gone.jsonl"}...)
+	_, err := list(t, []string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*", "gone.jsonl"}...)
 	noMatch, ok := errors.AsType[*NoMatchError](err)
 	if !ok {
 		t.Fatalf("error %v, want a NoMatchError", err)
 	}
-	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/z.bin/x*"}, noMatch.Inputs); diff != "" {
+	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*"}, noMatch.Inputs); diff != "" {
 		t.Errorf("inputs without a match, -want +got:\n%s", diff)
 	}
 	for _, input := range noMatch.Inputs {

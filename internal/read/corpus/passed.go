@@ -115,6 +115,8 @@ func (p PassedFiles) Add(other PassedFiles) PassedFiles {
 type fileKind struct {
 	takes     func(name string) bool
 	isArchive bool
+	// isOfTexts says that a file whose name tells nothing is of the kind, too, if its content is text.
+	isOfTexts bool
 }
 
 // kinds returns which files a folder may stand for.
@@ -122,21 +124,30 @@ func (l *lister) kinds() []fileKind {
 	var all []fileKind
 	if wanted, isFormat := ParseFormat(l.Format); isFormat {
 		d := wanted.Definition()
-		all = []fileKind{{takes: func(name string) bool { return d.AllNames || slices.Contains(d.Endings, nameEnding(name)) }}}
+		all = []fileKind{{takes: func(name string) bool { return d.AllNames || !isArchiveName(name) && name != readme }}}
 	} else {
 		// A folder of data may also hold notes and pages about the data. These are not documents.
 		for _, areWhole := range []bool{l.PrefersTexts, !l.PrefersTexts} {
 			all = append(all, fileKind{takes: func(name string) bool {
 				named, known := nameFormat(name)
 				return known && named.IsWhole() == areWhole
-			}})
+			}, isOfTexts: areWhole})
 		}
 	}
-	all = append(all, fileKind{takes: isArchiveName, isArchive: true})
+	all = append(all, fileKind{takes: isArchiveName, isArchive: true}, fileKind{takes: isUnknown, isOfTexts: true})
 	if len(l.Include) > 0 {
 		all = append(all, fileKind{takes: anything})
 	}
 	return all
+}
+
+// readme is the name of the page that describes a folder of data.
+const readme = "README.md"
+
+// isUnknown reports whether the name of a file tells nothing of its content.
+func isUnknown(name string) bool {
+	_, known := nameFormat(name)
+	return !known && !isArchiveName(name)
 }
 
 // isArchiveName reports whether a file of that name may be an archive of tar or zip.
@@ -187,15 +198,29 @@ func (l *lister) pick(found []candidate, kinds []fileKind) (chosen []candidate, 
 	for _, c := range wanted {
 		switch name := path.Base(c.relative); {
 		case of.takes(name) || c.isFolder:
-			c.unpacks = of.isArchive
+			c.unpacks, c.isGuessed = of.isArchive, of.isOfTexts && isUnknown(name) && !c.isFolder
 			chosen = append(chosen, c)
-		case name == "README.md":
+		case of.isOfTexts && isUnknown(name):
+			c.unpacks, c.isGuessed = false, true
+			chosen = append(chosen, c)
+		case name == readme:
 			l.putSide(c)
 		default:
 			l.pass(c, "")
 		}
 	}
 	return chosen, leftOut
+}
+
+// ofKnownTypes returns the candidates without those whose content tells that they are no documents, which their names did not tell.
+func (l *lister) ofKnownTypes(inspected []candidate) []candidate {
+	return slices.DeleteFunc(inspected, func(c candidate) bool {
+		if c.isOther {
+			delete(l.found, c.absolute)
+			l.pass(c, "")
+		}
+		return c.isOther
+	})
 }
 
 // putSide notes a file that describes others.

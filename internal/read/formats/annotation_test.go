@@ -65,7 +65,7 @@ func FuzzAnnotation(f *testing.F) {
 			t.Fatal(err)
 		}
 		w.Flush()
-		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, cells.Bytes(), a)))
+		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator(corpus.Wanted{Dialect: corpus.Dialect{Quote: '"'}}).Record(nil, cells.Bytes(), a)))
 		r.Comma = '\t'
 		row, err := r.Read()
 		if err != nil || len(row) != 6 {

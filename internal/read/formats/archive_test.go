@@ -165,11 +165,19 @@ func TestDamagedArchives(t *testing.T) {
 	flipped[at]++
 	wrong := []byte(deflated)
 	wrong[bytes.Index(wrong, []byte("a.jsonl"))+12] ^= 0x5a
+	lying := func(content string, at int) string { // four bytes of the first entry in the directory are 0
+		b := []byte(content)
+		copy(b[bytes.Index(b, []byte("PK\x01\x02"))+at:], "\x00\x00\x00\x00")
+		return string(b)
+	}
 	for name, test := range map[string]struct {
 		content string
 		least   int // documents
 		want    string
 	}{
+		"a size of 0":        {lying(deflated, 24), -1, "may hide documents"},
+		"stored, all 0":      {lying(lying(lying(zipOf(t, files, zip.Store), 16), 20), 24), -1, "may hide documents"},
+		"another sum":        {lying(lying(deflated, 16), 24), -1, "may hide documents"},
 		"cut in a file":      {whole[:len(whole)-4000], 200, "tar archive is cut short"},
 		"cut in a header":    {whole[:512+2560+200], 100, "tar archive is cut short"},
 		"cut, compressed":    {gzipped(t, whole)[:len(gzipped(t, whole))-40], 100, "gzip stream is cut short"},

@@ -14,7 +14,7 @@ import (
 func init() {
 	corpus.Register(corpus.Definition{
 		Format: corpus.Arrow, Name: "arrow", Help: "files and streams of Arrow, Feather, data sets that were saved", HasFields: true,
-		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magics: []string{arrowfile.Magic, arrowfile.StreamMagic},
+		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magics: []string{arrowfile.Magic, arrowfile.StreamMagic}, IsBinary: true,
 		Uncopied: "write the input as Parquet first, or emit removed and leave out the documents that it names",
 		Source:   func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &arrowSource{wanted: w, limits: l} },
 		Decoder: func(w corpus.Wanted) corpus.Decoder {

@@ -97,7 +97,16 @@ func TestCSV(t *testing.T) {
 		{"plain", "a.csv", "id,text\n1,one\n2,two\n", idAndText, []document{{8, "1", "one", ""}, {14, "2", "two", ""}}},
 		{"no last line feed", "a.csv", "id,text\n1,one", idAndText, []document{{8, "1", "one", ""}}},
 		{"other order, CR LF, mark", "a.csv", corpus.ByteOrderMark + "text,x,id\r\none,,1\r\n", idAndText, []document{{14, "1", "one", ""}}},
-		{"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\n", idAndText, []document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}}},
+		{"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\"\"\n", idAndText, []document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}}},
+		{"null", "a.csv", "id,text\n1,\n2,NULL\n\\N,\"NULL\"\n4,\\N\n5,None\n", idAndText, []document{{8, "", "", "is null"}, {11, "", "", "is null"}, {18, "", "NULL", ""}, {28, "", "", "is null"}, {33, "", "", "is null"}}},
+		{"null in one of several texts", "a.csv", "a,b\nx,\\N\n,NULL\n", corpus.Fields{Texts: []string{"a", "b"}}, []document{{4, "", "x|", ""}, {9, "", "", "is null"}}},
+		{"a name twice", "a.csv", "id,text,text\n1,a,b\n", idAndText, []document{{13, "", "", `two columns "text"`}}},
+		{"another name twice", "a.csv", "id,text,x,x\n1,a,b,c\n", idAndText, []document{{12, "1", "a", ""}}},
+		{"named delimiter", "a.csv", "sep=;\r\nid;text;a,b,c,d\r\n1;one, two;x\r\n", idAndText, []document{{24, "1", "one, two", ""}}},
+		{"quotes behind backslashes", "a.csv", "\"id\",\"text\"\n\"1\",\"he said \\\"hello, you\\\" and went, away\"\n\"2\",\"\\\"bye\\\"\"\n\"3\",\"C:\\\"\n", idAndText,
+			[]document{{12, "1", `he said "hello, you" and went, away`, ""}, {56, "2", `"bye"`, ""}, {70, "3", `C:\`, ""}}},
+		{"blanks before quotes", "a.csv", "id, text\n1, \"one, two\"\n2, \"three\" four\n", corpus.Fields{ID: "id", Texts: []string{" text"}}, []document{{9, "1", "one, two", ""}, {23, "2", ` "three" four`, ""}}},
+		{"quotes in a .tsv", "a.tsv", "id\ttext\n1\t\"one\n2\ttwo\"\n", idAndText, []document{{8, "1", `"one`, ""}, {15, "2", `two"`, ""}}},
 		{"empty lines", "a.csv", "id,text\n\n1,one\n\n", idAndText, []document{{9, "1", "one", ""}}},
 		{"tabs", "a.tsv", "id\ttext\n1\tone, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
 		{"semicolons", "a.csv", "id;text\n1;one, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
@@ -105,7 +114,11 @@ func TestCSV(t *testing.T) {
 		{"pipes", "a.csv", "id|text|\"a;b,c;d,e;f\"\n1|\"o|ne\"|\n", idAndText, []document{{22, "1", "o|ne", ""}}},
 		{"several texts", "a.csv", "id,a,b\n1,x,y\n", corpus.Fields{Texts: []string{"b", "c", "a"}}, []document{{7, "", "y||x", ""}}},
 		{"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText, []document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}}},
-		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "", "", "malformed record: bare \""}, {15, "2", "two", ""}}},
+		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "1", "on\"e", ""}, {15, "2", "two", ""}}},
+		{"behind a quote", "a.csv", "id,text\n1,\"on\"e\n2,two\n", idAndText, []document{{8, "", "", "goes on behind its quote; with --quote none"}, {16, "2", "two", ""}}},
+		{"what helps", "a.csv", "id,text\n1,a\\, b\n2,'c, d'\n", idAndText, []document{{8, "", "", `names 2; with --escape '\'`}, {16, "", "", `with --quote "'"`}}},
+		{"a swallowed record", "a.csv", "id,text\nh1,\"one\nh2,two\"\nh3,three\n", idAndText, []document{{8, "", "", "field of 2 lines"}, {16, "h2", "two\"", ""}, {24, "h3", "three", ""}}},
+		{"lines that are no records", "a.csv", "id,text\n1,\"Dear all\nsincerely, Bob\"\n", idAndText, []document{{8, "1", "Dear all\nsincerely, Bob", ""}}},
 		{"quote left open", "a.csv", "id,text\n1,\"one\n2,two\n", idAndText, []document{{8, "", "", "a quote that is not closed"}, {15, "2", "two", ""}}},
 		{"no such field", "a.csv", "id,body\n1,one\n", idAndText, []document{{8, "", "", `no field "text": there are "id", "body"`}}},
 		{"only a header", "a.csv", "id,text\n", idAndText, nil},
@@ -123,6 +136,48 @@ func TestCSV(t *testing.T) {
 			if got[i] != want {
 				t.Errorf("%s: %+v, want %+v", test.name, got[i], want)
 			}
+		}
+	}
+}
+
+// TestDialects: what a user says of quotes, escapes and titles holds, and copies of what is read so are read so again.
+func TestDialects(t *testing.T) {
+	for _, c := range []struct {
+		dialect       corpus.Dialect
+		name, content string
+		want          string // the text of the last record
+		cut           string // that record without the first byte of its text
+	}{
+		{corpus.Dialect{Quote: '\''}, "a.csv", "id,text\n1,'it''s, \"so\"'\n", `it's, "so"`, "1,'t''s, \"so\"'\n"},
+		{corpus.Dialect{Quote: '"'}, "a.tsv", "id\ttext\n1\t\"a\tb\nc\"\n", "a\tb\nc", "1\t\"\tb\nc\"\n"},
+		{corpus.Dialect{Quote: corpus.NoQuote}, "a.csv", "id,text\n1,\"a\n", `"a`, "1,a\n"},
+		{corpus.Dialect{Escape: '\\'}, "a.tsv", "id\ttext\n1\ta\\\tb\\\nc\\\\\n", "a\tb\nc\\", ""},
+		{corpus.Dialect{Escape: '\\'}, "a.csv", "id,text\n1,\"a\\\", b\\\\\"\n", `a", b\`, "1,\"\"\", b\\\\\"\n"},
+		{corpus.Dialect{SkipLines: 2}, "a.csv", "Title, of a table\n\nid,text\n1,x\n", "x", "1,\n"},
+		{corpus.Dialect{Delimiter: '|'}, "a.csv", "id|text\n1|x, y\n", "x, y", "1|, y\n"},
+	} {
+		w := wanted(idAndText)
+		w.Dialect = c.dialect
+		file := list(t, map[string]string{c.name: c.content})[0]
+		decoder, got, cut := NewDecoder(w), "", ""
+		for batch, err := range Batches(file, 0, corpus.Limits{Line: 1000}, w) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for position, record := range batch.Records() {
+				content, err := decoder.Decode(&file, &batch, position, record)
+				if err != nil {
+					t.Fatalf("%q: %v", c.content, err)
+				}
+				b, err := file.Format.Definition().Cutter(w).Cut(nil, batch.Header, record, []corpus.Cut{{Begin: 0, End: 1}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, cut = string(content.Texts[0]), string(b)
+			}
+		}
+		if got != c.want || c.cut != "" && cut != c.cut {
+			t.Errorf("%q: %q and %q, want %q and %q", c.content, got, cut, c.want, c.cut)
 		}
 	}
 }
@@ -203,10 +258,17 @@ func FuzzCSV(f *testing.F) {
 			}
 			want = append(want, d)
 		}
-		if len(got) != len(want) {
+		swallows := slices.ContainsFunc(got, func(d document) bool { return strings.Contains(d.fault, "each of which is a record") })
+		if len(got) != len(want) && !swallows {
 			t.Fatalf("%d documents, want %d: %+v", len(got), len(want), got)
 		}
 		for i := range got {
+			if swallows {
+				break
+			}
+			if slices.Contains(nullTexts, want[i].texts) && strings.Contains(got[i].fault, "is null") {
+				continue // the library does not tell NULL from "NULL"
+			}
 			if got[i].id != want[i].id || got[i].texts != want[i].texts || (got[i].fault == "") != (want[i].fault == "") {
 				t.Errorf("%+v, want %+v", got[i], want[i])
 			}
@@ -270,7 +332,7 @@ func TestCarriageReturns(t *testing.T) {
 	for name, end := range map[string]string{"a.csv": "\r", "b.csv": "\n", "c.csv": "\r\n", "d.tsv": "\r"} {
 		content := strings.ReplaceAll(records, "\n", end)
 		if strings.HasSuffix(name, ".tsv") {
-			content = strings.ReplaceAll(content, ",", "\t")
+			content = strings.ReplaceAll(strings.ReplaceAll(content, `"two, and"""`, "two and"), ",", "\t")
 		}
 		for _, content := range []string{content, corpus.ByteOrderMark + content, strings.TrimSuffix(content, end)} {
 			var got []string

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 	"mirrorbeam/internal/read/webtext"
@@ -190,9 +191,36 @@ func (d *Decoder) readPages(content *corpus.Record) {
 const probedRecords = 1000
 
 // Probe looks for the wanted fields in the first records of some files. It returns an error, with the names
-// of the existing fields, if none of these files has them. It ignores files that cannot be read: their faults
+// of the existing fields, if none of these files has them, or not all texts. It ignores files that cannot be read: their faults
 // are found later.
 func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
+	if len(wanted.Fields.Texts) < 2 {
+		return probeOne(files, wanted, limits)
+	}
+	for _, field := range wanted.Fields.Texts {
+		one := wanted
+		one.Fields.Texts = []string{field}
+		if err := probeOne(files, one, limits); err != nil {
+			return err
+		}
+		for _, number := range probed(len(files)) {
+			parts := files[number].Format.Definition().Parts
+			if parts == nil {
+				return nil
+			}
+			_, err := parts(&files[number], one)
+			if missing, is := errors.AsType[*parquetfile.FieldError](err); !is {
+				break
+			} else if number == len(files)-1 {
+				return fmt.Errorf("%s: %w", files[number].Path, missing)
+			}
+		}
+	}
+	return nil
+}
+
+// probeOne is Probe for records of one text.
+func probeOne(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
 		fault := probe(files[number], number, wanted, limits)
@@ -221,7 +249,7 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 		return nil // no record of such a file lacks a field, or all do and its footer has told it
 	}
 	decoder := NewDecoder(wanted)
-	seen := 0
+	seen, advice := 0, ""
 	names := map[string]bool{}
 	for batch, err := range Batches(file, number, limits, wanted) {
 		if missing, is := errors.AsType[*parquetfile.FieldError](err); is {
@@ -235,21 +263,61 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 				continue
 			}
 			_, err := decoder.Decode(&file, &batch, position, record)
+			if twice, is := errors.AsType[RepeatedName](err); is {
+				return twice
+			}
 			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
 				return nil
 			}
 			for _, name := range fieldNames(wanted, batch.Header, record) {
 				names[name] = true
 			}
+			advice = adviceOn(wanted, &batch, record, seen, cmp.Or(advice, wrapped(record)))
 			if seen++; seen == probedRecords {
-				return noField(wanted.Fields, seen, names)
+				break
 			}
+		}
+		if seen == probedRecords {
+			break
 		}
 	}
 	if seen == 0 {
 		return nil
 	}
-	return noField(wanted.Fields, seen, names)
+	fault := noField(wanted.Fields, seen, names)
+	if advice != "" {
+		fault = advised(fault.Error() + advice)
+	}
+	return fault
+}
+
+// advised is the error of a file without the wanted fields that says what to do.
+type advised string
+
+// Error returns the message.
+func (a advised) Error() string { return string(a) }
+
+// WithAdvice adds to an error of [Probe] what to do, unless it says that itself.
+func WithAdvice(err error) error {
+	if errors.As(err, new(advised)) || errors.As(err, new(RepeatedName)) {
+		return err
+	}
+	return setting.Errorf("%w: name the field with {text_field}", err)
+}
+
+// titleLines is in how many records the header of a table is looked for.
+const titleLines = 20
+
+// adviceOn returns a better advice, if the record that comes behind some others names the wanted texts: what was taken for the header is a title.
+func adviceOn(wanted corpus.Wanted, batch *corpus.Batch, record []byte, before int, advice string) string {
+	if len(batch.Header) == 0 || advice != "" || before >= titleLines || len(wanted.Fields.Texts) == 0 {
+		return advice
+	}
+	names := batch.Format.Definition().FieldNames(wanted, record, nil)
+	if !slices.Contains(names, wanted.Fields.Texts[0]) {
+		return ""
+	}
+	return fmt.Sprintf(": a record further down names it: give --skip-lines %d", before+1)
 }
 
 // noField returns the error for a file without the wanted fields.

@@ -18,15 +18,19 @@ func init() {
 	}, "the object"))
 }
 
-// beginsJSON reports whether a text begins with an array of objects, or with an object that goes on in the next line.
+// beginsJSON reports whether a text begins with an array of objects, with an object that goes on in the next line, or with two objects in a line.
 func beginsJSON(head []byte) bool {
 	if rest, isArray := bytes.CutPrefix(head, []byte("[")); isArray {
 		rest = bytes.TrimLeft(rest, " \t\r\n")
 		return len(rest) == 0 || rest[0] == '{' || rest[0] == ']' && len(bytes.Trim(rest, "] \t\r\n")) == 0
 	}
 	line, _, isCut := bytes.Cut(head, []byte("\n"))
+	var values corpus.ValueFinder
+	if end, _, err := values.End(line); err == nil && bytes.HasPrefix(bytes.TrimLeft(line[end:], " \t"), []byte("{")) {
+		return true
+	}
 	line = bytes.TrimRight(line, " \t\r")
-	return isCut && bytes.HasPrefix(line, []byte("{")) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
+	return isCut && corpus.BeginsObject(head) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
 }
 
 // arrayWriter writes records as an array.

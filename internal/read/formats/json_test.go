@@ -25,6 +25,7 @@ func TestJSON(t *testing.T) {
 		"array, indented":      {"[\n  {\n    \"text\": \"a\",\n    \"in\": {\"text\": 1}\n  },\n  {\n    \"text\": \"b\"\n  }\n]\n", []string{"a", "b"}},
 		"objects on lines":     {"{\n\"text\": \"a\"\n}\n{\r\n  \"text\": \"b\"\r\n}\n", []string{"a", "b"}},
 		"two arrays":           {"[\n{\"text\":\"a\"}]\n[{\"text\":\"b\"}]", []string{"a", "b"}},
+		"side by side":         {`{"text":"a"}{"text":"b"} {"text":"c"}` + "\n" + `{"text":"d"}`, []string{"a", "b", "c", "d"}},
 		"with a mark":          {corpus.ByteOrderMark + `[{"text":"a"}]`, []string{"a"}},
 		"empty array":          {"[ ]\n", nil},
 		"comma at the end":     {`[{"text":"a"},]`, []string{"a"}},

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"mirrorbeam/internal/ground/quoting"
@@ -12,7 +13,7 @@ import (
 func init() {
 	corpus.Register(objects(corpus.Definition{
 		Format: corpus.JSONLines, Name: "jsonl", IsLines: true,
-		Endings: []string{".jsonl", ".ndjson", ".json"},
+		Endings: []string{".jsonl", ".ndjson", ".json", ".jsonlines", ".ldjson"},
 		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
 	}, "the line"))
 }
@@ -54,6 +55,40 @@ func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 		}
 	}
 	return names
+}
+
+// wrapped says how to get at the records of a file that is one object with a list of them in a field, or in a field of a field; empty: there is no such list.
+func wrapped(line []byte) string {
+	if path := listIn(line, ""); path != "" {
+		return fmt.Sprintf(": %q is a list of objects; if these are the records, write them to lines with jq -c '.%s[]' FILE > FILE.jsonl", path, path)
+	}
+	return ""
+}
+
+// listIn returns the path of a list of objects in an object, the longest of several; empty: there is none.
+func listIn(content []byte, above string) (path string) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(content, &fields) != nil {
+		return ""
+	}
+	longest := 0
+	for name, value := range fields {
+		found := above + name
+		switch list, isList := bytes.CutPrefix(value, []byte("[")); {
+		case isList && !bytes.HasPrefix(bytes.TrimLeft(list, " \t\r\n"), []byte("{")):
+			continue
+		case !isList && above == "":
+			if found = listIn(value, name+"."); found == "" {
+				continue
+			}
+		case !isList:
+			continue
+		}
+		if len(value) > longest || len(value) == longest && found < path {
+			path, longest = found, len(value)
+		}
+	}
+	return path
 }
 
 // jsonAnnotator adds fields at the end of an object.

@@ -16,7 +16,7 @@ import (
 func init() {
 	corpus.Register(corpus.Definition{
 		Format: corpus.Parquet, Name: "parquet", HasFields: true, CopyEnding: "parquet",
-		Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"},
+		Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"}, IsBinary: true,
 		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}

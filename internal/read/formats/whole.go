@@ -18,9 +18,9 @@ func init() {
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.Text, Name: "text", Help: "a file is a document", AllNames: true,
 		// Prose, markup and source code.
-		Endings: strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
+		Endings: strings.Fields(`.txt .text .srt .vtt .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
-			.py .pyi .rb .pl .pm .php .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
+			.py .pyi .rb .pl .pm .php .asp .aspx .jsp .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
 			.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .less
 			.hs .ml .mli .fs .fsx .ex .exs .erl .hrl .clj .cljs .lisp .el .scm .rkt
 			.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
@@ -32,7 +32,7 @@ func init() {
 	}))
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
-		Endings: []string{".html", ".htm", ".xhtml"},
+		Endings: []string{".html", ".htm", ".xhtml"}, Begins: webtext.BeginsPage,
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &wholeDecoder{mediaType: "text/html", charset: w.Charset, text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 		},

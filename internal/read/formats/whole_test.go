@@ -115,6 +115,10 @@ func TestProbe(t *testing.T) {
 		{map[string]string{"a.jsonl": "x\n"}, ""},
 		{map[string]string{"a.jsonl": ""}, ""},
 		{map[string]string{"a.txt": "x\n"}, ""},
+		{map[string]string{"a.json": `{"v":1,"data":[{"text":"a"}],"n":[1]}`}, `"data" is a list of objects; if these are the records, write them to lines with jq -c '.data[]'`},
+		{map[string]string{"a.json": `{"took":1,"hits":{"total":1,"hits":[ {"text":"a"}]}}`}, `jq -c '.hits.hits[]'`},
+		{map[string]string{"a.csv": "Export of today,x\nmore\n\nid,text,lang\n1,a,b\n"}, "give --skip-lines 2"},
+		{map[string]string{"a.csv": "id,text,text\n1,a,b\n"}, `a.csv: the header names two columns "text": rename one`},
 	} {
 		err := Probe(list(t, test.files), wanted(idAndText), corpus.Limits{Line: 1000})
 		if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {

@@ -201,10 +201,16 @@ func (l listed) number(c *job.Config, earlier []string) (order []string, err err
 // checkFields returns an error if the files do not have the fields of the configuration, or cannot be annotated.
 func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.File, earlier Earlier) error {
 	reading := c.Sketching(0).Reading
+	if err := c.CheckEffects(files); err != nil {
+		return err
+	}
 	limits, isRecalled := reading.LineLimits(), func(f corpus.File) bool { return f.Recalled }
 	if !slices.ContainsFunc(l.input.Files, isRecalled) && !slices.ContainsFunc(l.reference.Files, isRecalled) {
 		if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
-			return setting.Errorf("%w: name the field with {text_field}", err)
+			if len(c.Weight) > 0 {
+				return setting.Errorf("{weight}: %w", err)
+			}
+			return formats.WithAdvice(err)
 		}
 	}
 	if err := checkCopies(c, files); err != nil {
