@@ -260,13 +260,16 @@ func printFiles(w io.Writer, s finished.Summary) {
 	if more := len(endings) - len(shown); more > 0 {
 		shown = append(shown, counted(int64(more), "more reason"))
 	}
-	advice := "a pattern such as 'DIR/*' names files to read"
+	advice := ""
+	if slices.ContainsFunc(endings, func(reason string) bool { return reason[0] == '.' || reason == "(none)" || reason == "(other)" }) {
+		advice = "; a pattern such as 'DIR/*' names files to read"
+	}
 	for _, ending := range endings {
 		if command := converters[ending]; command != "" {
 			advice += fmt.Sprintf("; '%s' converts %s", command, ending)
 		}
 	}
-	say(w, "note: %s of the searched folders passed over: %s; %s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
+	say(w, "note: %s of the searched folders passed over: %s%s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
 }
 
 // converters are the commands that make a file that is read of one that is not, by its ending.

@@ -199,7 +199,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err != nil {
 		return Listing{}, fmt.Errorf("list inputs: %w", err)
 	}
-	l := lister{Options: options, working: working, found: map[string]candidate{}, passed: map[string]passed{}, sides: map[string]File{}, searched: map[Identity]string{}}
+	l := lister{Options: options, working: working, found: map[string]*candidate{}, passed: map[string]passed{}, sides: map[string]File{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched, Named: make([]bool, len(inputs))}
 	defer l.report(options.Progress)()
 	var missing NoMatchError
@@ -226,7 +226,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	case len(l.found) == 0:
 		return listing, errors.New("list inputs: no input is given")
 	}
-	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
+	found := slices.SortedFunc(maps.Values(l.found), (*candidate).compare)
 	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
@@ -282,7 +282,7 @@ func Unreadable(files []File) error {
 }
 
 // distinct returns each file once, as its first candidate.
-func (l *lister) distinct(candidates []candidate) []File {
+func (l *lister) distinct(candidates []*candidate) []File {
 	files := make([]File, 0, len(candidates))
 	met := make(map[Identity]int, len(candidates))
 	for _, c := range candidates {
@@ -394,7 +394,7 @@ type candidate struct {
 
 // compare orders candidates. The first of the paths to one file is listed. Longer names come first, since
 // they say the most.
-func (c candidate) compare(other candidate) int {
+func (c *candidate) compare(other *candidate) int {
 	return cmp.Or(
 		cmp.Compare(c.links, other.links),
 		cmp.Compare(len(other.Name), len(c.Name)),
