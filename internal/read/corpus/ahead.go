@@ -157,9 +157,9 @@ func (h *heldFile) Close() error {
 
 // sideBySide returns how many files are opened at a time. The local disk keeps cores busy, and a storage behind a network lets
 // them wait.
-func sideBySide(files []candidate) int {
+func sideBySide(files []*candidate) int {
 	const remote = 64
-	if slices.ContainsFunc(files, func(c candidate) bool { return storage.Scheme(c.Path) != "" }) {
+	if slices.ContainsFunc(files, func(c *candidate) bool { return storage.Scheme(c.Path) != "" }) {
 		return remote
 	}
 	return 4 * runtime.GOMAXPROCS(0)

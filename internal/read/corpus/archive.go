@@ -60,7 +60,7 @@ type entry struct {
 // expand puts the files of archives in their place, as if each archive were a folder.
 func (l *lister) expand(ctx context.Context, files []File, options Options) ([]File, error) {
 	var all []File
-	var members []candidate
+	var members []*candidate
 	for i := range files {
 		if !files[i].IsArchive {
 			all = append(all, files[i])
@@ -86,7 +86,7 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 }
 
 // members returns those files of an archive that a folder would stand for, in the order of the archive.
-func (l *lister) members(ctx context.Context, archive *File, options Options) ([]candidate, error) {
+func (l *lister) members(ctx context.Context, archive *File, options Options) ([]*candidate, error) {
 	c := &contents{archive: archive, limit: options.MaxExpanded, members: map[string]entry{}, passed: map[string]string{}}
 	handle, err := OpenUnchanged(archive)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *lister) members(ctx context.Context, archive *File, options Options) ([
 	if err != nil {
 		return nil, err
 	}
-	var found []candidate
+	var found []*candidate
 	for _, name := range slices.Sorted(maps.Keys(c.members)) {
 		found = append(found, c.candidate(name))
 	}
@@ -110,12 +110,12 @@ func (l *lister) members(ctx context.Context, archive *File, options Options) ([
 		l.pass(c.candidate(name), reason)
 	}
 	switch {
-	case fault != "" && !slices.ContainsFunc(wanted, func(c candidate) bool { return c.Size > 0 }):
+	case fault != "" && !slices.ContainsFunc(wanted, func(c *candidate) bool { return c.Size > 0 }):
 		return nil, errors.New(fault)
 	case len(wanted) == 0 && !leftOut:
 		return nil, errors.New("the archive has no file")
 	}
-	slices.SortFunc(wanted, func(a, b candidate) int {
+	slices.SortFunc(wanted, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.Member.Start, b.Member.Start), strings.Compare(a.Path, b.Path))
 	})
 	for i := range slices.Backward(wanted) {
@@ -133,9 +133,9 @@ var ownArchive = regexp.MustCompile(`^(unique|trimmed)-[0-9]{5,}-of-[0-9]{5,}\.t
 func anything(string) bool { return true }
 
 // candidate returns a file of the archive.
-func (c *contents) candidate(name string) candidate {
+func (c *contents) candidate(name string) *candidate {
 	m, archive := c.members[name], c.archive
-	return candidate{relative: name, File: File{
+	return &candidate{relative: name, File: File{
 		Path: archive.Path + "!/" + name, Name: archive.Name + "/" + dropCompressionSuffix(name), Size: m.size, Input: archive.Input, Below: len(name),
 		Generation: archive.Generation, Identity: archive.Identity, Member: &m.Member,
 	}}

@@ -22,10 +22,10 @@ import (
 // path with the fewest links.
 type walk struct {
 	lister *lister
-	base   string      // the fixed part of the input
-	all    bool        // the input is a folder: what is passed over is noted
-	names  bool        // the pattern matches the first part of the names of the wanted files
-	found  []candidate // the matching files
+	base   string       // the fixed part of the input
+	all    bool         // the input is a folder: what is passed over is noted
+	names  bool         // the pattern matches the first part of the names of the wanted files
+	found  []*candidate // the matching files
 
 	waiting, linked []place // to be entered: first the places without a further link
 	entered         map[visit]bool
@@ -218,7 +218,7 @@ func (w *walk) pass(relative, reason string) {
 	_ = filepath.WalkDir(filepath.Join(w.base, relative), func(path string, entry fs.DirEntry, err error) error {
 		if info, _ := os.Stat(path); err == nil && !entry.IsDir() && (info == nil || !info.IsDir()) {
 			below, _ := filepath.Rel(w.base, path) // it is below
-			w.lister.pass(candidate{File: File{Path: path}, relative: filepath.ToSlash(below)}, reason)
+			w.lister.pass(&candidate{File: File{Path: path}, relative: filepath.ToSlash(below)}, reason)
 		}
 		return nil // what cannot be entered is not read
 	})
@@ -267,7 +267,7 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 
 // see adds a file, with why it cannot be read if that is known already.
 func (w *walk) see(relative string, links int, fault error) {
-	c := candidate{File: File{Path: filepath.Join(w.base, relative)}, relative: filepath.ToSlash(relative), links: links, unpacks: !w.all}
+	c := &candidate{File: File{Path: filepath.Join(w.base, relative)}, relative: filepath.ToSlash(relative), links: links, unpacks: !w.all}
 	if fault != nil {
 		c.Fault = FaultText(c.Path, fault)
 	}

@@ -23,7 +23,7 @@ import (
 // inspectAll opens the files that are not known and fills in what that shows about them: a Fault of those that cannot be read. It opens
 // several side by side, for network file systems. It returns the error of the first file of which a storage, and not the file, is the
 // cause, or of the context.
-func inspectAll(ctx context.Context, files []candidate, options Options) error {
+func inspectAll(ctx context.Context, files []*candidate, options Options) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
 	var workers sync.WaitGroup

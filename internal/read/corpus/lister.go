@@ -22,14 +22,14 @@ import (
 // lister collects the files that inputs stand for.
 type lister struct {
 	Options
-	working  string               // the working folder
-	found    map[string]candidate // by absolute path
-	searched map[Identity]string  // folders searched at any depth
-	stored   []string             // such folders in other storages, each with a slash at its end
-	passed   map[string]passed    // files that are passed over, by absolute path
-	sides    map[string]File      // files that describe others, in the same way
-	input    int                  // the number of the present input
-	count    atomic.Int64         // the length of found, for other goroutines to read
+	working  string                // the working folder
+	found    map[string]*candidate // by absolute path
+	searched map[Identity]string   // folders searched at any depth
+	stored   []string              // such folders in other storages, each with a slash at its end
+	passed   map[string]passed     // files that are passed over, by absolute path
+	sides    map[string]File       // files that describe others, in the same way
+	input    int                   // the number of the present input
+	count    atomic.Int64          // the length of found, for other goroutines to read
 }
 
 // quiet is how long listing goes on before it reports progress.
@@ -66,7 +66,7 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 	case input == "":
 		return false, false, errors.New("list inputs: an input is empty")
 	case input == Stdin && l.Stdin != "":
-		l.put(candidate{File: File{Path: l.Stdin, Name: Stdin}, relative: Stdin, unpacks: true})
+		l.put(&candidate{File: File{Path: l.Stdin, Name: Stdin}, relative: Stdin, unpacks: true})
 		return true, true, nil
 	case input == Stdin:
 		return false, false, errors.New("list inputs: the standard input cannot be read here: write it to a file first")
@@ -84,7 +84,7 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 		if err != nil {
 			return false, false, err
 		}
-		matched, err = l.choose([]candidate{{File: File{Path: path}, relative: filepath.Base(path), links: links, unpacks: true}}, nil)
+		matched, err = l.choose([]*candidate{{File: File{Path: path}, relative: filepath.Base(path), links: links, unpacks: true}}, nil)
 		return matched, true, err
 	case err == nil:
 		return false, false, fmt.Errorf("list inputs: %w", irregular(input, info.Mode()))
@@ -126,7 +126,7 @@ func linksTo(path string) (int, error) {
 }
 
 // put notes a file that is to be read.
-func (l *lister) put(c candidate) {
+func (l *lister) put(c *candidate) {
 	c.absolute, c.Input = storage.AbsoluteIn(l.working, c.Path), l.input
 	c.Name, c.Below = dropCompressionSuffix(c.relative), len(c.relative)
 	if known, is := l.found[c.absolute]; is {
@@ -235,7 +235,7 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile b
 	switch info, err := s.Stat(input); {
 	case err == nil:
 		name := path.Base(storage.WithoutQuery(input))
-		matched, err = l.choose([]candidate{{File: File{Path: input}, relative: name, listed: info, unpacks: true}}, nil)
+		matched, err = l.choose([]*candidate{{File: File{Path: input}, relative: name, listed: info, unpacks: true}}, nil)
 		return matched, true, err
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, false, fmt.Errorf("list inputs: %w", err)
@@ -273,7 +273,7 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 		return false, err
 	}
 	inFolder := map[string][]string{} // the files that say whether a job has written there, by the whole name of the folder
-	var found []candidate
+	var found []*candidate
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return false, err
@@ -288,7 +288,7 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 				return false, log.refusal(strings.TrimSuffix(start+strings.Join(parts[:i], "/"), "/"))
 			}
 		}
-		c := candidate{File: File{Path: info.Name}, relative: strings.Join(parts, "/"), listed: info, unpacks: kinds == nil}
+		c := &candidate{File: File{Path: info.Name}, relative: strings.Join(parts, "/"), listed: info, unpacks: kinds == nil}
 		switch {
 		case kinds != nil && reasonOf(parts...) != "":
 			l.pass(c, reasonOf(parts...))

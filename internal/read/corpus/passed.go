@@ -63,7 +63,7 @@ func reasonOf(parts ...string) string {
 type passed struct{ reason, name string }
 
 // pass notes that a file is passed over.
-func (l *lister) pass(c candidate, reason string) {
+func (l *lister) pass(c *candidate, reason string) {
 	at := cmp.Or(c.absolute, storage.AbsoluteIn(l.working, c.Path))
 	l.passed[at] = passed{reason, cmp.Or(c.relative, c.Path)}
 }
@@ -166,7 +166,7 @@ func isArchiveName(name string) bool {
 
 // choose notes which of the files of an input are read. It reports whether there is any, or all are left out on purpose. Without kinds
 // every file is wanted.
-func (l *lister) choose(found []candidate, kinds []fileKind) (matched bool, err error) {
+func (l *lister) choose(found []*candidate, kinds []fileKind) (matched bool, err error) {
 	chosen, leftOut := l.pick(found, kinds)
 	for _, c := range chosen {
 		if c.isResult {
@@ -179,8 +179,8 @@ func (l *lister) choose(found []candidate, kinds []fileKind) (matched bool, err 
 }
 
 // pick returns the files that are read, and notes why others are passed over. LeftOut says that Include or Exclude has left some out.
-func (l *lister) pick(found []candidate, kinds []fileKind) (chosen []candidate, leftOut bool) {
-	var wanted []candidate
+func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate, leftOut bool) {
+	var wanted []*candidate
 	for _, c := range found {
 		switch {
 		case matchesAny(l.Exclude, c.relative):
@@ -196,8 +196,8 @@ func (l *lister) pick(found []candidate, kinds []fileKind) (chosen []candidate, 
 		return wanted, leftOut
 	}
 	isSide := describing(wanted)
-	wanted = slices.DeleteFunc(wanted, func(c candidate) bool {
-		if isSide(&c) {
+	wanted = slices.DeleteFunc(wanted, func(c *candidate) bool {
+		if isSide(c) {
 			l.putSide(c)
 			return true
 		}
@@ -222,8 +222,8 @@ func (l *lister) pick(found []candidate, kinds []fileKind) (chosen []candidate, 
 }
 
 // ofKnownTypes returns the candidates without those whose content tells that they are no documents, which their names did not tell.
-func (l *lister) ofKnownTypes(inspected []candidate) []candidate {
-	return slices.DeleteFunc(inspected, func(c candidate) bool {
+func (l *lister) ofKnownTypes(inspected []*candidate) []*candidate {
+	return slices.DeleteFunc(inspected, func(c *candidate) bool {
 		if c.isOther {
 			delete(l.found, c.absolute)
 			l.pass(c, "")
@@ -233,7 +233,7 @@ func (l *lister) ofKnownTypes(inspected []candidate) []candidate {
 }
 
 // putSide notes a file that describes others.
-func (l *lister) putSide(c candidate) {
+func (l *lister) putSide(c *candidate) {
 	l.pass(c, sideFile)
 	if c.Member == nil {
 		at := storage.AbsoluteIn(l.working, c.Path)
@@ -245,7 +245,7 @@ func (l *lister) putSide(c candidate) {
 const fewData = 10
 
 // kindOf returns the kind that counts.
-func (l *lister) kindOf(found []candidate, kinds []fileKind) fileKind {
+func (l *lister) kindOf(found []*candidate, kinds []fileKind) fileKind {
 	files, bytes := make([]int, len(kinds)), make([]int64, len(kinds))
 	for i, kind := range kinds {
 		for j := range found {
@@ -318,7 +318,7 @@ var descriptions = []string{"dataset_dict.json", "dataset_info.json", "dataset_i
 
 // describing returns what tells the files that describe others: of data sets of Hugging Face, the lists of pages and the index of a
 // crawl that is saved as WACZ, and the log and the cache of HTTrack.
-func describing(found []candidate) func(*candidate) bool {
+func describing(found []*candidate) func(*candidate) bool {
 	arrows, crawls, projects := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range found {
 		folder, name := path.Split(found[i].relative)

@@ -73,7 +73,7 @@ func TestManyEndings(t *testing.T) {
 	l := lister{passed: map[string]passed{}}
 	for i := range 10 * mostEndings {
 		name := fmt.Sprintf("file.%d", i)
-		l.pass(candidate{File: File{Path: name}}, "")
+		l.pass(&candidate{File: File{Path: name}}, "")
 	}
 	if sum := l.passedFiles(); len(sum.Counts) != mostEndings+1 || sum.Counts[otherEnding] != 9*mostEndings {
 		t.Errorf("%d endings, %d others", len(sum.Counts), sum.Counts[otherEnding])
