@@ -47,8 +47,6 @@ type Findings struct {
 	Unnamed int64 `json:",omitempty"`
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
-	// AllPairs says that all pairs of documents have been compared.
-	AllPairs bool `json:",omitempty"`
 }
 
 // Totals is the part of the findings that the summary of every job has.
