@@ -59,7 +59,8 @@ type Counts struct {
 	Clusters int64 `json:"clusters"`
 	// Clustered counts the documents in clusters.
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
-	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id.
+	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id. With --across
+	// it counts all documents that share an id.
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the documents of the input that stay.
 	Kept int64 `json:"kept"`
