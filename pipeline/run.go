@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -266,7 +267,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 		all = result.Named
 	}
 	summary := summarize(r.Config, all, result, found, r.before)
-	summary.Counts.PassedOver = r.inputs.Passed
+	noteFiles(&summary, r.inputs, result.Damaged)
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited
@@ -278,7 +279,11 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	result.Files = append(result.Files, leftOut...)
+	sides, err := r.copySides(ctx)
+	if err != nil {
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+	}
+	result.Files = slices.Concat(result.Files, leftOut, sides)
 	for _, stage := range meter(found) {
 		r.Spent.Add(stage.spent)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
@@ -93,7 +94,7 @@ func (r *run) earlier() (e listing.Earlier) {
 		return e
 	}
 	if r.Config.Add {
-		e.Corpus = s.Corpus()
+		e.Corpus, e.Order = s.Corpus(), s.Last.Order
 	}
 	if r.Config.Rebuild || s.Last.Program != build.Version() || json.Unmarshal(s.Last.Config, &last) != nil || last.Format != r.Config.Format {
 		return e
@@ -125,9 +126,13 @@ func (r *run) assign(splitBytes int64) error {
 		return failure.New(failure.Input, setting.Errorf("%d of the %d files that the {state} knows are not in the {input} any more: if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
 			s.difference.Removed, known))
 	}
-	if r.Config.Rebuild {
+	switch {
+	case r.Config.Rebuild:
 		s.Last.Files = nil
 		cut()
+	case s.difference.Reordered:
+		return failure.New(failure.Usage, setting.Errorf("{state} %s was made with the files in another order, which decides between copies: name {input} and {reference} in the order of the last run (%s), name another folder, or have all files read again with {rebuild}",
+			r.Config.State, strings.Join(s.Last.Order, ", ")))
 	}
 	return nil
 }

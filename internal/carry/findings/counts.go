@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"mirrorbeam/internal/read/corpus"
 )
 
 // Counts is what the tasks counted of the corpus, and of what they found in it. The comment of a field is what the documentation, the
@@ -37,6 +35,8 @@ type Counts struct {
 	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
 	Unsited int64 `json:"unsited,omitempty" label:"of no site"`
+	// SitedByPath counts the documents whose site is a folder of their path, since they are files without an address.
+	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
 	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
 	// IgnoredShingles counts these shingles, distinct ones of each document.
@@ -71,8 +71,14 @@ type Counts struct {
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
-	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
-	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
+	// Files counts the files of the input and the reference that were read.
+	Files int64 `json:"files" label:"files"`
+	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
+	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
+	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
+	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
+	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
+	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
 
 // HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a document with

@@ -17,6 +17,8 @@ type Findings struct {
 	Extras
 	// Sources counts documents by the sources that they come from.
 	Sources sources.Counts `json:",omitzero"`
+	// Damaged counts the places at which files are cut short or damaged, by the names of the files.
+	Damaged map[string]int64 `json:",omitempty"`
 	// Repeated says which ids several documents have.
 	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.

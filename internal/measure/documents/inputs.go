@@ -36,8 +36,13 @@ type Inputs struct {
 	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
 	// are none.
 	Ignored []byte
-	// Passed counts files of searched folders that no format takes.
+	// Unread are files that cannot be read, each with its Fault: they are rejects. Passed are files of searched folders that are passed
+	// over, and Sides those among these that describe the data of the input.
+	Unread []corpus.File
 	Passed corpus.PassedFiles
+	Sides  []corpus.File
+	// Order names the inputs, the reference first, by the numbers that files have of their input.
+	Order []string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
 	// Sites are lists of sites.

@@ -31,8 +31,9 @@ type Content struct {
 	Unicode   string
 	// Config is the configuration of that run, as JSON.
 	Config []byte
-	// Files are the files of the corpus, in document order.
+	// Files are the files of the corpus, in document order. Order names the inputs that their numbers stand for.
 	Files []File
+	Order []string
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
 	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, Crowded int64
