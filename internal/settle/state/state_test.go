@@ -296,7 +296,7 @@ func TestAssign(t *testing.T) {
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
-	splits, units, d := s.Assign(first, 100)
+	splits, units, d := s.Assign(first, 100, false)
 	if d != (Difference{New: 3}) || slices.ContainsFunc(units, func(u []documents.Unit) bool { return u != nil }) {
 		t.Fatalf("of a new state: %+v, %v", d, units)
 	}
@@ -309,7 +309,7 @@ func TestAssign(t *testing.T) {
 	changed := file("c", 250)
 	changed.Generation += "1"
 	now := []corpus.File{file("a", 30), file("b", 50), changed, file("d", 20)}
-	splits, units, d = s.Assign(now, 100)
+	splits, units, d = s.Assign(now, 100, false)
 	if d != (Difference{New: 1, Changed: 1, Unchanged: 2}) {
 		t.Errorf("difference %+v", d)
 	}
@@ -334,7 +334,7 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%d of %d bytes of %s are in splits", covered[i], now[i].Size, now[i].Name)
 		}
 	}
-	if _, _, d := s.Assign(now[:1], 100); d != (Difference{New: 1, Removed: 3}) {
+	if _, _, d := s.Assign(now[:1], 100, false); d != (Difference{New: 1, Removed: 3}) {
 		t.Errorf("difference %+v", d)
 	}
 }
