@@ -165,7 +165,7 @@ func (r *run) lists() job.Lists {
 
 // newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.Archives() > 0}
 	if r.state != nil {
 		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
 		e.Notes, e.Stands, e.SiteParts = r.notes(), r.stands(), r.siteParts()
@@ -269,7 +269,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 		all = result.Named
 	}
 	summary := summarize(r.Config, all, result, found, r.before)
-	summary.Counts.PassedOver = r.inputs.Passed
+	summary.Counts.PassedOver, summary.Counts.Archives = r.inputs.Passed, r.inputs.Archives()
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited

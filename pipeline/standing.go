@@ -37,7 +37,7 @@ func (r *run) stands() bool {
 	}
 	last := &r.state.Last
 	if r.state.makesAllRows || last.Standing == "" || r.isLong(last.SimilarPairs) || last.SimilarPairs > 2*last.Settled || last.Program != build.Version() ||
-		r.inputs.HaveURLs() != slices.ContainsFunc(last.Files, func(f state.File) bool { return f.Format == corpus.WARC }) {
+		(r.inputs.Archives() > 0) != slices.ContainsFunc(last.Files, func(f state.File) bool { return f.Format == corpus.WARC }) {
 		return false
 	}
 	if r.Config.HasSites() && (last.Kept == "" || last.Sites != r.sitesHash()) {

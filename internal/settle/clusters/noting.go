@@ -132,7 +132,7 @@ func (c *component) found() (f standing.Found) {
 				f.Identical++
 			}
 		}
-		if choice := c.choice(i); !c.isDropped && c.isNear(i, choice) {
+		if choice := c.choice(i); !c.IsDropped() && c.isNear(i, choice) {
 			f.Near.Add(choice.Similarity)
 			if c.members.Size(i) < findings.ShortText {
 				f.NearShort.Add(choice.Similarity)

@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/keep"
@@ -59,13 +58,11 @@ func TestNotes(t *testing.T) {
 	random := rand.New(rand.NewPCG(30, 2))
 	stood := 0
 	for range 300 {
-		s, rule := drawnShard(t, random)
-		var want work.Outcome
-		if err := s.Count(&want); err != nil {
+		s, _ := drawnShard(t, random)
+		want, err := s.Findings(0.8)
+		if err != nil {
 			t.Fatal(err)
 		}
-		s.CountSources(&want.Sources)
-		s.Doubt(&want, .8, rule.Split == keep.Component)
 
 		list, next := new(standing.List), 0
 		var chosen []uint32
@@ -94,9 +91,9 @@ func TestNotes(t *testing.T) {
 		var got findings.Findings
 		list.Count(chosen, &got, func(ref docref.Ref) sources.Number { return s.members.Source(records.Number(ref.Position())) })
 		got.Sent = 0 // is counted when documents are sent
-		want.Near.Named, want.NearShort.Named, want.Largest, want.Bridges = nil, nil, got.Largest, got.Bridges
-		if !reflect.DeepEqual(got, want.Findings) {
-			t.Fatalf("%+v\nwant\n%+v", got, want.Findings)
+		want.Near.Named, want.NearShort.Named, want.Largest, want.Bridges, want.Sizes = nil, nil, got.Largest, got.Bridges, nil
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v\nwant\n%+v", got, want)
 		}
 	}
 	if stood < 500 {
