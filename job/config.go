@@ -25,6 +25,10 @@ type Measure struct {
 	// other.
 	Reference []string `json:"reference,omitempty"`
 
+	// Include and Exclude hold patterns for files of folders and patterns, of the input and the reference, see [corpus.Options]: if
+	// Include is not empty, only files that one of its patterns matches are read, and never those that one of Exclude matches.
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
 	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format"`
 	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file shows. See
@@ -177,7 +181,8 @@ type Config struct {
 	AllowRemoval bool `json:"allow_removal,omitempty"`
 	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.
 	Guard []string `json:"guard,omitempty"`
-	// FailOn holds conditions, see [FailConditions], under which a run that has ended well reports a failure.
+	// FailOn holds conditions under which a run that has ended well reports a failure: [FailConditions], which are about a State, and
+	// [FileConditions].
 	FailOn []string `json:"fail_on,omitempty"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no aim. Then a document may take what it may with 600 MiB.
 	Memory ByteSize `json:"memory"`

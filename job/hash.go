@@ -30,7 +30,7 @@ var (
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
-		"preset", "input", "reference", "format", "max_rejects", "max_expanded", "audit",
+		"preset", "input", "reference", "include", "exclude", "format", "max_rejects", "max_expanded", "audit",
 		"passage_words", "passage_unit", "passage_copies", "min_words",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "layout", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout",
@@ -39,7 +39,7 @@ var (
 	// howSettings are the part of otherSettings that says where things are and how the job runs: the same files give the same results,
 	// whatever they are.
 	howSettings = []string{
-		"preset", "input", "reference", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal",
+		"preset", "input", "reference", "include", "exclude", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal",
 	}
 )
 

@@ -111,6 +111,13 @@ func (c *Config) checkInput(check checker) {
 			check(false, "%w", err)
 		}
 	}
+	for name, patterns := range map[string][]string{"include": c.Include, "exclude": c.Exclude} {
+		for _, pattern := range patterns {
+			if err := corpus.CheckPattern(pattern); err != nil {
+				check(false, "{"+name+"} %q: %w", pattern, err)
+			}
+		}
+	}
 	if err := CheckFormat(c.Format); err != nil {
 		check(false, "%w", err)
 	}
@@ -311,7 +318,7 @@ func (c *Config) checkOutput(check checker) {
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
-	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
+	check(slices.Contains(keep.Splits, c.Split), "{split} %s: must be component or star", c.Split)
 	c.checkDrop(check)
 }
 
@@ -452,11 +459,24 @@ func FailConditions() []string {
 	return conditions
 }
 
+// The conditions of [Config.FailOn] about what could not be read.
+const (
+	FailOnRejects = "rejects"
+	FailOnDamaged = "damaged-files"
+)
+
+// FileConditions are the conditions of [Config.FailOn] that need no state.
+var FileConditions = []string{FailOnRejects, FailOnDamaged}
+
 // checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
-	check(len(c.FailOn) == 0 || c.Scorer().HasClusters, "{fail_on}: is about clusters, which {similarity} containment has none of")
 	for _, condition := range c.FailOn {
-		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+		if slices.Contains(FileConditions, condition) {
+			continue
+		}
+		check(c.Scorer().HasClusters, "{fail_on} %s: is about clusters, which {similarity} containment has none of", condition)
+		check(c.State != "", "{fail_on} %s: is about a {state}: give one, or leave it out", condition)
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, append(slices.Clone(FileConditions), FailConditions()...))
 		_, of, _ := strings.Cut(condition, "-")
 		isOfSuspects := of == output.Suspects || condition == FailCondition(output.Changed, output.Protected)
 		isOfSites := of == output.Mirrors || isOfSuspects
@@ -467,11 +487,12 @@ func (c *Config) checkFailOn(check checker) {
 
 // checkState checks the settings of scheduled runs.
 func (c *Config) checkState(check checker) {
+	c.checkFailOn(check)
 	if c.State == "" {
 		for _, only := range []struct {
 			setting string
 			isGiven bool
-		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}, {"fail_on", len(c.FailOn) > 0}} {
+		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}} {
 			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
 		}
 		return
@@ -482,7 +503,6 @@ func (c *Config) checkState(check checker) {
 	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
 		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
 	}
-	c.checkFailOn(check)
 	check(!c.Resume, "{resume}: the next run with a {state} removes what a dead one has left there, so nothing could be resumed; leave {resume} out")
 	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
 		"{input} -: a {state} knows files by their names; write the standard input to a file first")

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -167,8 +168,8 @@ func (r *run) lists() job.Lists {
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.Archives() > 0}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
-		e.Notes, e.Stands, e.SiteParts = r.notes(), r.stands(), r.siteParts()
+		reuse := r.reuse()
+		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 		if r.state.Last.KnowsIDs {
 			e.SharedIDs = r.state.Path(r.state.Last.Kept)
@@ -192,9 +193,6 @@ func (r *run) openFolders() error {
 	err = documents.WriteInputs(string(r.job.Inputs), *r.inputs)
 	if err == nil && r.knowsCommon() {
 		err = common.Give(r.results.Temp, r.state.Last.Common)
-	}
-	if err == nil && r.job.Rows.Standing.List != "" {
-		err = r.giveStanding()
 	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
@@ -269,7 +267,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 		all = result.Named
 	}
 	summary := summarize(r.Config, all, result, found, r.before)
-	summary.Counts.PassedOver, summary.Counts.Archives = r.inputs.Passed, r.inputs.Archives()
+	noteFiles(&summary, r.inputs, result.Damaged)
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited
@@ -281,7 +279,11 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	result.Files = append(result.Files, leftOut...)
+	sides, err := r.copySides(ctx)
+	if err != nil {
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+	}
+	result.Files = slices.Concat(result.Files, leftOut, sides)
 	for _, stage := range meter(found) {
 		r.Spent.Add(stage.spent)
 	}

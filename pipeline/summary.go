@@ -1,15 +1,24 @@
 package pipeline
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
 	"math"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -43,6 +52,72 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 	spent, memory := processUse()
 	s.CPUSeconds, s.PeakMemoryBytes = round((spent - before).Seconds()), memory
 	return s
+}
+
+// mostFiles is how many files of a kind a summary names.
+const mostFiles = 10
+
+// noteFiles says which files were read, and names some that were not, or only in part.
+func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
+	for i := range inputs.Files {
+		s.Counts.Files += int64(len(inputs.Files[i].All()))
+	}
+	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)), int64(len(damaged)), inputs.Passed.Counts
+	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
+	for _, file := range inputs.Unread[:min(len(inputs.Unread), mostFiles)] {
+		s.Files.Rejected = append(s.Files.Rejected, finished.FileFault{File: quoting.Text(file.Name), Error: quoting.Text(file.Fault)})
+	}
+	names := slices.Sorted(maps.Keys(damaged))
+	s.Files.Damaged = names[:min(len(names), mostFiles)]
+}
+
+// copySides copies the files that describe the data of folders, where copies are laid out as the folders are.
+func (r *run) copySides(ctx context.Context) (files []output.File, err error) {
+	if r.Config.Layout != output.Tree {
+		return nil, nil
+	}
+	taken := map[string]bool{}
+	for i := range r.inputs.Files {
+		for _, file := range r.inputs.Files[i].All() {
+			taken[file.CopyName()] = true
+		}
+	}
+	for _, side := range r.inputs.Sides {
+		for _, of := range output.Copies {
+			if !slices.Contains(r.Config.Outputs(), of) || taken[side.CopyName()] {
+				continue
+			}
+			file, err := copySide(ctx, string(r.results.Partial), output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}, side.Path)
+			if err != nil {
+				return nil, fmt.Errorf("copy %s: %w", side.Path, err)
+			}
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// copySide copies a file into a folder.
+func copySide(ctx context.Context, folder string, file output.File, path string) (output.File, error) {
+	from, err := storage.Open(path)
+	if err != nil {
+		return file, err
+	}
+	defer from.Close() // it was only read
+	stream := from.From(0)
+	defer stream.Close()
+	out, err := output.NewWriter(folder, file, output.Binary)
+	if err != nil {
+		return file, err
+	}
+	defer out.Abort()
+	if _, err := io.Copy(out, stream); err != nil {
+		return file, err
+	}
+	if err := ctx.Err(); err != nil {
+		return file, err
+	}
+	return out.Close()
 }
 
 // processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where the system does

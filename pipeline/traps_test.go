@@ -57,9 +57,9 @@ var measured = []string{
 
 // verses are short documents and long ones that are nearly equal.
 var (
-	verses  = []string{verse, verse + " of all", "And the evening, and the morning, were the first day.", count("w", 40), count("w", 40) + "more"}
-	ofSets  = []methods.Name{methods.Exact, methods.MinHash, methods.All}
-	quoting = []string{count("a", 100) + passage + count("b", 50), count("c", 100) + "“" + passage + "” " + count("d", 50)}
+	verses      = []string{verse, verse + " of all", "And the evening, and the morning, were the first day.", count("w", 40), count("w", 40) + "more"}
+	ofSets      = []methods.Name{methods.Exact, methods.MinHash, methods.All}
+	quotingText = []string{count("a", 100) + passage + count("b", 50), count("c", 100) + "“" + passage + "” " + count("d", 50)}
 )
 
 // traps are the cases that are easily got wrong. A document without shingles is not like every other one without. A document
@@ -87,9 +87,9 @@ var traps = []trap{
 	{name: "titles", lines: measured, change: `{"weight":{"title":2,"text":1},"threshold":0.2}`, want: "a-d"},
 	{name: "features", lines: measured, change: `{"features":"features"}`, want: "a-b"},
 	{name: "some features", lines: measured, change: `{"features":"features","threshold":0.25}`, want: "a-b a-c a-d"},
-	{name: "quotations are passages", lines: quoting, change: `{"similarity":"containment","threshold":0.4,"excerpt":20}`, keys: []methods.Name{methods.Auto}, want: "0-1"},
+	{name: "quotations are passages", lines: quotingText, change: `{"similarity":"containment","threshold":0.4,"excerpt":20}`, keys: []methods.Name{methods.Auto}, want: "0-1"},
 	{
-		name: "quotations are none", lines: quoting, change: `{"similarity":"containment","threshold":0.4,"excerpt":20,"no_quotations":true}`,
+		name: "quotations are none", lines: quotingText, change: `{"similarity":"containment","threshold":0.4,"excerpt":20,"no_quotations":true}`,
 		keys: []methods.Name{methods.Auto},
 	},
 	{

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/settle/state"
@@ -27,7 +28,7 @@ func (r *run) unchanged() (Summary, bool) {
 	}
 	kept := results.Summary
 	if kept.State == nil || kept.State.Generation != s.Last.Number || !r.Config.HasResultsOf(&kept.Config) ||
-		!maps.Equal(kept.Counts.PassedOver, r.inputs.Passed) {
+		!maps.Equal(kept.Counts.PassedOver, r.inputs.Passed.Counts) || !r.hasUnreadOf(&kept) {
 		return Summary{}, false
 	}
 	open, err := s.Last.Unacknowledged(s.Folder)
@@ -39,6 +40,13 @@ func (r *run) unchanged() (Summary, bool) {
 		Suspects: kept.State.Suspects, Unseen: kept.State.Unseen, IsKept: true,
 	}
 	return kept, true
+}
+
+// hasUnreadOf reports whether the files that cannot be read are those of earlier results, as far as their summary names them.
+func (r *run) hasUnreadOf(kept *Summary) bool {
+	var now Summary
+	noteFiles(&now, r.inputs, nil)
+	return now.Counts.FilesRejected == kept.Counts.FilesRejected && slices.Equal(now.Files.Rejected, kept.Files.Rejected)
 }
 
 // listsHash identifies what stands in the lists of sites.

@@ -21,7 +21,6 @@ import (
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 	"mirrorbeam/sketch"
@@ -125,7 +124,7 @@ func printSummary(w io.Writer, s finished.Summary) {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	say(w, "\n")
-	printPassedFiles(w, n.PassedOver)
+	printFiles(w, s)
 	say(w, "plan: %s\n", planText(s))
 	if n.IgnoredIn > 0 {
 		say(w, "base texts: left out of %s", counted(n.IgnoredIn, "document"))
@@ -196,6 +195,9 @@ func printChanges(w io.Writer, s *finished.StateSummary) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	say(w, "%s\n", changesText(s.Changes))
+	if s.Scratch != "" {
+		say(w, "all documents were compared from scratch: %s\n", s.Scratch)
+	}
 	printUnacknowledged(w, s)
 }
 
@@ -225,7 +227,22 @@ func passedOver(s finished.Summary) string {
 
 const shownEndings = 5
 
-func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
+// printFiles names files that were not read, or only in part.
+func printFiles(w io.Writer, s finished.Summary) {
+	n := s.Counts
+	if len(s.Files.Rejected) > 0 {
+		first := s.Files.Rejected[0]
+		say(w, "note: %s could not be read, such as %s: %s\n", counted(n.FilesRejected, "file"), first.File, first.Error)
+	}
+	if len(s.Files.Damaged) > 0 {
+		shown := s.Files.Damaged[:min(len(s.Files.Damaged), shownEndings)]
+		say(w, "note: %s cut short or damaged, so documents are lost: %s", counted(n.FilesDamaged, "file"), strings.Join(shown, ", "))
+		if more := n.FilesDamaged - int64(len(shown)); more > 0 {
+			say(w, ", and %s more", count(more))
+		}
+		say(w, "; --fail-on damaged-files makes that a failure\n")
+	}
+	passed := n.PassedOver
 	if len(passed) == 0 {
 		return
 	}
@@ -234,19 +251,19 @@ func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
 	var shown []string
 	for i, ending := range endings {
 		if all += passed[ending]; i < shownEndings {
-			shown = append(shown, fmt.Sprintf("%s %s", count(passed[ending]), ending))
+			shown = append(shown, strings.TrimSuffix(fmt.Sprintf("%s %s (%s)", count(passed[ending]), strings.Trim(ending, "()"), s.Files.PassedOver[ending]), " ()"))
 		}
 	}
 	if more := len(endings) - len(shown); more > 0 {
-		shown = append(shown, counted(int64(more), "more ending"))
+		shown = append(shown, counted(int64(more), "more reason"))
 	}
-	advice := "a pattern such as 'DIR/*' names them"
+	advice := "a pattern such as 'DIR/*' names files to read"
 	for _, ending := range endings {
 		if command := converters[ending]; command != "" {
 			advice += fmt.Sprintf("; '%s' converts %s", command, ending)
 		}
 	}
-	say(w, "note: %s of the searched folders not read, by ending: %s; %s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
+	say(w, "note: %s of the searched folders passed over: %s; %s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
 }
 
 // converters are the commands that make a file that is read of one that is not, by its ending.
@@ -270,6 +287,10 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 		say(w, "note: --url-field %s: no document has an address, so there are no sites; name the field that holds it\n", s.Config.URLField)
 	case n.Unsited > 0:
 		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField, count(n.Unsited), counted(n.Documents, "document"))
+	}
+	if n.SitedByPath > 0 {
+		say(w, "note: sites of %s are folders of their paths: the first folder with the name of a host, as bakery.example in crawl/bakery.example/a.html, else the first below --input\n",
+			counted(n.SitedByPath, "file"))
 	}
 	if n.Unscoped > 0 {
 		var lacking []string

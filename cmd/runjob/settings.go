@@ -141,7 +141,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("allow-removal", &c.AllowRemoval, "", 0,
 		"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.")
 	l.add("fail-on", &c.FailOn, "WHAT", 0,
-		"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
+		"Exit with 10 if this is so, after all is published: rejects (anything could not be read), damaged-files (a file could not be read at all, is cut short or damaged), or with a --state a change since the last run: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.")
 	l.group = "Running"
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.")
@@ -165,6 +165,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 		"Settings for a kind of corpus, which hold where nothing else is given: "+presetHelp()+". See docs/presets.md.")
 	l.add("reference", &c.Reference, "PATH", whole,
 		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
+	l.add("include", &c.Include, "PATTERN", whole,
+		"Read only files below folders and patterns that match this pattern, as in --include '*.py' or 'src/**'; may be repeated. Without a slash it matches the name of a file or folder at any depth; what is in such a folder matches, too.")
+	l.add("exclude", &c.Exclude, "PATTERN", whole,
+		"Pass over files that match this pattern, given like --include; may be repeated.")
 	l.add("format", &c.Format, "FORMAT", 0,
 		"Format of all input files: "+corpus.FormatHelp()+".")
 	l.add("delimiter", &c.Delimiter, "CHAR", 0,

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"mirrorbeam/internal/read/corpus"
 )
 
 // Counts is what the tasks counted of the corpus, and of what they found in it. The comment of a field is what the documentation, the
@@ -37,6 +35,8 @@ type Counts struct {
 	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
 	Unsited int64 `json:"unsited,omitempty" label:"of no site"`
+	// SitedByPath counts the documents whose site is a folder of their path, since they are files without an address.
+	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
 	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
 	// IgnoredShingles counts these shingles, distinct ones of each document.
@@ -74,8 +74,14 @@ type Counts struct {
 	Pairs int64 `json:"pairs"`
 	// Archives counts the files of web archives, the reference's included.
 	Archives int64 `json:"archives,omitempty" label:"web archives"`
-	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
-	PassedOver corpus.PassedFiles `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
+	// Files counts the files of the input and the reference that were read.
+	Files int64 `json:"files" label:"files"`
+	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
+	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
+	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
+	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
+	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
+	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
 
 // OfInput returns the counts of what was read. They are the same whatever is compared, and whatever is kept.
@@ -84,7 +90,7 @@ func (c *Counts) OfInput() Counts {
 		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
 		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
 		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, PassedOver: c.PassedOver,
+		Archives: c.Archives, Files: c.Files, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
 	}
 }
 
@@ -319,8 +325,8 @@ func (e *IDExample) merge(from any) {
 	}
 }
 
-// MostWorst is how many clusters of a kind, or pairs, are named.
-const MostWorst = 10
+// mostWorst is how many clusters of a kind, or pairs, are named.
+const mostWorst = 10
 
 // Worst counts clusters of a kind and names the first ten in their order. It is the same whatever the order in which
 // they are added.
@@ -334,7 +340,7 @@ func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
 // Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need not be known.
 func (w *Worst[T]) Takes(one T) bool {
-	return len(w.Named) < MostWorst || one.Compare(w.Named[MostWorst-1]) <= 0
+	return len(w.Named) < mostWorst || one.Compare(w.Named[mostWorst-1]) <= 0
 }
 
 // merge adds the clusters of another task.
@@ -342,7 +348,7 @@ func (w *Worst[T]) merge(from any) {
 	other := from.(Worst[T])
 	w.Count += other.Count
 	for _, one := range other.Named {
-		w.Named = insert(w.Named, one, MostWorst)
+		w.Named = insert(w.Named, one, mostWorst)
 	}
 }
 

@@ -218,6 +218,8 @@ type Summary struct {
 	findings.Totals
 	// Begun is when the job began, in UTC, as in 2026-11-25T21:40:00Z. Jobs of earlier versions did not say.
 	Begun string `json:"begun,omitempty"`
+	// Files names files that were not read, or only in part.
+	Files FileNotes `json:"files,omitzero"`
 	// Warnings say where the results may lack what the user wants to keep.
 	Warnings []warnings.Warning `json:"warnings"`
 	// GuardsMet are the guards of the settings that do not hold, such as removes:50.
@@ -234,6 +236,24 @@ type Summary struct {
 	// Stages has the costs of the stages, in the order of the data. Stage read only lists the splits: fingerprint reads them.
 	Stages []Stage `json:"stages"`
 	Cost
+}
+
+// FileNotes names files that were not read, or only in part: ten of a kind at most, the first in the order of the corpus or of names.
+type FileNotes struct {
+	// Rejected are files that could not be read at all; counts.files_rejected counts them.
+	Rejected []FileFault `json:"rejected,omitempty"`
+	// Damaged are files that are cut short or damaged; counts.files_damaged counts them.
+	Damaged []string `json:"damaged,omitempty"`
+	// PassedOver has the first file of each reason of counts.passed_over.
+	PassedOver map[string]string `json:"passed_over,omitempty"`
+}
+
+// FileFault is a file that could not be read.
+type FileFault struct {
+	// File is its path relative to the input.
+	File string `json:"file"`
+	// Error says why it could not be read.
+	Error string `json:"error"`
 }
 
 // Cost is what a whole job took.
@@ -349,6 +369,9 @@ type StateSummary struct {
 	IsKept bool `json:"-"`
 	// Files counts the files by how they differ from the files of the last run.
 	Files state.Difference `json:"files"`
+	// Scratch says why the run has compared all documents, and not only new ones with those that are like them. It is missing otherwise, and in the
+	// first run.
+	Scratch string `json:"from_scratch,omitempty"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
 	// Unacknowledged counts the changes, of this run and of earlier ones, that are told of again until somebody acknowledges
@@ -374,10 +397,16 @@ type OpenSuspect struct {
 
 // Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
 func (s *Summary) Failing() []string {
-	if s.State == nil {
-		return nil
-	}
 	var met []string
+	for condition, n := range map[string]int64{job.FailOnRejects: s.Counts.Rejected, job.FailOnDamaged: s.Counts.FilesRejected + s.Counts.FilesDamaged} {
+		if n > 0 && slices.Contains(s.Config.FailOn, condition) {
+			met = append(met, condition)
+		}
+	}
+	slices.Sort(met)
+	if s.State == nil {
+		return met
+	}
 	for _, of := range output.Followed {
 		for _, kind := range output.ChangeKindsOf(of) {
 			condition := job.FailCondition(kind, of)

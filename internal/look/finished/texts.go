@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // Texts finds documents in the input of the job by the names that its rows call
@@ -127,7 +128,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 }
 
 func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
-	options := corpus.Options{Format: c.Format, Charset: c.Encoding}
+	options := corpus.Options{Format: c.Format, Charset: c.Encoding, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{})}
 	input, err := corpus.List(ctx, c.Input, options)
 	if err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func check(folder *finished.Folder, o *Options) error {
 func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	of := &folder.Summary
 	s := finished.Summary{
-		Version: build.Version(), Config: of.Config, Sketch: of.Sketch, Plan: of.Plan,
+		Version: build.Version(), Config: of.Config, Sketch: of.Sketch, Files: of.Files, Plan: of.Plan,
 		Totals:  findings.Totals{Counts: of.Counts.OfInput(), PassedOver: of.PassedOver},
 		Sources: []sources.Row{}, Stages: []finished.Stage{},
 	}

@@ -225,7 +225,9 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 
 // namesByID reports whether the job has an output whose rows name documents by their ids.
 func namesByID(c *job.Config) bool {
-	return slices.ContainsFunc(c.Outputs(), func(of string) bool { return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of) })
+	return slices.ContainsFunc(c.Outputs(), func(of string) bool {
+		return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of)
+	})
 }
 
 // ofProtected warns of a list of protected sites that no page belongs to.

@@ -65,6 +65,9 @@ func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchbl
 func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.Counts.Rejected++
 	name, inFile := file.Place(r.Position)
+	if r.Damage {
+		findings.Merge(&b.Damaged, map[string]int64{quoting.Text(name): 1})
+	}
 	url, date := CaptureOf(&r.Content)
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
 }

@@ -89,6 +89,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	if f.Units != "" {
 		return f.keep(ctx, t.Number, w)
 	}
+	if err := f.rejectUnread(t.Number, w); err != nil {
+		return err
+	}
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number], w.Runs.Ahead)
 	defer reader.close()
@@ -132,6 +135,19 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		return WriteChecksums(&w.Run, t.Number, reader.sums)
 	}
 	return nil
+}
+
+// rejectUnread makes the files that cannot be read rejects of the first split.
+func (f *Fingerprinting) rejectUnread(split int, w *work.Desk) error {
+	if split > 0 || len(f.inputs.Unread) == 0 {
+		return nil
+	}
+	b := newBlock(0, 0)
+	for i := range f.inputs.Unread {
+		b.reject(&f.inputs.Unread[i], &Record{}, f.inputs.Unread[i].Fault)
+	}
+	findings.Merge(&w.Outcome.Counts, b.Counts)
+	return w.Run.Section(records.Rejects, 0, b.rejects)
 }
 
 // rangeOf returns the task that counts the documents of a source, given the hash of its value.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -204,11 +205,39 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	}
 	text = r.Content.Others[p.url]
 	if text == nil && file.Format.IsWhole() {
-		name, _ := file.Place(r.Position)
-		text = []byte(name)
+		text = []byte(addressOfPath(file.At(r.Position)))
 	}
 	page, ok = site.Parse(string(text))
 	return text, page, ok
+}
+
+// addressOfPath returns the address of a page that is a file: its path from the folder on that has the name of a host. That folder is the
+// first below the input or, if none there is a host, the last above. Without one it is the first folder below the input, or the last of the
+// input itself.
+func addressOfPath(file *corpus.File) string {
+	path := filepath.ToSlash(file.Path)
+	if file.Member != nil {
+		path = strings.Replace(path, "!/", "/", 1)
+	}
+	below := max(len(path)-file.Below, 0)
+	elements, start := strings.Split(path[below:], "/"), below
+	for _, element := range elements[:len(elements)-1] {
+		if site.IsHostName(element) {
+			return path[start:]
+		}
+		start += len(element) + 1
+	}
+	above := strings.Split(path[:below], "/")
+	start = below
+	for i := len(above) - 1; i > 0; i-- {
+		if start -= len(above[i]) + 1; site.IsHostName(above[i]) {
+			return path[start+1:]
+		}
+	}
+	if len(elements) == 1 && len(above) > 1 {
+		return above[len(above)-2] + "/" + path[below:]
+	}
+	return path[below:]
 }
 
 // add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. A value that should be an
@@ -224,6 +253,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 			b.reject(file, r, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
 		}
 		return
+	}
+	if r.Content.Others[p.url] == nil {
+		b.Counts.SitedByPath++
 	}
 	name, path := p.paging.Rule.Of(address)
 	page := records.Page{

@@ -162,3 +162,25 @@ func TestSiteNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressOfPath: the site of a page that is a file is the folder with the name of a host, wherever the input begins.
+func TestAddressOfPath(t *testing.T) {
+	for _, test := range []struct{ path, below, want string }{
+		{"crawl/bakery.example/a/b.html", "bakery.example/a/b.html", "bakery.example/a/b.html"},
+		{"crawl/bakery.example/b.html", "b.html", "bakery.example/b.html"},
+		{"/data/crawl.io/bakery.example/a/b.html", "a/b.html", "bakery.example/a/b.html"},
+		{"mirror/Project One/www.bakery.example/b.html", "Project One/www.bakery.example/b.html", "www.bakery.example/b.html"},
+		{"mirror/Project One/index.html", "Project One/index.html", "Project One/index.html"},
+		{"/data/sites/one/b.html", "b.html", "one/b.html"},
+		{"/data/sites/one/b.html", "one/b.html", "one/b.html"},
+		{"archive.org/web/bakery.example/b.html", "archive.org/web/bakery.example/b.html", "archive.org/web/bakery.example/b.html"},
+		{"b.html", "b.html", "b.html"},
+	} {
+		if got := addressOfPath(&corpus.File{Path: test.path, Below: len(test.below)}); got != test.want {
+			t.Errorf("%s of %s: %s, want %s", test.below, test.path, got, test.want)
+		}
+	}
+	if got := addressOfPath(&corpus.File{Path: "a.zip!/bakery.example/b.html", Below: len("bakery.example/b.html"), Member: &corpus.Member{}}); got != "bakery.example/b.html" {
+		t.Errorf("in an archive: %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -297,8 +298,15 @@ func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *R
 		d.record.IsBlank = true
 	} else if err != nil {
 		d.record.Fault, d.record.IsEmpty = err.Error(), isEmpty(err)
+		d.record.Damage = isCutShort(batch, raw, err)
 	}
 	return &d.record
+}
+
+// isCutShort reports whether the file ends within a line of JSON.
+func isCutShort(batch *corpus.Batch, raw []byte, err error) bool {
+	const end = "\n"
+	return batch.Format == corpus.JSONLines && bytes.HasSuffix(batch.Data, raw) && !bytes.HasSuffix(raw, []byte(end)) && strings.Contains(err.Error(), " at the end of ")
 }
 
 // isEmpty reports whether a record is no document since it has no text.
@@ -308,7 +316,7 @@ func isEmpty(err error) bool {
 
 // unread returns the record that stands for a reject, a part of a file that the reader could not use.
 func (d *recordDecoder) unread(file int, reject corpus.Reject) *Record {
-	d.record = Record{File: file, Position: reject.Position, Fault: reject.Message}
+	d.record = Record{File: file, Position: reject.Position, Fault: reject.Message, Damage: reject.Damage}
 	return &d.record
 }
 
@@ -327,8 +335,8 @@ type Record struct {
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
-	// IsEmpty says that the fault is a text that is null or missing.
-	IsEmpty bool
+	// IsEmpty says that the fault is a text that is null or missing, and Damage that the file is damaged or cut short there.
+	IsEmpty, Damage bool
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest
 	// a damaged stream has lost. The fault of the stream stands for that.
 	IsBlank bool

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -70,6 +71,7 @@ type stretchFigures struct {
 	Counts     findings.Counts
 	PassedOver map[string]int64 `json:",omitempty"`
 	Texts      findings.Texts
+	Damaged    bool `json:",omitempty"`
 	Shingles   int64
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
@@ -81,6 +83,7 @@ func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.Counts, b.Counts)
 	findings.Merge(&s.PassedOver, b.PassedOver)
 	findings.Merge(&s.Texts, b.Texts)
+	s.Damaged = s.Damaged || len(b.Damaged) > 0
 	s.Shingles += b.shingles()
 }
 
@@ -96,6 +99,9 @@ func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) err
 		for i := range f.inputs.Splits[number] {
 			units = append(units, Unit{Run: run, Shard: i})
 		}
+	}
+	if err := f.rejectUnread(number, w); err != nil {
+		return err
 	}
 	return f.recall(ctx, number, units, w)
 }
@@ -385,6 +391,10 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	findings.Merge(&o.Counts, s.Counts)
 	findings.Merge(&o.PassedOver, s.PassedOver)
 	findings.Merge(&o.Texts, s.Texts)
+	if s.Damaged {
+		name, _ := file.Place(stretch.Start)
+		findings.Merge(&o.Damaged, map[string]int64{quoting.Text(name): 1})
+	}
 	if !r.Kept.Whole {
 		o.Shingles += s.Shingles
 	}

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +45,8 @@ type contents struct {
 	archive *File
 	limit   int64 // of decoded bytes; 0: none
 	members map[string]entry
-	heads   int64 // bytes of the heads
+	passed  map[string]string // why others are passed over
+	heads   int64             // bytes of the heads
 }
 
 // entry is a file of an archive.
@@ -62,7 +65,10 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 			continue
 		}
 		found, err := l.members(ctx, &files[i], options)
-		if err != nil {
+		if IsOfFile(err) {
+			files[i].Fault = FaultText(files[i].Path, err)
+			all = append(all, files[i])
+		} else if err != nil {
 			return nil, fmt.Errorf("list inputs: %s: %w", files[i].Path, err)
 		}
 		members = append(members, found...)
@@ -79,7 +85,7 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 
 // members returns those files of an archive that a folder would stand for, in the order of the archive.
 func (l *lister) members(ctx context.Context, archive *File, options Options) ([]candidate, error) {
-	c := &contents{archive: archive, limit: options.MaxExpanded, members: map[string]entry{}}
+	c := &contents{archive: archive, limit: options.MaxExpanded, members: map[string]entry{}, passed: map[string]string{}}
 	handle, err := OpenUnchanged(archive)
 	if err != nil {
 		return nil, err
@@ -89,43 +95,55 @@ func (l *lister) members(ctx context.Context, archive *File, options Options) ([
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string
-	for _, takes := range l.kinds() {
-		for name := range c.members {
-			if takes(path.Base(name)) {
-				wanted = append(wanted, name)
-			}
-		}
-		if len(wanted) > 0 {
-			break
-		}
+	var found []candidate
+	for _, name := range slices.Sorted(maps.Keys(c.members)) {
+		found = append(found, c.candidate(name))
+	}
+	kinds := append(l.kinds(), fileKind{takes: anything})
+	if ownArchive.MatchString(path.Base(archive.Path)) {
+		kinds = []fileKind{{takes: anything}, {takes: anything}}
+	}
+	wanted, leftOut := l.pick(found, kinds)
+	for name, reason := range c.passed {
+		l.pass(c.candidate(name), reason)
 	}
 	switch {
-	case fault != "" && !slices.ContainsFunc(wanted, func(name string) bool { return c.members[name].size > 0 }):
+	case fault != "" && !slices.ContainsFunc(wanted, func(c candidate) bool { return c.Size > 0 }):
 		return nil, errors.New(fault)
-	case len(wanted) == 0:
-		return nil, fmt.Errorf("the archive has %d files, and none has a name of a format that is read: unpack it, and name the files with a pattern", len(c.members))
+	case len(wanted) == 0 && !leftOut:
+		return nil, errors.New("the archive has no file")
 	}
-	slices.SortFunc(wanted, func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.members[a].Start, c.members[b].Start), strings.Compare(a, b))
+	slices.SortFunc(wanted, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.Member.Start, b.Member.Start), strings.Compare(a.Path, b.Path))
 	})
-	files := make([]candidate, len(wanted))
-	for i, name := range slices.Backward(wanted) {
-		m := c.members[name]
-		delete(c.members, name)
-		if m.size > 0 {
-			m.Fault, fault = fault, "" // no split has an empty file
-		}
-		files[i].File = File{
-			Path: archive.Path + "!/" + name, Name: archive.Name + "/" + dropCompressionSuffix(name), Size: m.size,
-			Generation: archive.Generation, Identity: archive.Identity, Member: &m.Member,
+	for i := range slices.Backward(wanted) {
+		wanted[i].unpacks = false
+		if wanted[i].Size > 0 {
+			wanted[i].Member.Fault, fault = fault, "" // no split has an empty file
 		}
 	}
-	for name := range c.members {
-		l.passed = l.passed.Add(PassedFiles{nameEnding(name): 1})
-	}
-	return files, nil
+	return wanted, nil
 }
+
+// ownArchive matches the names of archives of texts that jobs write: all their files are documents.
+var ownArchive = regexp.MustCompile(`^(unique|trimmed)-[0-9]{5,}-of-[0-9]{5,}\.tar`)
+
+func anything(string) bool { return true }
+
+// candidate returns a file of the archive.
+func (c *contents) candidate(name string) candidate {
+	m, archive := c.members[name], c.archive
+	return candidate{relative: name, File: File{
+		Path: archive.Path + "!/" + name, Name: archive.Name + "/" + dropCompressionSuffix(name), Size: m.size, Input: archive.Input, Below: len(name),
+		Generation: archive.Generation, Identity: archive.Identity, Member: &m.Member,
+	}}
+}
+
+// limitError says that a limit which the user has set is met. It ends the job, although it is about one file.
+type limitError struct{ message string }
+
+// Error returns the message.
+func (e *limitError) Error() string { return e.message }
 
 // read reads what an archive has. The fault says what is wrong behind the last of its files.
 func (c *contents) read(ctx context.Context, handle storage.File, holdWindow func() (func(), error)) (fault string, err error) {
@@ -154,7 +172,7 @@ func (c *contents) expanded(ctx context.Context) func(int64) error {
 	sum := int64(0)
 	return func(bytes int64) error {
 		if sum += bytes; c.limit > 0 && sum > c.limit {
-			return fmt.Errorf("the archive expands to more than %d bytes: raise --max-expanded, or leave it out", c.limit)
+			return &limitError{fmt.Sprintf("the archive expands to more than %d bytes: raise --max-expanded, or leave it out", c.limit)}
 		}
 		return ctx.Err()
 	}
@@ -225,7 +243,11 @@ func (c *contents) add(name string, e entry) error {
 		return fmt.Errorf("%.100q is the beginning of a name of more than %d bytes: unpack the archive", name, longestMember)
 	}
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	if slices.ContainsFunc(strings.Split(name, "/"), isHiddenOrMarked) || name == "" {
+	if name == "" {
+		return nil
+	}
+	if reason := reasonOf(strings.Split(name, "/")...); reason != "" {
+		c.passed[name] = reason
 		return nil
 	}
 	e.Archive, e.ArchiveSize, e.Of, e.Compression = c.archive.Path, c.archive.Size, c.archive.Name, c.archive.Compression

@@ -108,8 +108,8 @@ type Reject struct {
 	Position int64
 	// Message is the reason, without file and position.
 	Message string
-	// Warning says that no document is lost.
-	Warning bool
+	// Warning says that no document is lost, and Damage that the file is damaged or cut short there.
+	Warning, Damage bool
 }
 
 // TooLong returns the message for a reject that is longer than the limit of a setting. What says what is too long: a line or a

@@ -3,27 +3,29 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"mirrorbeam/internal/ground/storage"
 )
 
-// walk matches the tree below one directory against a pattern. It puts the matching files into the lister.
+// walk matches the tree below one directory against a pattern, and collects the matching files.
 //
 // It visits the folders breadth first, and folders behind symbolic links last. It enters a folder once for
 // each rest of the pattern. So the time is bounded whatever links there are, and a folder is known by the
 // path with the fewest links.
 type walk struct {
-	lister   *lister
-	base     string                 // the fixed part of the input
-	isHidden func(name string) bool // names that a pattern does not match implicitly
-	takes    func(name string) bool // file names that are wanted
-	names    bool                   // the pattern matches the first part of the names of the wanted files
-	matched  bool                   // whether any file was put
+	lister *lister
+	base   string      // the fixed part of the input
+	all    bool        // the input is a folder: what is passed over is noted
+	names  bool        // the pattern matches the first part of the names of the wanted files
+	found  []candidate // the matching files
 
 	waiting, linked []place // to be entered: first the places without a further link
 	entered         map[visit]bool
@@ -43,11 +45,9 @@ type visit struct {
 	elements int
 }
 
-// folder puts the files below a folder that takes accepts.
-func (l *lister) folder(ctx context.Context, base string, takes func(name string) bool) (matched bool, err error) {
-	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: takes}
-	err = w.run(ctx, []string{"**"})
-	return w.matched, err
+// folder chooses among the files below a folder.
+func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
+	return l.walk(ctx, walk{lister: l, base: base, all: true}, []string{"**"}, l.kinds())
 }
 
 func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err error) {
@@ -59,12 +59,28 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	if err != nil {
 		return false, fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
 	}
-	w := walk{
-		lister: l, base: filepath.Clean(filepath.Join(append([]string{base}, fixed...)...)), isHidden: isHidden, takes: anything,
-		names: namesFiles(elements),
+	base = filepath.Clean(filepath.Join(append([]string{base}, fixed...)...))
+	return l.walk(ctx, walk{lister: l, base: base, names: namesFiles(elements)}, elements, nil)
+}
+
+// walk chooses among the files that a walk finds.
+func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fileKind) (matched bool, err error) {
+	if err := checkAbove(filepath.ToSlash(storage.AbsoluteIn(l.working, w.base)), false, hasFile); err != nil {
+		return false, fmt.Errorf("list inputs: %w", err)
 	}
-	err = w.run(ctx, elements)
-	return w.matched, err
+	if err := w.run(ctx, elements); err != nil {
+		return false, err
+	}
+	if matched, err = l.choose(w.found, kinds); err != nil {
+		return false, fmt.Errorf("list inputs: %w", err)
+	}
+	return matched, nil
+}
+
+// hasFile reports whether a folder of the disk has a file with an ending.
+func hasFile(folder, suffix string) bool {
+	entries, _ := os.ReadDir(folder)
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return strings.HasSuffix(entry.Name(), suffix) })
 }
 
 // parsePattern cuts a pattern at its slashes. Fixed has the elements before the first one with a special
@@ -89,9 +105,7 @@ func parsePattern(pattern string) (fixed, elements []string, err error) {
 // namesFiles reports whether a pattern matches the first part of the names of the wanted files.
 func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
 
-func anything(string) bool { return true }
-
-// run puts the files whose path below the base matches the elements.
+// run collects the files whose path below the base matches the elements.
 func (w *walk) run(ctx context.Context, elements []string) error {
 	links, err := linksTo(w.base)
 	if err != nil {
@@ -107,7 +121,12 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := w.enter(next); err != nil {
+			err := w.enter(next)
+			if next.relative != "" && errors.Is(err, os.ErrPermission) {
+				w.see(next.relative, next.links, advise(err, "folder"))
+				w.found[len(w.found)-1].isFolder, err = true, nil
+			}
+			if err != nil {
 				return fmt.Errorf("list inputs: %w", advise(err, "folder"))
 			}
 		}
@@ -145,6 +164,11 @@ func (w *walk) enter(p place) error {
 		}
 	}
 	for _, entry := range entries {
+		for i := range tableLogs {
+			if log := &tableLogs[i]; entry.Name() == log.folder && hasFile(filepath.Join(folder, log.folder), log.suffix) {
+				return log.refusal(folder)
+			}
+		}
 		if err := w.entry(p, entry); err != nil {
 			return err
 		}
@@ -172,17 +196,32 @@ func (w *walk) entry(p place, entry fs.DirEntry) error {
 		below = p.elements
 	}
 	matches, _ := filepath.Match(element, name)
+	reason := reasonOf(name)
 	switch {
-	case !matches, w.isHidden(name) && !strings.HasPrefix(element, "."), isLeftover(name):
+	case w.all && reason != "":
+		w.pass(filepath.Join(p.relative, name), reason)
+		return nil
+	case !matches, reason == leftOver, !w.all && isHidden(name) && !strings.HasPrefix(element, "."):
 		return nil
 	case entry.Type().IsRegular():
 		// The common case needs no system call.
 		if isEnd {
-			return w.put(p, name, p.links)
+			w.put(p, name, p.links)
 		}
 		return nil
 	}
 	return w.follow(p, name, below, isEnd)
+}
+
+// pass notes that a file is passed over, or all files in a folder.
+func (w *walk) pass(relative, reason string) {
+	_ = filepath.WalkDir(filepath.Join(w.base, relative), func(path string, entry fs.DirEntry, err error) error {
+		if info, _ := os.Stat(path); err == nil && !entry.IsDir() && (info == nil || !info.IsDir()) {
+			below, _ := filepath.Rel(w.base, path) // it is below
+			w.lister.pass(candidate{File: File{Path: path}, relative: filepath.ToSlash(below)}, reason)
+		}
+		return nil // what cannot be entered is not read
+	})
 }
 
 // follow goes on at a name that has matched so far. The name may be a file, a directory or a link to either.
@@ -201,10 +240,15 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 	if direct.Mode()&fs.ModeSymlink != 0 {
 		links, queue = links+1, &w.linked
 		info, err = os.Stat(path)
+		isLost := isAbsent(err) || errors.Is(err, syscall.ELOOP)
 		switch {
-		case isAbsent(err) && isEnd && w.takes(name):
-			return fmt.Errorf("the symbolic link %s leads nowhere: its documents are lost: mend the link or remove it", path)
-		case isAbsent(err):
+		case isLost && isEnd:
+			w.see(relative, links, errors.New("the symbolic link leads nowhere: its documents are lost: mend the link or remove it"))
+			return nil
+		case isLost:
+			return nil
+		case isEnd && errors.Is(err, os.ErrPermission):
+			w.see(relative, links, advise(err, "file"))
 			return nil
 		case err != nil:
 			return err
@@ -214,25 +258,25 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 	case info.IsDir() && len(elements) > 0:
 		*queue = append(*queue, place{relative: relative, elements: elements, links: links})
 	case info.Mode().IsRegular() && isEnd:
-		return w.put(p, name, links)
-	case !info.IsDir() && isEnd && w.takes(name):
-		return irregular(path, info.Mode())
+		w.put(p, name, links)
+	case !info.IsDir() && isEnd:
+		w.see(relative, links, irregular(path, info.Mode()))
 	}
 	return nil
 }
 
-func (w *walk) put(p place, name string, links int) error {
-	if !w.takes(name) {
-		w.lister.passing.add(name)
-		return nil
+// see adds a file, with why it cannot be read if that is known already.
+func (w *walk) see(relative string, links int, fault error) {
+	c := candidate{File: File{Path: filepath.Join(w.base, relative)}, relative: filepath.ToSlash(relative), links: links, unpacks: !w.all}
+	if fault != nil {
+		c.Fault = FaultText(c.Path, fault)
 	}
-	folder := filepath.Join(w.base, p.relative)
-	if p.results[name] {
-		return holdsResults(folder, name)
-	}
-	w.matched = true
-	relative := filepath.Join(p.relative, name)
-	return w.lister.put(filepath.Join(w.base, relative), relative, links)
+	w.found = append(w.found, c)
+}
+
+func (w *walk) put(p place, name string, links int) {
+	w.see(filepath.Join(p.relative, name), links, nil)
+	w.found[len(w.found)-1].isResult = p.results[name]
 }
 
 // hasMeta reports whether a path holds a character with a meaning in globs.
@@ -240,10 +284,6 @@ func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
 // isHidden reports whether shells hide the name.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
-
-// isHiddenOrMarked reports whether a name is hidden, or marked as not being data like _SUCCESS and
-// _temporary.
-func isHiddenOrMarked(name string) bool { return isHidden(name) || strings.HasPrefix(name, "_") }
 
 func names(entries []fs.DirEntry) []string {
 	all := make([]string, len(entries))

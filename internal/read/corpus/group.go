@@ -18,29 +18,52 @@ const groupFiles = 1 << 16
 // Group joins files that are one document each into groups. A job can number billions of documents, but only
 // millions of files. All files of a group have one format, and all or none of them are of the reference. The
 // position of a document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List] or
-// [WithReference], and keep it. A group takes the place of its first file.
+// [WithReference], and keep it. A group takes the place of its first file. No file of an earlier input comes behind one of a later input.
 func Group(files []File) []File {
-	type kind struct {
-		format    Format
-		reference bool
-	}
 	grouped := make([]File, 0, len(files))
-	open := map[kind]int{}
-	for _, file := range files {
+	var g grouping
+	for i := range files {
+		file := &files[i]
 		if !file.Format.IsWhole() || file.Members != nil {
-			grouped = append(grouped, file)
+			g.entries++
+			grouped = append(grouped, *file)
 			continue
 		}
-		k := kind{file.Format, file.Reference}
-		at, isOpen := open[k]
-		if !isOpen || len(grouped[at].Members) == groupFiles {
-			at = len(grouped)
-			open[k] = at
+		at := g.add(file)
+		if at == len(grouped) {
 			grouped = append(grouped, File{Name: file.Name, Format: file.Format, Reference: file.Reference})
 		}
-		grouped[at].Members = append(grouped[at].Members, file)
+		grouped[at].Members = append(grouped[at].Members, *file)
 	}
 	return grouped
+}
+
+// grouping decides which files make a group.
+type grouping struct {
+	entries int // groups and other files
+	open    map[groupKind]openGroup
+}
+
+type groupKind struct {
+	format    Format
+	reference bool
+}
+
+type openGroup struct{ at, files, input int }
+
+// add returns the number of the entry of a file that is a document.
+func (g *grouping) add(file *File) int {
+	kind := groupKind{file.Format, file.Reference}
+	one, isOpen := g.open[kind]
+	if !isOpen || one.files == groupFiles || one.input != file.Input && one.at != g.entries-1 {
+		one = openGroup{at: g.entries}
+		g.entries++
+	}
+	if g.open == nil {
+		g.open = map[groupKind]openGroup{}
+	}
+	g.open[kind] = openGroup{one.at, one.files + 1, file.Input}
+	return one.at
 }
 
 // Alone makes a group of each file that is one document. So its documents do not depend on what other files there are.
@@ -55,41 +78,41 @@ func Alone(files []File) []File {
 }
 
 // Joined returns files of two lists: the files of the second, whose paths are absolute, unless the first has the same path.
-// Names become unique again, and the order is as in [List]. All or none of the files are of the reference.
+// Names become unique again, and the order is as in [List]. All or none of the files are of the reference. A file of both lists has the
+// place of the second.
 func Joined(files, others []File) ([]File, error) {
-	listed := make(map[string]bool, len(files))
-	for _, file := range files {
+	listed := make(map[string]int, len(files))
+	for i, file := range files {
 		path, err := storage.Absolute(file.Path)
 		if err != nil {
 			return nil, fmt.Errorf("list inputs: %w", err)
 		}
-		listed[path] = true
+		listed[path] = i
 	}
 	joined := slices.Clone(files)
 	for _, file := range others {
-		if !listed[file.Path] {
+		if i, is := listed[file.Path]; is {
+			joined[i].Input = min(joined[i].Input, file.Input)
+		} else {
 			joined = append(joined, file)
 		}
 	}
+	sortFiles(joined)
 	separateNames(joined)
-	sortByName(joined)
 	return joined, nil
 }
 
 // checkNumber returns an error if there are more files than a job can number.
 func checkNumber(files []File) error {
-	number, whole := 0, 0
-	for _, file := range files {
-		if file.Format.IsWhole() {
-			whole++
+	var g grouping
+	for i := range files {
+		if files[i].Format.IsWhole() {
+			g.add(&files[i])
 		} else {
-			number++
+			g.entries++
 		}
 	}
-	if whole > 0 {
-		const notFull = 4 // groups of texts and of web pages, in the reference and not
-		number += whole/groupFiles + notFull
-	}
+	number := g.entries
 	if number > MaxFiles {
 		return fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
 	}

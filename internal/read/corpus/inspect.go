@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,8 +20,9 @@ import (
 	"mirrorbeam/internal/read/webtext"
 )
 
-// inspectAll opens the files that are not known and fills in what that shows about them. It opens several side by side, for
-// network file systems. It returns the error of the first faulty file, or of the context.
+// inspectAll opens the files that are not known and fills in what that shows about them: a Fault of those that cannot be read. It opens
+// several side by side, for network file systems. It returns the error of the first file of which a storage, and not the file, is the
+// cause, or of the context.
 func inspectAll(ctx context.Context, files []candidate, options Options) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
@@ -30,7 +31,7 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 		options := options
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if !files[i].recall(options.Known) {
+				if files[i].Fault == "" && !files[i].recall(options.Known) {
 					options.unpacks = files[i].unpacks
 					faults[i] = files[i].inspect(options)
 				}
@@ -41,21 +42,41 @@ func inspectAll(ctx context.Context, files []candidate, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var first error
-	more := -1
-	for _, err := range faults {
-		if err != nil {
-			first = cmp.Or(first, err)
-			more++
+	for i, err := range faults {
+		if IsOfFile(err) {
+			files[i].Fault = FaultText(files[i].Path, err)
+		} else if err != nil {
+			return fmt.Errorf("list inputs: %w", err)
 		}
 	}
-	if more > 0 {
-		return fmt.Errorf("list inputs: %w (and %d more files with faults)", first, more)
-	}
-	if first != nil {
-		return fmt.Errorf("list inputs: %w", first)
-	}
 	return nil
+}
+
+// IsOfFile reports whether a file is the cause of an error, so that others can be read. The cause may also be a storage that fails, a file
+// that changes, a limit, or the end of the context.
+func IsOfFile(err error) bool {
+	var failed *fs.PathError
+	var links *os.LinkError
+	var limit *limitError
+	switch {
+	case err == nil, errors.Is(err, storage.ErrChanged), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &limit):
+		return false
+	case errors.As(err, &failed):
+		return storage.Scheme(failed.Path) == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR)) // in a bucket, rights are about all files
+	}
+	return !errors.As(err, &links)
+}
+
+// FaultText returns what an error says of a file, without its path.
+func FaultText(path string, err error) string {
+	text := err.Error()
+	for _, before := range []string{"list inputs: ", "open input ", path + ": ", "open " + path + ": "} {
+		text = strings.TrimPrefix(text, before)
+	}
+	if rest, is := strings.CutPrefix(text, path+" "); is {
+		text = "it " + rest
+	}
+	return text
 }
 
 // recall fills in what is known of a file that has not changed, and reports whether it has done so. Whether the file can be read is
@@ -85,7 +106,7 @@ func (c *candidate) inspect(options Options) error {
 		if err := inspect(&c.File, options); err != nil || c.listed.Name == "" || c.Size == 0 {
 			return err
 		}
-		return fmt.Errorf("%s: it was listed as empty, and it has %d bytes: %s", c.Path, c.Size, runAgain)
+		return fmt.Errorf("%s: it was listed as empty, and it has %d bytes: %w: %s", c.Path, c.Size, storage.ErrChanged, runAgain)
 	}
 	handle, err := storage.Reopen(c.listed)
 	if err == nil {
@@ -154,7 +175,10 @@ func inspectMember(file *File, options Options) error {
 	if err != nil {
 		return err
 	}
-	return file.describe(head, stream, options)
+	if err = file.describe(head, stream, options); err == nil && file.Format == JSONLines && IsGuessed(file.Path) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		file.Format = Text // in an archive, a file whose name and content tell nothing is mostly a text
+	}
+	return err
 }
 
 // describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the rest.

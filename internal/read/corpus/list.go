@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,17 +57,28 @@ type File struct {
 	Recalled bool
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
+	// Input is the number of the input that the file belongs to: the first that it is reached by. Files of an earlier input come first.
+	Input int `json:",omitempty"`
+	// Below is the length of the end of Path that is below the fixed part of the input.
+	Below int `json:",omitempty"`
+	// Fault says why the file cannot be read at all; empty: it can.
+	Fault string `json:",omitempty"`
 	// IsArchive marks an archive of tar or zip while inputs are listed. Its files take its place.
 	IsArchive bool `json:",omitempty"`
 }
 
 // Listing is the result of List.
 type Listing struct {
-	// Files are sorted by Name.
+	// Files are sorted by input, then by path.
 	Files []File
-	// Passed counts files of searched folders that the format does not take. Hidden and marked ones do not count. A folder that
-	// two inputs name counts twice.
+	// Unread are the files that cannot be read, each with its Fault, in the same order.
+	Unread []File
+	// Passed are the files of searched folders that are passed over. Each file of a searched folder is in one of the three lists.
 	Passed PassedFiles
+	// Sides are files that describe the data of their folder.
+	Sides []File
+	// Named says of each input whether it is the name of one file.
+	Named []bool
 
 	searched map[Identity]string // the path of each folder searched at any depth
 	stored   []string            // such folders in other storages than the local disk
@@ -119,6 +129,9 @@ func (e *NoMatchError) Error() string {
 		quoted[i] = fmt.Sprintf("%q", input)
 	}
 	advice := "check the path"
+	if slices.ContainsFunc(e.Inputs, func(input string) bool { return strings.Contains(input, "[") && !strings.Contains(input, `\[`) }) {
+		advice += `; in a pattern [ begins a set of characters: write \[ for the character itself`
+	}
 	if len(e.Folders) > 0 {
 		advice += fmt.Sprintf("; a folder is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, each also with .gz or .zst, or else "+
 			"for texts and web pages; name other files with a pattern such as '%s'", storage.Join(e.Folders[0], "*"))
@@ -142,6 +155,11 @@ type Options struct {
 	// Known are files of an earlier list with the same Format, by their absolute paths. What has the size and the generation of
 	// one of them is not opened: it has the same format.
 	Known map[string]File
+	// Include and Exclude hold patterns for the paths below a folder or the fixed part of a pattern, and for the names of files. Without
+	// a slash they match the name of a file or folder at any depth. What is in a folder that matches does, too.
+	Include, Exclude []string
+	// PrefersTexts says that a folder stands for its texts and pages, if it has any, whatever data it has.
+	PrefersTexts bool
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 
@@ -154,24 +172,24 @@ type Options struct {
 // List expands inputs into files. An input is a file, a directory or a glob.
 //
 //   - A directory stands for all files below it, at any depth, whose names have an ending of the
-//     format, with or without .gz or .zst behind it. Names that start with "." or "_" are left out.
-//     For [AutoFormat] these are files of many documents or, if there are none, texts and web
+//     format, with or without .gz or .zst behind it. Names that start with "." and markers such as _SUCCESS are passed over.
+//     For [AutoFormat] these are files of many documents or, if there are none or these are few beside the texts, texts and web
 //     pages. For [Text] these are all files. Symbolic links are followed.
 //   - In a glob *, ? and [a-z] match inside one path element as in
 //     [filepath.Match], and ** stands for any number of directories. As in a
 //     shell, hidden names are matched only by an element that starts with ".".
 //     A glob matches files, not directories.
 //
-// The result does not depend on the order of the inputs. A file is listed once, however many inputs match it
-// and links lead to it. It is listed under the path that leads through the fewest links and, among several
+// Files come in the order of their inputs. A file is listed once, however many inputs match it
+// and links lead to it, and belongs to the first of these inputs. It is listed under the path that leads through the fewest links and, among several
 // such paths, under the longest name. No folder is searched twice for the same input. Files that would share
 // a Name get their whole path, with its suffix, instead. The working folders that a killed job has left are
 // skipped.
 //
-// The error is a [NoMatchError] if inputs match nothing. It is also an error if there are more than
-// [MaxFiles] files or the context ends. Some files are errors too: a file that cannot be read or has a
-// compression that is not read, something other than a regular file, and a result of a job that the input
-// does not name. With an error comes a listing without files. It still knows the folders that were searched.
+// A file that cannot be read, such as one of a compression that is not read, is in Unread. The error is a [NoMatchError] if inputs match
+// nothing. It is also an error if no file can be read, if there are more than [MaxFiles] files, if a storage fails, if a folder is a table
+// with a log, or if the context ends; and so is a result of a job that the input does not name. With an error comes a listing without
+// files. It still knows the folders that were searched.
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
 	var window sync.Mutex
 	options.holdWindow = func() (func(), error) { window.Lock(); return window.Unlock, nil }
@@ -179,13 +197,14 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err != nil {
 		return Listing{}, fmt.Errorf("list inputs: %w", err)
 	}
-	l := lister{format: options.Format, stdin: options.Stdin, working: working, found: map[string]candidate{}, searched: map[Identity]string{}}
-	listing := Listing{searched: l.searched}
+	l := lister{Options: options, working: working, found: map[string]candidate{}, passed: map[string]passed{}, sides: map[string]File{}, searched: map[Identity]string{}}
+	listing := Listing{searched: l.searched, Named: make([]bool, len(inputs))}
 	defer l.report(options.Progress)()
 	var missing NoMatchError
-	for _, input := range inputs {
-		matched, err := l.add(ctx, input)
-		listing.stored = l.stored
+	for i, input := range inputs {
+		l.input = i
+		matched, isFile, err := l.add(ctx, plainInput(input))
+		listing.stored, listing.Named[i] = l.stored, isFile
 		switch {
 		case err != nil:
 			return listing, err
@@ -199,51 +218,74 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if len(missing.Inputs) > 0 {
 		return listing, &missing
 	}
-	if len(l.found) == 0 {
+	switch {
+	case len(l.found) == 0 && len(l.passed) > 0:
+		return listing, setting.Errorf("list inputs: {include} and {exclude} leave no file")
+	case len(l.found) == 0:
 		return listing, errors.New("list inputs: no input is given")
 	}
-	found := withoutDescriptions(slices.SortedFunc(maps.Values(l.found), candidate.compare))
+	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
 	if err := inspectAll(ctx, found, options); err != nil {
 		return listing, err
 	}
-	files, err := l.expand(ctx, distinct(found), options)
+	files, err := l.expand(ctx, l.distinct(found), options)
 	if err != nil {
 		return listing, err
 	}
+	sortFiles(files)
 	if err := checkNumber(files); err != nil {
 		return listing, err
 	}
 	separateNames(files)
-	sortByName(files)
-	listing.Files, listing.Passed = files, l.passed
+	listing.Files, listing.Unread = CutUnread(files)
+	if len(listing.Files) == 0 {
+		return Listing{searched: l.searched, stored: l.stored}, fmt.Errorf("list inputs: %w", Unreadable(listing.Unread))
+	}
+	listing.Passed = l.passedFiles()
+	listing.Sides = slices.Collect(maps.Values(l.sides))
+	sortFiles(listing.Sides)
+	separateNames(listing.Sides)
 	return listing, nil
 }
 
-// descriptions are what Hugging Face's library writes beside the files of a data set that it saves.
-var descriptions = []string{"dataset_dict.json", "dataset_info.json", "state.json"}
-
-// withoutDescriptions leaves out what describes files of Arrow in the same folder, or in those in it, unless it was named.
-func withoutDescriptions(found []candidate) []candidate {
-	described := map[string]bool{}
-	for _, c := range found {
-		if nameEnding(c.Path) == ".arrow" {
-			described[path.Dir(c.absolute)], described[path.Dir(path.Dir(c.absolute))] = true, true
+// CutUnread divides files into those that can be read and those that cannot.
+func CutUnread(files []File) (read, unread []File) {
+	isUnread := func(f File) bool { return f.Fault != "" }
+	if !slices.ContainsFunc(files, isUnread) {
+		return files, nil
+	}
+	for _, file := range files {
+		if isUnread(file) {
+			unread = append(unread, file)
+		} else {
+			read = append(read, file)
 		}
 	}
-	return slices.DeleteFunc(found, func(c candidate) bool {
-		return !c.unpacks && described[path.Dir(c.absolute)] && slices.Contains(descriptions, path.Base(c.absolute))
-	})
+	return read, unread
+}
+
+// Unreadable returns the error of some files of which none can be read.
+func Unreadable(files []File) error {
+	more := ""
+	if n := len(files) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more files with faults)", n)
+	}
+	return fmt.Errorf("%s: %s%s", files[0].Path, files[0].Fault, more)
 }
 
 // distinct returns each file once, as its first candidate.
-func distinct(candidates []candidate) []File {
+func (l *lister) distinct(candidates []candidate) []File {
 	files := make([]File, 0, len(candidates))
-	met := make(map[Identity]bool, len(candidates))
+	met := make(map[Identity]int, len(candidates))
 	for _, c := range candidates {
-		if !met[c.Identity] {
-			files = append(files, c.File)
+		if at, is := met[c.Identity]; is {
+			files[at].Input = min(files[at].Input, c.Input)
+			l.pass(c, sameFile)
+			continue
 		}
-		met[c.Identity] = c.Identity != Identity{}
+		if files = append(files, c.File); c.Identity != (Identity{}) {
+			met[c.Identity] = len(files) - 1
+		}
 	}
 	return files
 }
@@ -270,24 +312,34 @@ func WithReference(reference, input []File) ([]File, error) {
 		return nil, err
 	}
 	separateNames(files)
-	sortByName(files[:len(reference)])
-	sortByName(files[len(reference):])
 	return files, nil
 }
 
-func sortByName(files []File) {
-	// A compressed archive is read from its beginning, so its files stand in its order, where it would stand itself.
-	place := func(f *File) (name string, start int64) {
-		if f.IsSequential() {
-			return f.Member.Of, f.Member.Start
-		}
-		return f.Name, -1
+// sortFiles sorts files of one corpus by their inputs, then by their paths without .gz and the like. A compressed archive is read from
+// its beginning, so its files come in its order, at the place of the archive.
+func sortFiles(files []File) {
+	type key struct {
+		path  string
+		start int64
+		index int
 	}
-	slices.SortFunc(files, func(a, b File) int {
-		aName, aStart := place(&a)
-		bName, bStart := place(&b)
-		return cmp.Or(strings.Compare(aName, bName), cmp.Compare(aStart, bStart), strings.Compare(a.Name, b.Name))
+	working, _ := storage.Absolute(".") // without it paths are compared as they are
+	keys := make([]key, len(files))
+	for i := range files {
+		keys[i] = key{files[i].Path, -1, i}
+		if files[i].IsSequential() {
+			keys[i].path, keys[i].start = files[i].Member.Archive, files[i].Member.Start
+		}
+		keys[i].path = dropCompressionSuffix(storage.AbsoluteIn(working, keys[i].path))
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(files[a.index].Input, files[b.index].Input), strings.Compare(a.path, b.path), cmp.Compare(a.start, b.start),
+			strings.Compare(files[a.index].Path, files[b.index].Path))
 	})
+	unsorted := slices.Clone(files)
+	for i := range keys {
+		files[i] = unsorted[keys[i].index]
+	}
 }
 
 // separateNames gives files that share a name their whole path. That path may be the name of another file. So
@@ -312,7 +364,10 @@ func separateNames(files []File) {
 type candidate struct {
 	File
 	absolute string // its path
+	relative string // its path below the fixed part of the input, with slashes
 	links    int    // symbolic links on the path below its input
+	isResult bool   // a job has written it
+	isFolder bool   // a folder that cannot be read
 	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
 	unpacks bool
 	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.
@@ -320,7 +375,7 @@ type candidate struct {
 }
 
 // compare orders candidates. The first of the paths to one file is listed. Longer names come first, since
-// they say the most. The order does not depend on the order of inputs.
+// they say the most.
 func (c candidate) compare(other candidate) int {
 	return cmp.Or(
 		cmp.Compare(c.links, other.links),

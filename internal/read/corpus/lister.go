@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,17 +21,15 @@ import (
 
 // lister collects the files that inputs stand for.
 type lister struct {
-	format   string // see Options
-	stdin    string
+	Options
 	working  string               // the working folder
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
-	passed   PassedFiles          // files of folders that the format does not take
-	passing  PassedFiles          // found by the present search
-	// inDocuments says that the present search is for documents, and not for archives.
-	inDocuments bool
-	count       atomic.Int64 // the length of found, for other goroutines to read
+	passed   map[string]passed    // files that are passed over, by absolute path
+	sides    map[string]File      // files that describe others, in the same way
+	input    int                  // the number of the present input
+	count    atomic.Int64         // the length of found, for other goroutines to read
 }
 
 // quiet is how long listing goes on before it reports progress.
@@ -62,37 +60,57 @@ func (l *lister) report(progress func(files int64)) (end func()) {
 	}
 }
 
-// add expands one input and reports whether it stands for any file.
-func (l *lister) add(ctx context.Context, input string) (matched bool, err error) {
+// add expands one input. It reports whether it stands for any file, and whether it is the name of one.
+func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, err error) {
 	switch {
 	case input == "":
-		return false, errors.New("list inputs: an input is empty")
-	case input == Stdin && l.stdin != "":
-		return true, l.put(l.stdin, Stdin, 0)
+		return false, false, errors.New("list inputs: an input is empty")
+	case input == Stdin && l.Stdin != "":
+		l.put(candidate{File: File{Path: l.Stdin, Name: Stdin}, relative: Stdin, unpacks: true})
+		return true, true, nil
 	case input == Stdin:
-		return false, errors.New("list inputs: the standard input cannot be read here: write it to a file first")
+		return false, false, errors.New("list inputs: the standard input cannot be read here: write it to a file first")
 	case strings.Contains(input, "://"):
 		return l.inStorage(ctx, input)
 	}
 	info, err := os.Stat(input)
 	switch {
 	case err == nil && info.IsDir():
-		return l.folders(func(takes func(string) bool) (bool, error) { return l.folder(ctx, filepath.Clean(input), takes) })
+		matched, err = l.folder(ctx, filepath.Clean(input))
+		return matched, false, err
 	case err == nil && info.Mode().IsRegular():
 		path := filepath.Clean(input)
 		links, err := linksTo(path)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
-		return true, l.put(path, filepath.Base(path), links)
+		matched, err = l.choose([]candidate{{File: File{Path: path}, relative: filepath.Base(path), links: links, unpacks: true}}, nil)
+		return matched, true, err
 	case err == nil:
-		return false, fmt.Errorf("list inputs: %w", irregular(input, info.Mode()))
+		return false, false, fmt.Errorf("list inputs: %w", irregular(input, info.Mode()))
 	case hasMeta(input):
-		return l.glob(ctx, input)
+		matched, err = l.glob(ctx, input)
+		return matched, false, err
 	case errors.Is(err, os.ErrNotExist):
-		return false, nil
+		return false, false, nil
 	}
-	return false, fmt.Errorf("list inputs: %w", advise(err, "folder"))
+	return false, false, fmt.Errorf("list inputs: %w", advise(err, "folder"))
+}
+
+// plainInput returns an input with the usual name of its storage: s3 for s3a, gs for gcs, and the path of a file:// address.
+func plainInput(input string) string {
+	scheme, rest, _ := strings.Cut(input, "://")
+	switch strings.ToLower(scheme) {
+	case "s3a", "s3n":
+		return "s3://" + rest
+	case "gcs":
+		return "gs://" + rest
+	case "file":
+		if path, err := url.PathUnescape(strings.TrimPrefix(rest, "localhost")); err == nil {
+			return path
+		}
+	}
+	return input
 }
 
 // linksTo returns 1 if a path leads through symbolic links, else 0. A missing file gives 0.
@@ -107,21 +125,17 @@ func linksTo(path string) (int, error) {
 	return 1, nil
 }
 
-// put records the file at a path under its name relative to the input.
-func (l *lister) put(path, relative string, links int) error {
-	return l.putListed(path, relative, links, storage.Info{})
-}
-
-// putListed does what put does, for a file that its storage has described.
-func (l *lister) putListed(path, relative string, links int, listed storage.Info) error {
-	absolute := storage.AbsoluteIn(l.working, path)
-	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, absolute: absolute, links: links, listed: listed, unpacks: !l.inDocuments}
-	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
-		return nil
+// put notes a file that is to be read.
+func (l *lister) put(c candidate) {
+	c.absolute, c.Input = storage.AbsoluteIn(l.working, c.Path), l.input
+	c.Name, c.Below = dropCompressionSuffix(c.relative), len(c.relative)
+	if known, is := l.found[c.absolute]; is {
+		if c.Input = known.Input; known.compare(c) <= 0 {
+			return
+		}
 	}
-	l.found[absolute] = c
+	l.found[c.absolute] = c
 	l.count.Store(int64(len(l.found)))
-	return nil
 }
 
 // dropCompressionSuffix makes a compressed file and its plain copy share a name.
@@ -132,77 +146,6 @@ func dropCompressionSuffix(name string) string {
 		}
 	}
 	return name
-}
-
-// folders searches a folder for the files of the format, by their names.
-func (l *lister) folders(search func(takes func(name string) bool) (matched bool, err error)) (matched bool, err error) {
-	l.passing = PassedFiles{}
-	defer func() { l.passed = l.passed.Add(l.passing) }()
-	defer func() { l.inDocuments = false }()
-	kinds := l.kinds()
-	for i, takes := range append(kinds, isArchiveName) {
-		l.inDocuments = i < len(kinds)
-		clear(l.passing)
-		if matched, err = search(takes); matched || err != nil {
-			break
-		}
-	}
-	return matched, err
-}
-
-// kinds returns which files of a folder are documents, by their names. The first kind that has a file counts.
-func (l *lister) kinds() []func(name string) bool {
-	if wanted, isFormat := ParseFormat(l.format); isFormat {
-		d := wanted.Definition()
-		return []func(string) bool{func(name string) bool { return d.AllNames || slices.Contains(d.Endings, nameEnding(name)) }}
-	}
-	// A folder of data may also hold notes and pages about the data. These are not documents.
-	ofDocuments := func(areWhole bool) func(string) bool {
-		return func(name string) bool {
-			named, known := nameFormat(name)
-			return known && named.IsWhole() == areWhole
-		}
-	}
-	return []func(string) bool{ofDocuments(false), ofDocuments(true)}
-}
-
-// isArchiveName reports whether a file of that name may be an archive of tar or zip.
-func isArchiveName(name string) bool {
-	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip"}, nameEnding(name))
-}
-
-// PassedFiles counts files of searched folders that no format takes, by the endings of their names.
-type PassedFiles map[string]int64
-
-// What stands for names without an ending, for endings that are no words, and for those beyond mostEndings.
-const (
-	noEnding    = "(none)"
-	otherEnding = "(other)"
-	mostEndings = 100
-)
-
-// add counts a file.
-func (p PassedFiles) add(name string) {
-	ending := nameEnding(name)
-	const longest, letters = 12, "abcdefghijklmnopqrstuvwxyz0123456789_-"
-	switch _, known := p[ending]; {
-	case ending == "" || ending == ".":
-		ending = noEnding
-	case len(ending) > longest, strings.Trim(ending[1:], letters) != "", !known && len(p) >= mostEndings:
-		ending = otherEnding
-	}
-	p[ending]++
-}
-
-// Add adds other counts, and returns the sum. The receiver may be nil.
-func (p PassedFiles) Add(other PassedFiles) PassedFiles {
-	if p == nil && len(other) > 0 {
-		p = PassedFiles{}
-	}
-	for ending, files := range other {
-		p[ending] += files
-	}
-	return p
 }
 
 // MostListBytes is the size of the largest list of words, sources or sites. It is held in memory.
@@ -268,13 +211,7 @@ func readList(path string) ([]byte, error) {
 type pattern struct {
 	folder   string
 	elements []string
-	isHidden func(name string) bool
-	takes    func(name string) bool
 	names    bool // the pattern matches the first part of the names of the wanted files
-}
-
-func folderPattern(folder string, takes func(name string) bool) pattern {
-	return pattern{folder: folder, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: takes}
 }
 
 func globPattern(input string) (pattern, error) {
@@ -283,48 +220,60 @@ func globPattern(input string) (pattern, error) {
 	if err != nil {
 		return pattern{}, fmt.Errorf("%q: %w: close the bracket, or put a backslash before it", input, err)
 	}
-	return pattern{
-		folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, isHidden: isHidden, takes: anything, names: namesFiles(elements),
-	}, nil
+	return pattern{folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, names: namesFiles(elements)}, nil
 }
 
 // inStorage expands an input in a storage other than the local disk. It follows the rules of the local disk.
-func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err error) {
+func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile bool, err error) {
 	s, err := storage.Of(input)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("list inputs: %w: download the files, and name them", err)
+		return false, false, fmt.Errorf("list inputs: %w: download the files, and name them", err)
 	case s == (storage.Local{}):
-		return false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
+		return false, false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
 	}
 	switch info, err := s.Stat(input); {
 	case err == nil:
-		return true, l.putListed(input, path.Base(storage.WithoutQuery(input)), 0, info)
+		name := path.Base(storage.WithoutQuery(input))
+		matched, err = l.choose([]candidate{{File: File{Path: input}, relative: name, listed: info, unpacks: true}}, nil)
+		return matched, true, err
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("list inputs: %w", err)
+		return false, false, fmt.Errorf("list inputs: %w", err)
 	}
+	p := pattern{folder: input, elements: []string{"**"}}
+	var kinds []fileKind
 	if hasMeta(input) {
-		var p pattern
-		if p, err = globPattern(input); err == nil {
-			matched, err = l.below(ctx, s, p)
-		}
+		p, err = globPattern(input)
 	} else {
-		matched, err = l.folders(func(takes func(string) bool) (bool, error) { return l.below(ctx, s, folderPattern(input, takes)) })
+		kinds = l.kinds()
+	}
+	if err == nil {
+		matched, err = l.below(ctx, s, p, kinds)
 	}
 	if err != nil {
-		return false, fmt.Errorf("list inputs: %w", err)
+		return false, false, fmt.Errorf("list inputs: %w", err)
 	}
-	return matched, nil
+	return matched, false, nil
 }
 
-// below puts the files whose names match a pattern.
-func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (matched bool, err error) {
+// below chooses among the files whose names match a pattern.
+func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds []fileKind) (matched bool, err error) {
 	start := strings.TrimSuffix(p.folder, "/") + "/"
 	if p.elements[0] == "**" {
 		l.stored = append(l.stored, start)
 	}
+	if err := checkAbove(p.folder, true, func(folder, suffix string) bool {
+		for info, err := range s.List(folder) {
+			if err == nil && strings.HasSuffix(info.Name, suffix) {
+				return true
+			}
+		}
+		return false
+	}); err != nil {
+		return false, err
+	}
 	inFolder := map[string][]string{} // the files that say whether a job has written there, by the whole name of the folder
-	var found []storage.Info
+	var found []candidate
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return false, err
@@ -333,31 +282,31 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (match
 		if isOfResults(name) {
 			inFolder[folder] = append(inFolder[folder], name)
 		}
-		relative := strings.TrimPrefix(info.Name, start)
+		parts := strings.Split(strings.TrimPrefix(info.Name, start), "/")
+		for i := range parts {
+			if log := logOf(parts[i:]); log != nil {
+				return false, log.refusal(strings.TrimSuffix(start+strings.Join(parts[:i], "/"), "/"))
+			}
+		}
+		c := candidate{File: File{Path: info.Name}, relative: strings.Join(parts, "/"), listed: info, unpacks: kinds == nil}
 		switch {
-		case !p.matches(p.elements, strings.Split(relative, "/")):
-		case p.takes(name):
-			found = append(found, info)
-		default:
-			l.passing.add(name)
+		case kinds != nil && reasonOf(parts...) != "":
+			l.pass(c, reasonOf(parts...))
+		case kinds != nil || matchParts(p.elements, parts, isHidden):
+			found = append(found, c)
 		}
 	}
 	results := map[string]map[string]bool{}
-	for _, info := range found {
-		folder, name := cutFolder(info.Name)
+	for i := range found {
+		folder, name := cutFolder(found[i].Path)
 		if _, known := results[folder]; !known && !p.names {
 			if results[folder], err = resultsIn(folder, inFolder[folder]); err != nil {
 				return false, err
 			}
 		}
-		if results[folder][name] {
-			return false, holdsResults(folder, name)
-		}
-		if err := l.putListed(info.Name, strings.TrimPrefix(info.Name, start), 0, info); err != nil {
-			return false, err
-		}
+		found[i].isResult = results[folder][name]
 	}
-	return len(found) > 0, nil
+	return l.choose(found, kinds)
 }
 
 // cutFolder cuts a name before its last part.
@@ -366,18 +315,18 @@ func cutFolder(whole string) (folder, name string) {
 	return whole[:slash], whole[slash+1:]
 }
 
-// matches reports whether the parts of a name match elements.
-func (p pattern) matches(elements, parts []string) bool {
+// matchParts reports whether the parts of a name match elements. Only an element that says so matches a hidden part.
+func matchParts(elements, parts []string, isHidden func(string) bool) bool {
 	if len(elements) == 0 || len(parts) == 0 {
 		return len(elements) == 0 && len(parts) == 0
 	}
 	element, part := elements[0], parts[0]
 	matches, _ := filepath.Match(element, part)
-	if !matches || p.isHidden(part) && !strings.HasPrefix(element, ".") || isLeftover(part) && hasMeta(element) {
-		return element == "**" && len(elements) > 1 && p.matches(elements[1:], parts)
+	if !matches || isHidden(part) && !strings.HasPrefix(element, ".") || isLeftover(part) && hasMeta(element) {
+		return element == "**" && len(elements) > 1 && matchParts(elements[1:], parts, isHidden)
 	}
 	if element != "**" {
-		return p.matches(elements[1:], parts[1:])
+		return matchParts(elements[1:], parts[1:], isHidden)
 	}
-	return p.matches(elements[1:], parts) || p.matches(elements, parts[1:]) || len(elements) == 1 && len(parts) == 1
+	return matchParts(elements[1:], parts, isHidden) || matchParts(elements, parts[1:], isHidden) || len(elements) == 1 && len(parts) == 1
 }

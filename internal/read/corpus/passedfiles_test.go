@@ -1,46 +1,68 @@
 package corpus
 
 import (
+	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
 )
 
-// TestPassedFiles: the files of a folder that the format does not take are counted by ending, in every storage.
+// put writes a file of one line to a folder of any storage.
+func putFile(t *testing.T, folder, name, content string) {
+	t.Helper()
+	path := storage.Join(folder, name)
+	if storage.Scheme(folder) == "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := storage.WriteFile(path, []byte(content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPassedFiles: the files of a folder that are no documents are counted by the reason, with an example, in every storage.
 func TestPassedFiles(t *testing.T) {
 	local := t.TempDir()
 	_, stored := storagetest.NewMemory(t)
 	for _, folder := range []string{local, stored} {
 		for _, name := range []string{
-			"a.jsonl", "b.csv.gz", "notes.txt", "x/p.pdf", "x/Q.PDF", "x/r.docx", "README", "x/y/s.pdf.gz", ".hidden.pdf", "_marked.pdf", "z.a b", "w.",
+			"a.jsonl", "b.csv.gz", "notes.txt", "x/p.pdf", "x/Q.PDF", "x/r.docx", "README", "x/y/s.pdf.gz", ".hidden.pdf", "_private.jsonl", "z.a b", "w.",
+			"_year=2024/c.jsonl", "_SUCCESS", "_temporary/0/part.jsonl", "_committed_77", ".git/config.jsonl", ".gitattributes", "README.md", "dataset_infos.json",
 		} {
-			path := storage.Join(folder, name)
-			if folder == local {
-				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := storage.WriteFile(path, nil); err != nil {
-				t.Fatal(err)
-			}
+			putFile(t, folder, name, "")
 		}
 		for input, want := range map[string]PassedFiles{
-			folder:                         {".txt": 1, ".pdf": 3, ".docx": 1, "(none)": 2, "(other)": 1},
-			storage.Join(folder, "*.txt"):  nil,
-			storage.Join(folder, "README"): nil,
+			folder: {
+				map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
+				map[string]string{
+					".txt": "notes.txt", ".pdf": "x/Q.PDF", ".docx": "x/r.docx", noEnding: "README", otherEnding: "z.a b", hidden: ".git/config.jsonl", marker: "_SUCCESS",
+					sideFile: ".gitattributes",
+				},
+			},
+			storage.Join(folder, "*.txt"):  {},
+			storage.Join(folder, "README"): {},
 		} {
 			listing, err := List(t.Context(), []string{input}, Options{})
-			if err != nil || !maps.Equal(listing.Passed, want) {
-				t.Errorf("%s: %v, %v, want %v", input, listing.Passed, err, want)
+			if diff := cmp.Diff(want, listing.Passed); err != nil || diff != "" {
+				t.Errorf("%s: %v, -want +got:\n%s", input, err, diff)
+			}
+			if input == folder && (len(listing.Files) != 4 || len(listing.Sides) != 3) {
+				t.Errorf("%s: %v, %v", input, namesAndPaths(listing.Files), namesAndPaths(listing.Sides))
 			}
 		}
 		listing, err := List(t.Context(), []string{folder}, Options{Format: Text.String()})
-		if err != nil || len(listing.Passed) > 0 {
+		if err != nil || listing.Passed.Counts["(none)"]+listing.Passed.Counts[".pdf"] > 0 {
 			t.Errorf("texts are all files: %v, %v", listing.Passed, err)
 		}
 	}
@@ -48,11 +70,202 @@ func TestPassedFiles(t *testing.T) {
 
 // TestManyEndings: no number of endings takes much memory.
 func TestManyEndings(t *testing.T) {
-	passed := PassedFiles{}
+	l := lister{passed: map[string]passed{}}
 	for i := range 10 * mostEndings {
-		passed.add(fmt.Sprintf("file.%d", i))
+		name := fmt.Sprintf("file.%d", i)
+		l.pass(candidate{File: File{Path: name}}, "")
 	}
-	if len(passed) != mostEndings+1 || passed[otherEnding] != 9*mostEndings {
-		t.Errorf("%d endings, %d others", len(passed), passed[otherEnding])
+	if sum := l.passedFiles(); len(sum.Counts) != mostEndings+1 || sum.Counts[otherEnding] != 9*mostEndings {
+		t.Errorf("%d endings, %d others", len(sum.Counts), sum.Counts[otherEnding])
+	}
+}
+
+// TestFilesAddUp: of generated folders, with links, damage, hidden names and patterns, each file is read, cannot be read or is passed over.
+func TestFilesAddUp(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	one := func(of ...string) string { return of[random.IntN(len(of))] }
+	for round := range 60 {
+		folder := t.TempDir()
+		for range 1 + random.IntN(25) {
+			name := one("", "", "_a/", ".git/", "b/c/", "_temporary/", "x=1/", "archive/") + one("_", "", "", ".") +
+				one("a", "b1", "SUCCESS", "state", "run-AAAAAAAAAAAAAAAAAAAAAAAAAA") + one(".jsonl", ".txt", ".pdf", "", ".py", ".tar", ".json", ".html", ".csv", ".b1 z")
+			path := filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			switch random.IntN(8) {
+			case 0:
+				err = os.Symlink("nowhere", path)
+			case 1:
+				err = os.Symlink(filepath.Join(folder, "b", "c"), path+"-more")
+			case 2:
+				err = os.Link(filepath.Join(folder, "zz.jsonl"), path)
+			default:
+				err = os.WriteFile(path, []byte(one("", "{}\n", "7z\xbc\xaf\x27\x1c", "\x02\x21\x4c\x18")), 0o600)
+			}
+			if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		putFile(t, folder, "zz.jsonl", "{}\n")
+		options := Options{Format: one("", "text", "jsonl"), PrefersTexts: round%2 == 0}
+		if round%3 == 0 {
+			options.Exclude = []string{one("*.txt", "b/**", "_a", "c")}
+		}
+		if round%5 == 0 {
+			options.Include = []string{one("*.txt", "b/*", "*.jsonl"), "zz.*"}
+		}
+		listing, err := List(t.Context(), []string{folder}, options)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		var all []string
+		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			info, _ := os.Stat(path)
+			if err != nil || !entry.IsDir() && (info == nil || !info.IsDir()) {
+				all = append(all, path)
+			}
+			return nil
+		})
+		sum := len(listing.Files) + len(listing.Unread)
+		for _, files := range listing.Passed.Counts {
+			sum += int(files)
+		}
+		if sum != len(all) {
+			t.Errorf("round %d, %+v: %d files are read, %d cannot be, passed over: %v, of %d:\n%s", round, options, len(listing.Files), len(listing.Unread), listing.Passed.Counts,
+				len(all), strings.Join(all, "\n"))
+		}
+	}
+}
+
+// TestIncludeExclude: patterns choose among the files of folders, patterns and names, in every storage.
+func TestIncludeExclude(t *testing.T) {
+	local := t.TempDir()
+	_, stored := storagetest.NewMemory(t)
+	for _, folder := range []string{local, stored} {
+		for _, name := range []string{"a.jsonl", "old/b.jsonl", "new/old/c.jsonl", "new/d.csv", "e.dat"} {
+			putFile(t, folder, name, "{}\n")
+		}
+		for _, test := range []struct {
+			input            string
+			include, exclude []string
+			want             string
+		}{
+			{"", nil, []string{"old"}, "a.jsonl new/d.csv"},
+			{"", nil, []string{"old/*"}, "a.jsonl new/d.csv new/old/c.jsonl"},
+			{"", nil, []string{"**/old/*"}, "a.jsonl new/d.csv"},
+			{"", nil, []string{"*.jsonl"}, "new/d.csv"},
+			{"", []string{"new/**"}, nil, "new/d.csv new/old/c.jsonl"},
+			{"", []string{"*.dat"}, nil, "e.dat"},
+			{"", []string{"*.jsonl"}, []string{"a.*", "new"}, "old/b.jsonl"},
+			{"**", nil, []string{"*.dat", "old"}, "a.jsonl new/d.csv"},
+			{"a.jsonl", nil, []string{"a.csv"}, "a.jsonl"},
+		} {
+			input := folder
+			if test.input != "" {
+				input = folder + "/" + test.input
+			}
+			listing, err := List(t.Context(), []string{input}, Options{Include: test.include, Exclude: test.exclude})
+			var got []string
+			for _, file := range listing.Files {
+				got = append(got, file.Name)
+			}
+			slices.Sort(got)
+			if err != nil || strings.Join(got, " ") != test.want {
+				t.Errorf("%+v: %v, %v", test, got, err)
+			}
+		}
+		if _, err := List(t.Context(), []string{folder + "/a.jsonl"}, Options{Exclude: []string{"a.*"}}); err == nil || !strings.Contains(err.Error(), "leave no file") {
+			t.Errorf("error %v of a file that is named and excluded", err)
+		}
+	}
+}
+
+// TestTables: a folder whose log says which of its files are still part of a table is refused, with the command that exports them. So is a
+// pattern in it, and a partition. Files that are named are read.
+func TestTables(t *testing.T) {
+	local := t.TempDir()
+	_, stored := storagetest.NewMemory(t)
+	for _, folder := range []string{local, stored} {
+		for _, name := range []string{
+			"delta/_delta_log/00000000000000000000.json", "delta/day=1/part.jsonl", "hudi/.hoodie/hoodie.properties", "hudi/part.jsonl",
+			"ice/metadata/00001-a.metadata.json", "ice/data/part.jsonl", "plain/metadata/about.json", "plain/part.jsonl",
+		} {
+			putFile(t, folder, name, "{}\n")
+		}
+		for input, want := range map[string]string{
+			"delta": "delta_scan(", "delta/day=1": "delta_scan(", "delta/*/*.jsonl": "delta_scan(", "delta/day=1/part.jsonl": "",
+			"hudi": "USING hudi", "hudi/*.jsonl": "USING hudi", "ice": "iceberg_scan(", "ice/data": "iceberg_scan(", "plain": "",
+		} {
+			_, err := List(t.Context(), []string{folder + "/" + input}, Options{})
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s in %s: %v", input, folder, err)
+			}
+		}
+	}
+}
+
+// TestPackagedCrawl: of a crawl that is saved as WACZ the archives are read, and not its lists of pages.
+func TestPackagedCrawl(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"datapackage.json", "datapackage-digest.json", "pages/pages.jsonl", "indexes/index.json", "archive/a.warc"} {
+		putFile(t, folder, "crawl/"+name, "WARC/1.0\r\n")
+	}
+	for _, input := range []string{folder, filepath.Join(folder, "crawl")} {
+		listing, err := List(t.Context(), []string{input}, Options{})
+		if err != nil || len(listing.Files) != 1 || listing.Passed.Counts[sideFile] != 4 {
+			t.Errorf("%v, %v, %v", namesAndPaths(listing.Files), listing.Passed, err)
+		}
+	}
+}
+
+// TestFewData: a folder of many texts is one of texts, whatever few files of data it has.
+func TestFewData(t *testing.T) {
+	folder := t.TempDir()
+	putFile(t, folder, "options.json", "{}")
+	for i := range 12 {
+		putFile(t, folder, fmt.Sprint(i, ".txt"), "one two three")
+		if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || (listing.Files[0].Format == Text) != (i >= fewData-1) {
+			t.Errorf("%d texts: %v, %v", i+1, namesAndPaths(listing.Files), err)
+		}
+	}
+	if listing, err := List(t.Context(), []string{folder}, Options{PrefersTexts: true}); err != nil || len(listing.Files) != 12 {
+		t.Errorf("%v, %v", listing.Files, err)
+	}
+	putFile(t, folder, "large.json", strings.Repeat(" ", 1000))
+	if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || listing.Files[0].Format == Text {
+		t.Errorf("with a large file: %v, %v", namesAndPaths(listing.Files), err)
+	}
+}
+
+// TestOrderOfInputs: files come in the order of the inputs, then of their paths, and belong to the first input that they are reached by.
+func TestOrderOfInputs(t *testing.T) {
+	plant(t, map[string]string{"z/a.jsonl": "{}\n", "z/c.jsonl": "{}\n", "a/b.jsonl": "{}\n", "a/a.jsonl": "{}\n", "m.jsonl": "{}\n"})
+	for want, inputs := range map[string][]string{
+		"z/a.jsonl z/c.jsonl a/a.jsonl a/b.jsonl": {"z", "a"},
+		"a/a.jsonl a/b.jsonl z/a.jsonl z/c.jsonl": {"a", "z"},
+		"m.jsonl z/c.jsonl z/a.jsonl a/b.jsonl":   {"m.jsonl", "z/c.jsonl", "z", "a/b.jsonl"},
+	} {
+		files, err := list(t, inputs...)
+		var paths []string
+		for _, file := range files {
+			paths = append(paths, file.Path)
+		}
+		if err != nil || strings.Join(paths, " ") != want {
+			t.Errorf("%v: %v, %v", inputs, paths, err)
+		}
+	}
+}
+
+// TestPlainInput: addresses of other tools are understood.
+func TestPlainInput(t *testing.T) {
+	for input, want := range map[string]string{
+		"s3a://b/x": "s3://b/x", "s3n://b/x": "s3://b/x", "gcs://b/x": "gs://b/x", "file:///a%20b/c": "/a b/c", "file://localhost/a": "/a", "file:/a": "file:/a",
+		"s3://b": "s3://b", "a/b": "a/b",
+	} {
+		if got := plainInput(input); got != want {
+			t.Errorf("%s: %s, want %s", input, got, want)
+		}
 	}
 }

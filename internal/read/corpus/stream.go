@@ -143,7 +143,7 @@ func (f *File) reopen() (storage.File, error) {
 	handle, err := storage.Reopen(storage.Info{Name: f.Path, Size: f.Size, Generation: f.Generation})
 	switch {
 	case errors.Is(err, storage.ErrChanged):
-		return nil, fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
+		return nil, changed(f, "it was written to after it was listed")
 	case err != nil:
 		return nil, fmt.Errorf("open input: %w", err)
 	}
@@ -263,7 +263,7 @@ func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
 		data = data[:len(data)+n]
 		if fault, isFault := errors.AsType[*Fault](err); isFault {
 			s.Ended, s.IsCut = fault.Last, fault.Last && !fault.Warning
-			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning})
+			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning, Damage: fault.Damage})
 		} else if err == io.EOF {
 			s.Ended = true
 		} else if err != nil {
@@ -304,14 +304,27 @@ func (f *File) checkUnchanged(info storage.Info) error {
 		return f.resized(info.Size)
 	}
 	if f.Generation != "" && info.Generation != f.Generation {
-		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
+		return changed(f, "it was written to after it was listed")
 	}
 	return nil
 }
 
+// changedError says that a file changed while the job ran.
+type changedError struct{ message string }
+
+// Error returns the message.
+func (e *changedError) Error() string { return e.message }
+
+// Is reports whether the error is [storage.ErrChanged].
+func (e *changedError) Is(target error) bool { return target == storage.ErrChanged }
+
+func changed(f *File, how string) error {
+	return &changedError{fmt.Sprintf("read input %s: the file changed while the job ran: %s: %s", f.Path, how, runAgain)}
+}
+
 // resized returns the error for a file that is shorter or longer than when it was listed.
 func (f *File) resized(size int64) error {
-	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d: %s", f.Path, f.Size, size, runAgain)
+	return changed(f, fmt.Sprintf("it had %d bytes when it was listed and now has %d", f.Size, size))
 }
 
 // Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice

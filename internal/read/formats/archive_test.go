@@ -176,7 +176,7 @@ func TestDamagedArchives(t *testing.T) {
 		"wrong sum":          {string(wrong), 200, "zip "},
 		"only a header":      {whole[:512], -1, "cut short"},
 		"zip cut short":      {deflated[:len(deflated)-30], -1, "copy or download the archive again"},
-		"nothing to read":    {tarOf(t, []named{{"a.bin", "x"}}), -1, "none has a name of a format that is read"},
+		"nothing to read":    {tarOf(t, []named{{".a.bin", "x"}}), -1, "the archive has no file"},
 		"a workbook":         {zipOf(t, []named{{"[Content_Types].xml", ""}, {"xl/workbook.xml", "<x/>"}}, zip.Deflate), -1, "a workbook of Excel, which is not read: convert it with 'soffice"},
 		"an e-book":          {zipOf(t, []named{{"mimetype", "application/epub+zip"}, {"META-INF/container.xml", "<x/>"}}, zip.Store), -1, "an e-book"},
 		"an archive in one":  {tarOf(t, []named{{"a.jsonl", whole}}), -1, "the file is a tar archive, which is not read"},

@@ -214,7 +214,7 @@ func (s *arrowSource) advance() (*corpus.Reject, error) {
 		return nil, nil
 	case arrowfile.IsDamage(err):
 		s.isOver = true
-		return &corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on are lost: %v", first, err)}, nil
+		return &corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on are lost: %v", first, err), Damage: true}, nil
 	case err == nil && s.input.Parts != nil && first < s.stretch.Start:
 		return nil, nil
 	}
@@ -253,7 +253,7 @@ func (s *arrowSource) read() (*arrowfile.Values, error) {
 }
 
 func (s *arrowSource) lost(first, rows int64, err error) corpus.Reject {
-	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err)}
+	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err), Damage: true}
 }
 
 // drop gives up the batch.

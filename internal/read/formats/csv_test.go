@@ -41,6 +41,7 @@ func list(t testing.TB, files map[string]string) []corpus.File {
 		}
 		paths = append(paths, path)
 	}
+	slices.Sort(paths)
 	listing, err := corpus.List(t.Context(), paths, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)

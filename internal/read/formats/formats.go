@@ -26,7 +26,19 @@ import (
 // into groups, and looks up where others can be cut. It returns an error if one of these does not have the
 // wanted fields.
 func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]corpus.File, error) {
-	files = corpus.Group(files)
+	files = slices.Clone(files)
+	if err := Cut(ctx, files, wanted); err != nil {
+		return nil, err
+	}
+	if _, unread := corpus.CutUnread(files); len(unread) > 0 {
+		return nil, corpus.Unreadable(unread)
+	}
+	return corpus.Group(files), nil
+}
+
+// Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the wanted fields, gets its
+// Fault.
+func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(opened)
 	for i := range files {
@@ -37,12 +49,14 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 		}
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {
-				file.Parts, err = parts(file, wanted)
+				if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
+					file.Fault, err = corpus.FaultText(file.Path, err), nil
+				}
 			}
 			return err
 		})
 	}
-	return files, group.Wait()
+	return group.Wait()
 }
 
 // opened is how many files are opened at a time. Each waits for the disk or the network.

@@ -121,6 +121,7 @@ func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 	}
 	if s.stream.Ended && j.inArray && j.lost == nothing && !s.stream.IsCut {
 		s.reject(start+int64(len(data)), "the array is not closed: the file is cut short, and documents after this point are lost")
+		s.stream.Rejects[len(s.stream.Rejects)-1].Damage = true
 		j.inArray = false
 	}
 	return len(data)

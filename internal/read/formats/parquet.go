@@ -199,7 +199,7 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			p.closeCursor()
 		case isDamaged:
 			p.closeCursor()
-			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
+			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage), Damage: true}}
 			return b, nil
 		default:
 			return b, fmt.Errorf("read input %s: %w", p.input.Path, withRemedy(err))

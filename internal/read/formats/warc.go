@@ -75,11 +75,11 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 			w.ended = true
 		case isFault:
 			w.ended = fault.Last
-			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning})
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning, Damage: fault.Damage})
 		case err != nil:
 			return corpus.Batch{}, err
 		case frame.Fault != "":
-			b.Rejects = append(b.Rejects, corpus.Reject{Position: frame.Position, Message: frame.Fault})
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: frame.Position, Message: frame.Fault, Damage: true})
 			w.next = frame.Position + 1
 		default:
 			start := len(b.Data)

@@ -135,7 +135,7 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	if fault, isFault := errors.AsType[*corpus.Fault](err); isFault && !fault.Warning {
 		err = nil
 		b.Data = b.Data[:start]
-		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message})
+		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message, Damage: fault.Damage})
 	} else if err == nil || isFault {
 		err = nil
 		b.Frames = append(b.Frames, corpus.Frame{Position: position, Start: start, End: len(b.Data)})

@@ -67,6 +67,9 @@ func (f *zstdFrames) nextPiece() error {
 
 // nextFrame measures the header of a frame, or a skippable frame.
 func (f *zstdFrames) nextFrame() error {
+	if f.hasBegun && f.wasWhole {
+		f.input.skipZeros()
+	}
 	head, err := f.input.Peek(skippableHeaderBytes)
 	switch {
 	case f.input.counted.err != nil:

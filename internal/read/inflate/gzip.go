@@ -66,6 +66,9 @@ func (g *gzipStream) Read(p []byte) (int, error) {
 }
 
 func (g *gzipStream) nextMember() error {
+	if g.wasWhole {
+		g.input.skipZeros() // tapes and disks fill their last block with them
+	}
 	head, err := g.input.Peek(len(gzipMagic))
 	switch {
 	case g.input.counted.err != nil:

@@ -19,6 +19,8 @@ type Fault struct {
 	Warning bool
 	// Last says that nothing more can be decoded.
 	Last bool
+	// Damage says that the file is damaged or cut short there.
+	Damage bool
 }
 
 // Error returns the message.
@@ -69,14 +71,36 @@ func (in *input) damage(format string, err error) error {
 	case in.counted.err != nil:
 		return in.counted.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
+		return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
 	}
-	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
+	return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
+}
+
+// skipZeros skips zero bytes.
+func (in *input) skipZeros() {
+	for {
+		next, _ := in.Peek(1) // an error comes again
+		if len(next) == 0 || next[0] != 0 {
+			return
+		}
+		next, _ = in.Peek(in.Buffered())
+		zeros := slices.IndexFunc(next, func(b byte) bool { return b != 0 })
+		if zeros < 0 {
+			zeros = len(next)
+		}
+		_, _ = in.Discard(zeros) // what is buffered can be discarded
+	}
+}
+
+// isOver reports whether the file has no more bytes.
+func (in *input) isOver() bool {
+	_, err := in.Peek(1)
+	return err == io.EOF
 }
 
 // mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
 func mismatch(format string, part string) *Fault {
-	return &Fault{Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
+	return &Fault{Damage: true, Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
 }
 
 // junk is the fault of bytes behind a part that do not belong to the format. If that part had a fault of its
@@ -86,7 +110,7 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	if wasWhole {
 		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format, part, format)}
 	}
-	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
+	return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
 }
 
 // mostlyRead is how much is allocated at a time to read ahead.

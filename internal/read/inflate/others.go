@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/pierrec/lz4/v4"
 	"github.com/therootcompany/xz"
@@ -72,6 +73,9 @@ func (l *byLibrary) Read(p []byte) (n int, err error) {
 	}
 	if err == nil {
 		return n, nil
+	}
+	if l.input.skipZeros(); l.input.isOver() && strings.Contains(err.Error(), "continuation file") {
+		err = io.EOF // zeros behind a stream of bzip2 fill a block
 	}
 	if l.ended = err; err != io.EOF && !isFault(err) {
 		l.ended = l.input.damage(l.name, err)

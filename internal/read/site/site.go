@@ -5,6 +5,7 @@ package site
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +94,21 @@ func Registered(host string) string {
 func IsIP(host string) bool {
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil
+}
+
+// private are the last labels of hosts that no public suffix is for.
+var private = []string{"example", "test", "invalid", "localhost", "local", "internal", "onion"}
+
+// IsHostName reports whether a folder has the name of a host: below a public suffix or a name kept for examples, or an address of the
+// internet protocol; with a port, perhaps, as mirroring programs write it.
+func IsHostName(folder string) bool {
+	host, _, _ := strings.Cut(strings.ToLower(folder), ":")
+	host, _, _ = strings.Cut(host, "+")
+	if IsIP(host) {
+		return true
+	}
+	suffix, isPublic := publicsuffix.PublicSuffix(host)
+	return suffix != host && !strings.ContainsAny(host, " %") && !strings.HasPrefix(host, ".") && (isPublic || slices.Contains(private, suffix))
 }
 
 // Parents yields a canonical host without its port, and the domains above it, up to its registered domain.

@@ -162,3 +162,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestIsHostName: folders with the names of hosts are told from others.
+func TestIsHostName(t *testing.T) {
+	for folder, want := range map[string]bool{
+		"www.bakery.example": true, "example.org": true, "Example.CO.UK": true, "co.uk": false, "org": false, "host.test:8080": true, "example.org+8080": true,
+		"127.0.0.1": true, "Project One": false, "v1.2": false, "python3.11": false, "lib": false, "": false, ".org": false, "my site.org": false, "münchen.de": true,
+	} {
+		if got := IsHostName(folder); got != want {
+			t.Errorf("%q: %v", folder, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 )
 
 // Use says whether a record is a document, or why it is passed over.
@@ -27,12 +28,14 @@ const (
 	OtherStatus
 	// OtherType is a response or resource whose media type is no text, such as an image.
 	OtherType
+	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text or a picture of it.
+	OfCrawler
 	// Uses is the number of uses.
 	Uses = iota
 )
 
 // useNames are the names of uses in counts.
-var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type"}
+var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
 
 // String returns the name of a use in counts, such as "other status".
 func (u Use) String() string {
@@ -125,6 +128,10 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 	}
 	block := rest[:min(length, int64(len(rest)))]
 	r.Type = lower(p.head.kind)
+	if r.Type != "warcinfo" && isOfCrawler(r.URL) {
+		r.Use = OfCrawler
+		return r, nil
+	}
 	switch r.Type {
 	case "response":
 		return p.response(r, block)
@@ -147,6 +154,19 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 		r.Use = OtherRecord
 	}
 	return r, nil
+}
+
+// aboutPage matches what comes before the address of the page in the address of a record about it.
+var aboutPage = regexp.MustCompile(`^[a-z][a-z_-]*(:[a-zA-Z_-]+)?:https?$`)
+
+// isOfCrawler reports whether a record with that address is one of the crawler about its work or about a page, such as urn:text:https://...
+// and screenshot:http://..., and metadata://... of wget.
+func isOfCrawler(address []byte) bool {
+	before, _, has := bytes.Cut(address, []byte("://"))
+	if !has || bytes.IndexByte(before, ':') < 0 {
+		return has && string(before) == "metadata"
+	}
+	return aboutPage.Match(before)
 }
 
 // field takes in a field of a WARC header.

@@ -31,9 +31,8 @@ type Shard struct {
 	twins   twins                          // further pairs
 	spans   []records.Span[records.Number] // spans of the edges, in their order
 	decision
-	size       *paged.List[records.Number, uint32] // documents in the cluster, by its first document
-	components components
-	scratch    []byte // of a ref
+	size    *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	scratch []byte                              // of a ref
 }
 
 type (

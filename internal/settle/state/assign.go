@@ -18,25 +18,31 @@ type Difference struct {
 	Changed int `json:"changed"`
 	// Removed counts the files that are not of the corpus any more.
 	Removed int `json:"removed"`
+	// Reordered says that unchanged files come in another order than in the last generation.
+	Reordered bool `json:"-"`
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
 // for it, or all its stretches have units.
 func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
-	known := make(map[string]*File, len(s.Last.Files))
+	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
-		known[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
+		known[only(&s.Last.Files[i].File).Path] = i
 	}
 	d.Removed = len(known)
+	last := 0
 	c := cutting{state: s, files: files, target: target}
 	for number := range files {
-		entry, found := known[only(&files[number]).Path]
+		before, found := known[only(&files[number]).Path]
+		var entry *File
 		if found {
 			d.Removed--
+			entry = &s.Last.Files[before]
 		}
 		switch {
 		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
 			d.Unchanged++
+			d.Reordered, last = d.Reordered || before < last, before
 			c.recall(number, entry)
 		case found:
 			d.Changed++
@@ -62,7 +68,7 @@ func only(file *corpus.File) *corpus.File {
 // the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
-		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference && known.Below == file.Below
 }
 
 // cutting cuts files into splits.

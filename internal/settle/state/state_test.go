@@ -115,14 +115,14 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Verdicts), nil, nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Verdicts: kept.Verdicts, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
+			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -131,7 +131,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Verdicts}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Pairs}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}

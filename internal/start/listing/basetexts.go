@@ -96,8 +96,11 @@ func (b *baseTexts) distinct() {
 // listBaseTexts finds the files of the base texts. The format and the encoding of each file are its own, whatever the input's are.
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
-	choices.Format, choices.Encoding = corpus.AutoFormat, ""
+	choices.Format, choices.Encoding, choices.Include, choices.Exclude = corpus.AutoFormat, "", nil, nil
 	found, err := Corpus(ctx, c.Ignore, "base texts", &choices)
+	if err == nil && len(found.Unread) > 0 { // nothing of it would be left out, and nobody would know
+		err = corpus.Unreadable(found.Unread)
+	}
 	if err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{ignore}: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 const (
@@ -56,11 +57,16 @@ type Earlier struct {
 	Known map[string]corpus.File
 	// Annotatable says that the records of the known files can be annotated.
 	Annotatable bool
+	// Order names the inputs of the files of Corpus, see [documents.Inputs].
+	Order []string
 }
 
 // listConfig finds the files of a configuration. With an error it returns what it has found so far.
 func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File) (found listed, err error) {
-	if found.input, err = find(ctx, c.Input, "input", c, known); err != nil {
+	if found.input, err = find(ctx, c.Input, "input", c, known); err == nil {
+		err = cut(ctx, c, c.Input, &found.input)
+	}
+	if err != nil {
 		return found, err
 	}
 	if len(c.Ignore) > 0 {
@@ -71,10 +77,40 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	if len(c.Reference) == 0 {
 		return found, nil
 	}
-	if found.reference, err = find(ctx, c.Reference, "reference", c, known); err != nil && ctx.Err() == nil {
+	if found.reference, err = find(ctx, c.Reference, "reference", c, known); err == nil {
+		err = cut(ctx, c, c.Reference, &found.reference)
+	}
+	if err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{reference}: %w", err)
 	}
 	return found, err
+}
+
+// Options returns how the files of a configuration are listed.
+func Options(c *job.Config) corpus.Options {
+	return corpus.Options{
+		Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{}),
+	}
+}
+
+// cut finds out where files can be cut. An input none of whose files can be read is an error, unless it is one file among several inputs.
+func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.Listing) error {
+	reading := c.Sketching(0).Reading
+	if err := formats.Cut(ctx, found.Files, reading.Wanted()); err != nil {
+		return fmt.Errorf("list inputs: %w", err)
+	}
+	var unread []corpus.File
+	found.Files, unread = corpus.CutUnread(found.Files)
+	found.Unread = append(found.Unread, unread...)
+	of := func(files []corpus.File, input int) []corpus.File {
+		return slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.Input != input })
+	}
+	for input := range inputs {
+		if unread := of(found.Unread, input); len(unread) > 0 && len(of(found.Files, input)) == 0 && (len(found.Files) == 0 || !found.Named[input]) {
+			return fmt.Errorf("list inputs: %w", corpus.Unreadable(unread))
+		}
+	}
+	return nil
 }
 
 // Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
@@ -85,7 +121,8 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 
 // find is Corpus where some files are known.
 func find(ctx context.Context, inputs []string, name string, c *job.Config, known map[string]corpus.File) (corpus.Listing, error) {
-	options := corpus.Options{Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Known: known}
+	options := Options(c)
+	options.Known = known
 	if c.Progress != nil {
 		options.Progress = func(files int64) {
 			c.Progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
@@ -97,6 +134,10 @@ func find(ctx context.Context, inputs []string, name string, c *job.Config, know
 // inputs returns the files, cut into splits, and about how many bytes of text
 // they hold. It is an error if they do not have the fields of the configuration.
 func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (documents.Inputs, int64, error) {
+	order, err := l.number(c, earlier.Order)
+	if err != nil {
+		return documents.Inputs{}, 0, err
+	}
 	files, err := l.files(earlier.Corpus)
 	if err != nil {
 		return documents.Inputs{}, 0, err
@@ -104,10 +145,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (doc
 	if c.State != "" {
 		files = corpus.Alone(files)
 	}
-	reading := c.Sketching(0).Reading
-	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
-		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
-	}
+	files = corpus.Group(files)
 	if err := l.checkFields(ctx, c, files, earlier); err != nil {
 		return documents.Inputs{}, 0, err
 	}
@@ -121,8 +159,43 @@ func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (doc
 			return documents.Inputs{}, 0, setting.Errorf("{ignore}: %w", err)
 		}
 	}
-	inputs := documents.Inputs{Ignored: ignored, Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed), Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
+	inputs := documents.Inputs{
+		Ignored: ignored, Order: order, Unread: slices.Concat(l.reference.Unread, l.input.Unread), Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed),
+		Sides: l.input.Sides, Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files),
+	}
+	if len(inputs.Splits) == 0 && len(inputs.Unread) > 0 {
+		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", corpus.Unreadable(inputs.Unread))
+	}
 	return inputs, size, nil
+}
+
+// number gives the files the numbers of their inputs among all inputs, those that earlier jobs have named first. It returns the names of
+// all inputs.
+func (l listed) number(c *job.Config, earlier []string) (order []string, err error) {
+	order = slices.Clone(earlier)
+	working, err := storage.Absolute(".")
+	if err != nil {
+		return nil, fmt.Errorf("list inputs: %w", err)
+	}
+	for _, of := range []struct {
+		names   []string
+		listing corpus.Listing
+	}{{c.Reference, l.reference}, {c.Input, l.input}} {
+		numbers := make([]int, len(of.names))
+		for i, name := range of.names {
+			name = storage.AbsoluteIn(working, name)
+			if numbers[i] = slices.Index(order, name); numbers[i] < 0 {
+				numbers[i] = len(order)
+				order = append(order, name)
+			}
+		}
+		for _, files := range [][]corpus.File{of.listing.Files, of.listing.Unread} {
+			for i := range files {
+				files[i].Input = numbers[files[i].Input]
+			}
+		}
+	}
+	return order, nil
 }
 
 // checkFields returns an error if the files do not have the fields of the configuration, or cannot be annotated.
