@@ -125,6 +125,13 @@ func (c *Config) Outputs() []string {
 	return []string{output.Pairs}
 }
 
+// TellsRemoved reports whether an output says which documents are removed.
+func (c *Config) TellsRemoved() bool {
+	return slices.ContainsFunc(c.Outputs(), func(name string) bool {
+		return slices.Contains([]string{output.Clusters, output.Removed, output.Unique, output.Annotated}, name)
+	})
+}
+
 // distinct returns the names without repeats, in the order of their first occurrence.
 func distinct(names []string) []string {
 	var all []string

@@ -477,3 +477,16 @@ func TestBoilerplateOfBaseTexts(t *testing.T) {
 		t.Errorf("characters that a terminal obeys: %q", raw)
 	}
 }
+
+// TestCommonShinglesCount: of a document that keeps its whole set since hardly anything else is left of it, only the common shingles count.
+func TestCommonShinglesCount(t *testing.T) {
+	texts := []string{count("common", 22) + "q1 q2"}
+	for i := range 20 {
+		texts = append(texts, count("common", 22)+count(fmt.Sprintf("own%dx", i), 30))
+	}
+	config := testConfig(t, putCorpus(t, plain, cut(trapped(texts), 1)...))
+	config.Common = "16"
+	if n := runJob(t, config).Counts; n.CommonIn != 21 || n.CommonShingles != 21*20 || n.CommonWhole != 1 {
+		t.Errorf("%d common shingles in %d documents, %d of them whole", n.CommonShingles, n.CommonIn, n.CommonWhole)
+	}
+}

@@ -255,7 +255,7 @@ func (tr *truth) rowsOf(edges [][2]int) []pairRow {
 }
 
 // kept returns, for each document, the one that is kept for it. It chooses greedily over all documents, without
-// components or keys. A decision for one document holds for all that are identical to it.
+// components, keys or classes.
 func (tr *truth) kept(threshold float64, longest bool) []int {
 	order := make([]int, len(tr.documents))
 	for i := range order {
@@ -269,24 +269,13 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 		return cmp.Compare(a.turn, b.turn)
 	})
 	kept := make([]int, len(order))
-	first := tr.firsts()
-	decided := map[string]int{}
-	unit := func(i int) string { return fmt.Sprint(first[i], tr.documents[i].side) }
 	var staying []int
 	for i := range tr.references {
 		kept[i] = i
-		if first[i] == i {
-			staying, decided[unit(i)] = append(staying, i), i
-		}
+		staying = append(staying, i)
 	}
 	for _, i := range order {
 		if i < tr.references {
-			continue
-		}
-		if same, ok := decided[unit(i)]; ok {
-			if kept[i] = same; tr.documents[i].side != "" && unit(same) == unit(i) {
-				kept[i] = i // no document of its side removes it
-			}
 			continue
 		}
 		kept[i] = i
@@ -299,7 +288,6 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 		if kept[i] == i {
 			staying = append(staying, i)
 		}
-		decided[unit(i)] = kept[i]
 	}
 	return kept
 }

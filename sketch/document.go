@@ -53,7 +53,8 @@ type Document struct {
 	// They separate tokens.
 	InvalidBytes int
 
-	// Ignored is the number of shingles that are left out of Set because they do not count; see [Options].
+	// Ignored is the number of its shingles that do not count; see [Options]. They are left out of Set, which is empty if hardly any
+	// other is left.
 	Ignored int
 	// BaseText holds the shingles of the text that are among those that do not count, ascending. It belongs to whom Set belongs
 	// to.

@@ -74,7 +74,7 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 // and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no other.
 // It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
-	all, others := len(d.Set), d.Set[:0]
+	others := d.Set[:0]
 	kept = kept[:0]
 	for _, hash := range d.Set {
 		if s.Has(hash) {
@@ -89,7 +89,7 @@ func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []ui
 		d.Set = kept
 		return kept
 	case len(kept) < LeastOwn:
-		d.Ignored, kept = all, kept[:0]
+		kept = kept[:0]
 	default:
 		d.Digest = digester.Set(kept)
 	}

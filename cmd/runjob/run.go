@@ -165,7 +165,7 @@ func printFound(w io.Writer, s finished.Summary) {
 	}
 	say(w, "found %s (%s of %s): %s in %s",
 		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"))
-	if slices.ContainsFunc(s.Config.Emit, func(name string) bool { return name != output.Pairs }) { // else nobody asks what would go
+	if s.Config.TellsRemoved() {
 		say(w, "; %s removed", count(n.Removed))
 		if n.ReferenceDocuments > 0 {
 			say(w, " (%s like a reference document)", count(n.RemovedForReference))

@@ -118,7 +118,7 @@ const (
 // alertRemoved tells of a corpus that loses much, and of clusters that keep a quarter of their documents or more.
 func (b *builder) alertRemoved() {
 	f := &b.figures
-	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 {
+	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 && b.summary.Config.TellsRemoved() {
 		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)), "Look at the largest clusters before the copies go")
 	}
 	loose, example := 0, Cluster{}

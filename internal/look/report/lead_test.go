@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/job"
 )
 
 // TestLead: a page begins with the result in a sentence, and the day.
@@ -30,6 +31,7 @@ func TestLead(t *testing.T) {
 
 // TestAlertRemoved: a corpus that loses much, and clusters that keep much, are told of.
 func TestAlertRemoved(t *testing.T) {
+	summary := &finished.Summary{Config: job.Default()}
 	cluster := func(size, kept int) Cluster { return Cluster{Cluster: finished.Cluster{Size: size, Kept: kept}} }
 	for _, c := range []struct {
 		removed  int64
@@ -43,7 +45,7 @@ func TestAlertRemoved(t *testing.T) {
 		{1, "component", []Cluster{cluster(8, 2), cluster(12, 4)}, []string{"2 keep a quarter of their documents or more, such as 4 of 12"}},
 		{1, "star", []Cluster{cluster(8, 2)}, nil},
 	} {
-		b := builder{figures: Figures{Run: Run{Split: c.split}, Counts: findings.Counts{Documents: 100, Removed: c.removed}, Clusters: c.clusters}}
+		b := builder{summary: summary, figures: Figures{Run: Run{Split: c.split}, Counts: findings.Counts{Documents: 100, Removed: c.removed}, Clusters: c.clusters}}
 		b.alertRemoved()
 		if len(b.figures.Alerts) != len(c.want) {
 			t.Fatalf("%+v, want %q", b.figures.Alerts, c.want)

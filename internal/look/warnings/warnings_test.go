@@ -112,6 +112,30 @@ func TestMore(t *testing.T) {
 	}
 }
 
+// TestNothingRemoved: a job whose outputs tell of no removed document warns of none.
+func TestNothingRemoved(t *testing.T) {
+	pair := findings.Worst[findings.NearPair]{Count: 60, Named: []findings.NearPair{{Removed: "b", Kept: "a", Title: "x", KeptTitle: "y"}}}
+	found := findings.Findings{
+		Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: 95}}, Texts: findings.Texts{Records: 100, Short: 60, Pages: 100},
+		Near: pair, NearShort: pair, OtherTitle: pair,
+		Templates: findings.Worst[findings.Template]{Count: 1, Named: []findings.Template{{Cluster: "a"}}},
+		Bridges:   findings.Worst[findings.Bridge]{Count: 1, Named: []findings.Bridge{{Cluster: "a"}}},
+	}
+	table := []sources.Row{{Source: "a", Documents: 100, Removed: 95}}
+	for _, c := range []struct {
+		emit  []string
+		warns bool
+	}{
+		{[]string{output.Mirrors, output.Sites}, false}, {[]string{output.Pairs}, false}, {[]string{output.Mirrors, output.Removed}, true}, {[]string{"auto"}, true},
+	} {
+		config := job.Default()
+		config.Emit = c.emit
+		if got := Of(&config, &found, table); c.warns && len(got) != len(ofRemoval) || !c.warns && len(got) != 0 {
+			t.Errorf("%v: %+v", c.emit, got)
+		}
+	}
+}
+
 // TestFlags: only flags that would change something are named.
 func TestFlags(t *testing.T) {
 	for _, test := range []struct {
@@ -143,18 +167,14 @@ func TestRepeatedIDs(t *testing.T) {
 		Totals:   findings.Totals{Counts: findings.Counts{RepeatedIDs: 50}},
 		Repeated: findings.RepeatedIDs{Documents: 200, Example: findings.IDExample{First: "in:0", Second: "in:90"}},
 	}
-	for emit, want := range map[string]string{
-		"removed": "removed", "clusters": "", "pairs unique": "unique and pairs", "clusters removed pairs unique": "removed and unique and pairs",
-	} {
+	const want = "50 ids stand for 200 documents, such as in:0 and in:90: to join results with the input by id takes one for another; " +
+		"join by ref, which is unique, or name a field whose values differ"
+	for emit, warns := range map[string]bool{"removed": true, "clusters": false, "pairs unique": true, "clusters removed": true} {
 		config := job.Default()
 		config.Emit = strings.Fields(emit)
 		got := Of(&config, &found, nil)
-		if len(got) > 0 != (want != "") {
+		if len(got) > 0 != warns || warns && (got[0].Kind != RepeatedID || got[0].Text != want) {
 			t.Errorf("%s: %+v", emit, got)
-		}
-		if want != "" && (got[0].Kind != RepeatedID || got[0].Text != "50 ids stand for 200 documents, such as in:0 and in:90: to join "+want+
-			" with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ") {
-			t.Errorf("%s: %+v", emit, got[0])
 		}
 	}
 }

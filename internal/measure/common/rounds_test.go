@@ -212,11 +212,11 @@ func checkStripped(t *testing.T, pages []page, common map[uint64]bool, stripped 
 			own := slices.DeleteFunc(slices.Clone(p.set), func(hash uint64) bool { return common[hash] })
 			if out := len(p.set) - len(own); out > 0 {
 				wanted.CommonIn++
+				wanted.CommonShingles += int64(out)
 				if len(own) < sketch.LeastOwn {
-					own, out = nil, len(p.set)
+					own = nil
 					wanted.CommonWhole++
 				}
-				wanted.CommonShingles += int64(out)
 			}
 			var part []byte
 			part, parts = records.NextCommonPart(parts)

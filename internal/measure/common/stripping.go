@@ -114,7 +114,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	}
 	own, simhash := s.stripper.Strip(s.whole.set)
 	isBare := len(own) == 0
-	s.count(len(own))
+	s.count(own)
 	if s.Apart {
 		if s.shared = s.shared[:0]; isBare {
 			s.shared = append(s.shared, s.whole.set...)
@@ -154,17 +154,19 @@ func (s *stripped) writeSeen() error {
 	return s.seen.Write(&s.desk.Run, records.OfCorpus, s.split, s.Shards)
 }
 
-// count counts what is left out of a document.
-func (s *stripped) count(own int) {
-	counts, out := &s.desk.Outcome.Counts, len(s.whole.set)-own
+// count counts the common shingles of a document, given what is left of its set.
+func (s *stripped) count(own []uint64) {
+	counts, out := &s.desk.Outcome.Counts, len(s.whole.set)-len(own)
 	if out == 0 {
 		return
 	}
-	counts.CommonIn++
-	counts.CommonShingles += int64(out)
-	if own == 0 {
+	if len(own) == 0 { // nothing is left, whether common or not
+		s.shared = appendShared(s.shared[:0], s.common, s.whole.set)
+		out = len(s.shared)
 		counts.CommonWhole++
 	}
+	counts.CommonIn++
+	counts.CommonShingles += int64(out)
 }
 
 func (s *stripped) write() error {

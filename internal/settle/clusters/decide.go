@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"cmp"
+	"slices"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/graphs"
@@ -11,14 +12,11 @@ import (
 
 // decision is what becomes of the documents of a shard.
 type decision struct {
-	// choices has one for each class of identical documents: whatever holds for one of them holds for all. If isByDocument says so, it
-	// has one for each document. It is nil without a decision.
-	choices      *paged.List[records.Number, keep.Choice]
-	isByDocument bool
+	rule keep.Rule
+	// choices has one for each document. It is nil without a decision. Where clusters go as a whole, a choice leads to the document that a removed
+	// one is most like.
+	choices *paged.List[records.Number, keep.Choice]
 }
-
-// itself, in a choice of a class, stands for the document that the choice is about.
-const itself = ^records.Number(0)
 
 func (s *Shard) isDecided() bool { return s.choices != nil }
 
@@ -27,14 +25,7 @@ func (s *Shard) choice(i records.Number) keep.Choice {
 	if s.choices == nil || s.reference(i) {
 		return keep.Choice{Kept: i, Similarity: 1}
 	}
-	if s.isByDocument {
-		return s.choices.At(i)
-	}
-	c := s.choices.At(s.classes.of.At(i))
-	if c.Kept == itself {
-		c.Kept = i
-	}
-	return c
+	return s.choices.At(i)
 }
 
 // goes reports whether the decision removes a document.
@@ -45,7 +36,7 @@ func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 // no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
 // then, if it is not nil, and ends with its error.
 func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
-	s.decision = decision{}
+	s.decision = decision{rule: rule}
 	if rule.Drop == keep.Reference {
 		s.chooseForReference()
 	} else if err := s.choose(stopped); err != nil {
@@ -60,17 +51,10 @@ func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
 	return nil
 }
 
-// choose chooses documents that stay for others: one for each class or, where documents have sides, for each document.
+// choose chooses documents that are kept, in the order of preference.
 func (s *Shard) choose(stopped func() error) error {
-	s.isByDocument = s.members.Sides() != nil
-	all := s.preferred()
-	if s.isByDocument {
-		all = upTo(s.store, s.end())
-	}
-	n := records.Number(all.Len())
 	leads := s.leaders()
-	byPreference := func(x, y records.Number) int {
-		a, b := all.At(x), all.At(y)
+	byPreference := func(a, b records.Number) int {
 		if cluster := cmp.Compare(s.members.First(a), s.members.First(b)); cluster != 0 {
 			return cluster
 		}
@@ -84,56 +68,31 @@ func (s *Shard) choose(stopped func() error) error {
 	}
 	store := s.store.Beside() // for what goes with the choice
 	defer store.Close()
-	order, err := sorted(store, n, byPreference, stopped)
+	order, err := sorted(store, s.end(), byPreference, stopped)
 	if err != nil {
 		return err
 	}
-	d := keep.Documents{Store: store, Order: order, First: upTo(store, n), Sides: s.members.Sides()}
-	if s.isByDocument {
-		for i := range n {
-			d.First.Set(i, s.classes.first(i))
-		}
-	}
 	asking := asking{stopped: stopped}
-	choices := keep.Choose(d, s.edges.Len(), func(i int) (keep.Edge, bool) {
+	d := keep.Documents{Store: store, Order: order, Classes: s.classes.of, Distinct: s.classes.len(), Sides: s.members.Sides()}
+	s.choices = newList[keep.Choice](s, s.end())
+	keep.Choose(d, s.choices, s.edges.Len(), func(i int) (keep.Edge, bool) {
 		e, counts := s.rival(i)
-		if s.isByDocument {
-			e.A, e.B = s.classes.firsts.At(e.A), s.classes.firsts.At(e.B)
-		}
 		return e, counts && asking.goesOn()
 	})
-	s.choices = newList[keep.Choice](s, n)
-	for i := range n {
-		choice := choices.At(i)
-		choice.Kept = all.At(choice.Kept)
-		s.choices.Set(i, choice)
-	}
 	return asking.err
-}
-
-// preferred returns the preferred document of each class.
-func (s *Shard) preferred() *numbers {
-	best := newList[records.Number](s, s.classes.len())
-	for class := range s.classes.len() {
-		best.Set(class, s.classes.firsts.At(class))
-	}
-	for i := range s.end() {
-		if class := s.classes.of.At(i); s.prefer(i, best.At(class)) < 0 {
-			best.Set(class, i)
-		}
-	}
-	return best
 }
 
 // chooseForReference removes each document that is like one of the reference, for the most similar of these. All others stay.
 func (s *Shard) chooseForReference() {
-	best := newList[keep.Choice](s, s.classes.len())
+	store := s.store.Beside()
+	defer store.Close()
+	const nobody = ^records.Number(0)
+	best := listIn[keep.Choice](store, s.classes.len())
 	for class := range s.classes.len() {
-		choice := keep.Choice{Kept: itself, Similarity: 1}
+		best.Set(class, keep.Choice{Kept: nobody})
 		if first := s.classes.firsts.At(class); s.reference(first) {
-			choice.Kept = first
+			best.Set(class, keep.Choice{Kept: first, Similarity: 1})
 		}
-		best.Set(class, choice)
 	}
 	for i := range s.edges.Len() {
 		e, counts := s.rival(i)
@@ -142,17 +101,23 @@ func (s *Shard) chooseForReference() {
 			known, other = other, known
 		}
 		first, before := s.classes.firsts.At(known), best.At(other)
-		if counts && s.reference(first) && (before.Kept == itself || e.Similarity > before.Similarity) {
+		if counts && s.reference(first) && (before.Kept == nobody || e.Similarity > before.Similarity) {
 			best.Set(other, keep.Choice{Kept: first, Similarity: e.Similarity})
 		}
 	}
-	s.choices = best
+	s.choices = newList[keep.Choice](s, s.end())
+	for i := range s.end() {
+		choice := best.At(s.classes.of.At(i))
+		if choice.Kept == nobody {
+			choice = keep.Choice{Kept: i, Similarity: 1}
+		}
+		s.choices.Set(i, choice)
+	}
 }
 
 // dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
-	s.isDropped = true
 	like := newList[keep.Choice](s, s.end())
 	for i := range s.end() {
 		like.Set(i, keep.Choice{Kept: i})
@@ -182,12 +147,58 @@ func (s *Shard) dropClusters() {
 		offer(e.A, e.B, similarity)
 		offer(e.B, e.A, similarity)
 	}
+	s.apartPairs(func(a, b records.Number, similarity float64) {
+		offer(a, b, similarity)
+		offer(b, a, similarity)
+	})
 	for i := range s.end() {
 		if s.size.At(s.members.First(i)) == 1 {
 			like.Set(i, s.choice(i))
 		}
 	}
-	s.choices, s.isByDocument = like, true
+	s.choices = like
+}
+
+// apartPairs visits the pairs within stars of documents that are in another star than the first document that is identical to them. The
+// edges of that one are theirs, too. Of such documents of a class and a star, the first one has these pairs, and pairs with the others.
+func (s *Shard) apartPairs(visit func(a, b records.Number, similarity float64)) {
+	if s.members.Sides() != nil {
+		return // each document has pairs of its own
+	}
+	type part struct{ class, star records.Number }
+	firsts, stars := map[part]records.Number{}, map[records.Number][]records.Number{} // stars of each class
+	for i := range s.end() {
+		of := part{s.classes.of.At(i), s.members.First(i)}
+		if of.star == s.members.First(s.classes.first(i)) {
+			continue
+		}
+		if first, is := firsts[of]; is {
+			visit(first, i, 1)
+			continue
+		}
+		firsts[of], stars[of.class] = i, append(stars[of.class], of.star)
+	}
+	if len(firsts) == 0 {
+		return
+	}
+	in := func(class, star records.Number) (first records.Number, is bool) {
+		if first = s.classes.firsts.At(class); s.members.First(first) == star {
+			return first, true
+		}
+		first, is = firsts[part{class, star}]
+		return first, is
+	}
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		a, b := s.classes.of.At(e.A), s.classes.of.At(e.B)
+		for _, star := range slices.Concat(stars[a], stars[b]) {
+			one, isOne := in(a, star)
+			other, isOther := in(b, star)
+			if isOne && isOther && a != b {
+				visit(one, other, e.Similarity())
+			}
+		}
+	}
 }
 
 // asking asks whether a choice is still wanted. From the first no on no edge counts, so that the choice ends soon.

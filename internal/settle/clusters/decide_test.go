@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -57,6 +58,69 @@ func TestLeadersComeFirst(t *testing.T) {
 		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.leaderless {
 			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.leaderless)
 		}
+	}
+}
+
+// TestMostSimilar draws shards with identical documents. Each document is removed for the most similar of the kept ones that come before
+// it, or is said to be like the most similar one of its cluster, wherever the documents that are identical to it are.
+func TestMostSimilar(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 1))
+	layout, parted := layoutOf(t), 0
+	for range 2000 {
+		n := records.Number(4 + random.IntN(12))
+		members, first, similarity := make([]records.Member, n), make([]records.Number, n), map[[2]records.Number]float64{}
+		var edges []records.Edge[records.Number]
+		for i := range n {
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 20, Standing: preference.Standing(1 + random.IntN(4))}
+			if first[i] = i; i > 0 && random.IntN(2) == 0 {
+				first[i] = first[random.IntN(int(i))]
+				edges = append(edges, edge(first[i], i, 20, 20))
+				continue
+			}
+			for j := range i {
+				if first[j] == j && random.IntN(3) == 0 {
+					shared := 10 + random.Uint32N(9)
+					edges = append(edges, edge(j, i, shared, 20))
+					similarity[[2]records.Number{j, i}] = float64(shared) / 20
+				}
+			}
+		}
+		near := func(i, j records.Number) float64 {
+			if first[i] == first[j] {
+				return 1
+			}
+			return max(similarity[[2]records.Number{first[i], first[j]}], similarity[[2]records.Number{first[j], first[i]}])
+		}
+		s := shardOf(layout, members, edges)
+		rule := keep.Rule{Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)], Drop: keep.Drops[random.IntN(2)]}
+		if err := s.Decide(rule, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if !s.goes(i) {
+				continue
+			}
+			most := 0.
+			for j := range n {
+				isOne := !s.goes(j) && s.prefer(j, i) < 0
+				if rule.Drop == keep.Clusters {
+					isOne = i != j && s.members.First(i) == s.members.First(j)
+				}
+				if isOne {
+					most = max(most, near(i, j))
+				}
+			}
+			c := s.choice(i)
+			if c.Similarity != most || near(i, c.Kept) != most {
+				t.Fatalf("%v: document %d has %+v, the most similar one %v; edges %v", rule, i, c, most, edges)
+			}
+			if s.members.First(i) != s.members.First(first[i]) {
+				parted++
+			}
+		}
+	}
+	if parted < 50 {
+		t.Errorf("only %d documents are in another star than the first one that is identical to them", parted)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/ground/paged"
 )
 
-// Edge joins two documents that are similar, but not identical.
+// Edge joins two classes of identical documents that are similar.
 type Edge struct {
 	A, B records.Number
 	// Similarity is from 0 to 1.
@@ -24,98 +24,53 @@ type Choice struct {
 	Similarity float64
 }
 
-const undecided = ^records.Number(0)
+const (
+	undecided = ^records.Number(0)
+	// itself, as a choice of a unit, keeps each of its documents.
+	itself = undecided - 1
+)
 
 // Documents are the documents of an output shard, with numbers from 0.
 type Documents struct {
-	// Store is where lists of documents are held.
+	// Store is where lists are held that go with the choice.
 	Store *paged.Store
 	// Order lists them by preference.
 	Order *Numbers
-	// First holds, for each document, the first document that is identical to it, or the document itself. Only these
-	// first documents have edges, which stand for all identical ones.
-	First *Numbers
+	// Classes holds the class of identical documents of each document. There are Distinct classes, with numbers from 0.
+	Classes  *Numbers
+	Distinct records.Number
 	// Sides holds the side of each document, nil if there are none. Documents of one side are not removed for each
 	// other, whatever edges there are.
 	Sides *paged.List[records.Number, uint64]
 }
 
-// Numbers has a number for each document.
+// Numbers has a number for each document, or for each class.
 type Numbers = paged.List[records.Number, records.Number]
 
-// units returns the first document of each unit: identical documents of one side, or all identical ones if there are no
-// sides. Whatever holds for one of them holds for all. Next returns, for each unit of a class but the last, the next one;
-// the first unit of a class is known by the first document of the class.
-func (d *Documents) units() (units, next *Numbers) {
-	if d.Sides == nil {
-		return d.First, nil
-	}
-	type key struct {
-		class records.Number
-		side  uint64
-	}
-	firsts := map[key]records.Number{}
-	units, next = d.numbers(), d.numbers()
-	for document := range d.end() {
-		next.Set(document, undecided)
-	}
-	for document := range d.end() {
-		k := key{d.First.At(document), d.Sides.At(document)}
-		if _, known := firsts[k]; !known {
-			firsts[k] = document
-			if class := k.class; class != document {
-				next.Set(document, next.At(class))
-				next.Set(class, document)
-			}
-		}
-		units.Set(document, firsts[k])
-	}
-	return units, next
-}
-
 // end returns the number after the last document's.
-func (d *Documents) end() records.Number { return records.Number(d.First.Len()) }
+func (d *Documents) end() records.Number { return records.Number(d.Classes.Len()) }
 
-func (d *Documents) numbers() *Numbers {
-	return paged.New[records.Number, records.Number](d.Store, d.First.Len())
-}
-
-// apart reports whether sides forbid to remove one document for the other.
-func (d *Documents) apart(i, j records.Number) bool {
-	return d.Sides != nil && d.Sides.At(i) == d.Sides.At(j)
-}
-
-// Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an
-// edge to and that were kept before it. Of equally similar ones it is assigned to the most preferred.
+// Choose decides for all documents, identical ones included, by one rule: a document is removed if an edge joins it to a document
+// that is kept and comes before it in the order, or if it is identical to one. It is assigned to the most similar of these, and of
+// equally similar ones to the most preferred. The choices are put into a list that has room for all of them.
 //
 // Edge returns the n edges by number, and whether an edge counts. A heap of copies has millions of
 // edges, so Choose holds none of them: it asks for each twice, and again when one of its documents is kept.
-func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) *paged.List[records.Number, Choice] {
-	c := chooser{Documents: d, edge: edge, turn: d.numbers()}
-	for i := range d.end() {
-		c.turn.Set(d.Order.At(i), i)
+func Choose(d Documents, choices *paged.List[records.Number, Choice], n int, edge func(i int) (e Edge, counts bool)) {
+	c := chooser{Documents: d, edge: edge, units: d.Classes}
+	units := int(d.Distinct)
+	if d.Sides != nil {
+		units = c.makeUnits()
 	}
-	c.units, c.next = d.units()
-	c.decided, c.isDecided = paged.New[records.Number, Choice](d.Store, d.First.Len()), paged.New[records.Number, bool](d.Store, d.First.Len())
-	c.kept = d.numbers()
-	for i := range d.end() {
-		c.decided.Set(i, Choice{Kept: undecided})
-		c.kept.Set(i, undecided)
+	c.best = paged.New[records.Number, Choice](d.Store, units)
+	for unit := range records.Number(units) {
+		c.best.Set(unit, Choice{Kept: undecided})
 	}
 	c.order(n)
 	for i := range d.end() {
-		c.choose(d.Order.At(i))
+		document := d.Order.At(i)
+		choices.Set(document, c.choose(document))
 	}
-	// A unit is known by its first document, so its choice stands before the others that it becomes.
-	choices := c.decided
-	for document := range d.end() {
-		choice := choices.At(c.units.At(document))
-		if d.apart(choice.Kept, document) {
-			choice.Kept = document // its unit is kept
-		}
-		choices.Set(document, choice)
-	}
-	return choices
 }
 
 // chooser decides for one document after the other, in the order of preference. A document that is kept is offered to all
@@ -123,40 +78,66 @@ func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) *paged.L
 type chooser struct {
 	Documents
 	edge   func(i int) (e Edge, counts bool)
-	turn   *Numbers                            // of each document, in the order of preference
 	starts *paged.List[records.Number, uint32] // where in edges the edges of each class begin
 	edges  *paged.List[uint32, uint32]         // numbers of the edges by which a class may be offered
-	units  *Numbers
-	next   *Numbers
 
-	decided   *paged.List[records.Number, Choice] // of each unit, at its first document: the best offer until it is decided
-	isDecided *paged.List[records.Number, bool]
-	kept      *Numbers // the kept document that stands for each class, at its first document
+	units *Numbers // the unit of each document: identical documents of one side. Without sides a class is one unit.
+	first *Numbers // the first unit of each class; nil without sides
+	next  *Numbers // the next unit of the class of each unit, or undecided
+	sides []uint64 // of each unit
+
+	// best is, of each unit, the best offer so far. It may become better between one document of the unit and the next.
+	best *paged.List[records.Number, Choice]
 }
 
-// order puts each of the n edges to the class that it may offer to the other one. Without sides that is the class that is
-// decided first.
+// makeUnits makes the units of documents that have sides, and returns how many there are.
+func (c *chooser) makeUnits() int {
+	type key struct {
+		class records.Number
+		side  uint64
+	}
+	numbers := map[key]records.Number{}
+	list := func(n int) *Numbers { return paged.New[records.Number, records.Number](c.Store, n) }
+	c.units, c.first, c.next = list(int(c.end())), list(int(c.Distinct)), list(int(c.end()))
+	for class := range c.Distinct {
+		c.first.Set(class, undecided)
+	}
+	for document := range c.end() {
+		k := key{c.Classes.At(document), c.Sides.At(document)}
+		unit, known := numbers[k]
+		if !known {
+			unit = records.Number(len(c.sides))
+			numbers[k], c.sides = unit, append(c.sides, k.side)
+			c.next.Set(unit, c.first.At(k.class))
+			c.first.Set(k.class, unit)
+		}
+		c.units.Set(document, unit)
+	}
+	return len(c.sides)
+}
+
+// order puts each of the n edges to the classes that may offer a document to the other one: those with a document that is decided
+// before the last one of the other.
 func (c *chooser) order(n int) {
-	first := c.numbers() // turn of each class
+	first, last := paged.New[records.Number, records.Number](c.Store, int(c.Distinct)), paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
+	for i := range c.end() {
+		last.Set(c.Classes.At(c.Order.At(i)), i)
+	}
 	for i := c.end(); i > 0; i-- {
-		first.Set(c.First.At(c.Order.At(i-1)), i-1)
+		first.Set(c.Classes.At(c.Order.At(i-1)), i-1)
 	}
 	each := func(visit func(class records.Number, i int)) {
 		for i := range n {
 			e, counts := c.edge(i)
-			if !counts {
-				continue
-			}
-			a, b := first.At(e.A), first.At(e.B)
-			if c.Sides != nil || a < b {
+			if counts && first.At(e.A) < last.At(e.B) {
 				visit(e.A, i)
 			}
-			if c.Sides != nil || b < a {
+			if counts && first.At(e.B) < last.At(e.A) {
 				visit(e.B, i)
 			}
 		}
 	}
-	c.starts = paged.New[records.Number, uint32](c.Store, c.First.Len()+2)
+	c.starts = paged.New[records.Number, uint32](c.Store, int(c.Distinct)+2)
 	each(func(class records.Number, _ int) { c.starts.Set(class+2, c.starts.At(class+2)+1) })
 	sum := uint32(0)
 	for i := range records.Number(c.starts.Len()) {
@@ -171,50 +152,50 @@ func (c *chooser) order(n int) {
 	})
 }
 
-// choose decides for a document, unless its unit is decided.
-func (c *chooser) choose(document records.Number) {
-	class, unit := c.First.At(document), c.units.At(document)
-	if c.isDecided.At(unit) {
-		return
-	}
-	c.isDecided.Set(unit, true)
-	choice := c.decided.At(unit)
-	// Only identical documents of another side can have been decided.
-	if other := c.kept.At(class); other != undecided && (choice.Kept == undecided || choice.Similarity < 1 || c.turn.At(other) < c.turn.At(choice.Kept)) {
-		choice = Choice{other, 1}
-	}
-	isKept := choice.Kept == undecided
-	if isKept {
+// choose decides for a document.
+func (c *chooser) choose(document records.Number) Choice {
+	unit := c.units.At(document)
+	choice := c.best.At(unit)
+	switch choice.Kept {
+	case undecided:
 		choice = Choice{document, 1}
-		c.kept.Set(class, document)
+		if c.best.Set(unit, choice); c.Sides != nil {
+			c.best.Set(unit, Choice{itself, 1}) // no document of its side is removed for it, and no other is kept that could be offered
+		}
+		c.offer(document, unit)
+	case itself:
+		choice.Kept = document
 	}
-	c.decided.Set(unit, choice)
-	if isKept {
-		c.offer(document)
-	}
+	return choice
 }
 
-// offer offers a document that is kept to all units that it has an edge to. Of two equally similar documents the first one
-// that is offered is the preferred one.
-func (c *chooser) offer(document records.Number) {
-	class := c.First.At(document)
+// offer offers a document that is kept to all units that it has an edge to, and to those of identical documents. Of two equally similar
+// documents the first one that is offered is the preferred one.
+func (c *chooser) offer(document, own records.Number) {
+	class := c.Classes.At(document)
 	for i, end := c.starts.At(class), c.starts.At(class+1); i < end; i++ {
 		e, _ := c.edge(int(c.edges.At(i)))
-		for unit := e.A ^ e.B ^ class; unit != undecided; unit = c.after(unit) {
-			best := c.decided.At(unit)
-			if !c.isDecided.At(unit) && !c.apart(document, unit) && (best.Kept == undecided || e.Similarity > best.Similarity) {
-				c.decided.Set(unit, Choice{document, e.Similarity})
-			}
-		}
+		c.offerTo(e.A^e.B^class, own, Choice{document, e.Similarity})
 	}
+	c.offerTo(class, own, Choice{document, 1})
 }
 
-// after returns the next unit of the class, undecided after the last.
-func (c *chooser) after(unit records.Number) records.Number {
-	if c.next == nil {
-		return undecided
+// offerTo offers a document of a unit to the units of a class.
+func (c *chooser) offerTo(class, own records.Number, offer Choice) {
+	unit := class
+	if c.Sides != nil {
+		unit = c.first.At(class)
 	}
-	return c.next.At(unit)
+	for unit != undecided {
+		best := c.best.At(unit)
+		if (c.Sides == nil || c.sides[unit] != c.sides[own]) && (best.Kept == undecided || offer.Similarity > best.Similarity) {
+			c.best.Set(unit, offer)
+		}
+		if c.Sides == nil {
+			return
+		}
+		unit = c.next.At(unit)
+	}
 }
 
 // Split says what a cluster is.

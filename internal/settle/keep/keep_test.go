@@ -58,6 +58,13 @@ func TestChoose(t *testing.T) {
 			[]Edge{{0, 1, .85}},
 			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
 		},
+		{
+			"a copy of a removed document goes for one that was kept between them, and is nearer",
+			[]records.Number{0, 1, 2, 3},
+			[]records.Number{0, 1, 2, 1},
+			[]Edge{{0, 1, .5}, {1, 2, .57}},
+			[]Choice{{0, 1}, {0, .5}, {2, 1}, {2, .57}},
+		},
 	} {
 		if got := choose(c.order, c.first, nil, c.edges); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -125,14 +132,25 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 	}
 }
 
-// choose returns the choices of documents whose edges all count.
+// choose returns the choices of documents whose edges all count. First holds the first document that is identical to each one.
 func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choice {
 	store := new(paged.Store)
-	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), First: paged.Of[records.Number](store, first)}
+	class, classes, distinct := map[records.Number]records.Number{}, make([]records.Number, len(first)), records.Number(0)
+	for i, of := range first {
+		if of == records.Number(i) {
+			class[of] = distinct
+			distinct++
+		}
+		classes[i] = class[of]
+	}
+	edge := func(i int) (Edge, bool) { return Edge{class[edges[i].A], class[edges[i].B], edges[i].Similarity}, true }
+	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), Classes: paged.Of[records.Number](store, classes), Distinct: distinct}
 	if sides != nil {
 		d.Sides = paged.Of[records.Number](store, sides)
 	}
-	choices, _ := Choose(d, len(edges), func(i int) (Edge, bool) { return edges[i], true }).Whole()
+	into := paged.New[records.Number, Choice](store, len(first))
+	Choose(d, into, len(edges), edge)
+	choices, _ := into.Whole()
 	return choices
 }
 
@@ -170,12 +188,6 @@ func TestChooseIsTheDefinition(t *testing.T) {
 		want := make([]Choice, n)
 		for at, i := range order {
 			before := order[:at]
-			if same := slices.IndexFunc(before, func(j records.Number) bool { return first[i] == first[j] && (sides == nil || apart(i, j)) }); same >= 0 {
-				if want[i] = want[before[same]]; apart(want[i].Kept, i) {
-					want[i].Kept = i
-				}
-				continue
-			}
 			want[i] = Choice{i, 1}
 			best := 0.0
 			for _, j := range before {
