@@ -170,7 +170,7 @@ func (r *run) lists() job.Lists {
 
 // newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.Archives() > 0}
 	if r.state != nil {
 		reuse := r.reuse()
 		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""
@@ -273,7 +273,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	summary := summarize(r.Config, all, result, found, r.before)
 	noteFiles(&summary, r.inputs, result.Damaged)
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
-	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
+	summary.Plan = planOf(r.Config, r.Scheme, documentsOf(result) <= r.Config.AllPairsUpTo())
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(r.Begun).Seconds()), work.TempBytes(r.results.Temp)
 	if err := r.results.Settle(); err != nil {

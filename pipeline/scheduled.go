@@ -117,8 +117,9 @@ func (r *run) assign(splitBytes int64) error {
 	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
+	reading := state.Reading{RanksNames: r.ranking != "" && r.Config.SourceField == "", Memory: r.Config.DocumentBytes()}
 	cut := func() {
-		r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes, r.ranking != "" && r.Config.SourceField == "")
+		r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes, reading)
 	}
 	cut()
 	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {

@@ -63,7 +63,7 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 		s.Counts.Files += int64(len(inputs.Files[i].All()))
 	}
 	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)), int64(len(damaged)), inputs.Passed.Counts
-	s.Files.PassedOver = inputs.Passed.Examples
+	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
 	for _, file := range inputs.Unread[:min(len(inputs.Unread), mostFiles)] {
 		s.Files.Rejected = append(s.Files.Rejected, finished.FileFault{File: quoting.Text(file.Name), Error: quoting.Text(file.Fault)})
 	}

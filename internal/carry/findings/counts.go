@@ -61,7 +61,10 @@ type Counts struct {
 	Clusters int64 `json:"clusters"`
 	// Clustered counts the documents in clusters.
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
-	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id.
+	// MedianCluster is the size of the median cluster: at least half of the clusters have no more documents.
+	MedianCluster int64 `json:"median_cluster,omitempty" label:"documents in the median cluster"`
+	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id. With --across
+	// it counts all documents that share an id.
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the documents of the input that stay.
 	Kept int64 `json:"kept"`
@@ -72,6 +75,8 @@ type Counts struct {
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
+	// Archives counts the files of web archives, the reference's included.
+	Archives int64 `json:"archives,omitempty" label:"web archives"`
 	// Files counts the files of the input and the reference that were read.
 	Files int64 `json:"files,omitempty" label:"files"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
@@ -80,6 +85,16 @@ type Counts struct {
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
 	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
 	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
+}
+
+// OfInput returns the counts of what was read. They are the same whatever is compared, and whatever is kept.
+func (c *Counts) OfInput() Counts {
+	return Counts{
+		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
+		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
+		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
+		Archives: c.Archives, Files: c.Files, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
+	}
 }
 
 // HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a document with

@@ -6,7 +6,9 @@ package findings
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"mirrorbeam/internal/ground/panics"
 	"mirrorbeam/internal/read/sources"
@@ -22,6 +24,8 @@ type Findings struct {
 	Damaged map[string]int64 `json:",omitempty"`
 	// Panicked is one of the panics over documents.
 	Panicked Panic `json:",omitzero"`
+	// Cramped counts the parts of files that have records which more memory would have read, by the names of the files.
+	Cramped map[string]int64 `json:",omitempty"`
 	// Repeated says which ids several documents have.
 	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
@@ -37,6 +41,8 @@ type Findings struct {
 	OtherTitle Worst[NearPair] `json:",omitzero"`
 	// Largest holds the largest cluster of each output shard.
 	Largest Worst[LargeCluster] `json:",omitzero"`
+	// Sizes counts the clusters by their numbers of documents.
+	Sizes Sizes `json:",omitempty"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
 	Sent int64 `json:",omitempty"`
 	// Crowded is the number of pairs of all oversized key groups. NewlyCrowded leaves out the pairs of those parts that unchanged documents make,
@@ -48,8 +54,6 @@ type Findings struct {
 	Unnamed int64 `json:",omitempty"`
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
-	// AllPairs says that all pairs of documents have been compared.
-	AllPairs bool `json:",omitempty"`
 }
 
 // AddPanic notes a panic over the document of a ref.
@@ -85,6 +89,29 @@ type merger interface{ merge(from any) }
 type Most int64
 
 func (m *Most) merge(from any) { *m = max(*m, from.(Most)) }
+
+// Sizes counts clusters by their numbers of documents.
+type Sizes map[int64]int64
+
+// Median returns the least size that at least half of the clusters do not exceed, 0 if there are none.
+func (s Sizes) Median() int64 {
+	all, sum := int64(0), int64(0)
+	for _, n := range s {
+		all += n
+	}
+	for _, size := range slices.Sorted(maps.Keys(s)) {
+		if sum += s[size]; 2*sum >= all {
+			return size
+		}
+	}
+	return 0
+}
+
+// Finish completes what all tasks together have found with the counts that no task can tell.
+func (f *Findings) Finish() {
+	f.Counts.Kept += f.Counts.Documents - f.Sent // documents outside of clusters are kept, too
+	f.Counts.MedianCluster = f.Sizes.Median()
+}
 
 // Merge merges a value into another one of its type, and leaves it as it was. Numbers add up, and so do numbers of one index or key
 // of a slice or a map. What is true of either is true of both. A pointer that is nil has nothing to merge. The order in which values

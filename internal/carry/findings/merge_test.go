@@ -75,3 +75,22 @@ func TestMergeRules(t *testing.T) {
 	}()
 	Merge(&struct{ Name string }{}, struct{ Name string }{"x"})
 }
+
+// TestFinish: the median is of all clusters, however tasks have them, and no larger than half of them need.
+func TestFinish(t *testing.T) {
+	for _, c := range []struct {
+		tasks []Sizes
+		want  int64
+	}{
+		{nil, 0}, {[]Sizes{{2: 1}}, 2}, {[]Sizes{{2: 1}, {9: 1}}, 2}, {[]Sizes{{2: 1, 7: 1}, {9: 1}}, 7}, {[]Sizes{{2: 3}, {2: 2, 40: 3}, nil}, 2}, {[]Sizes{{5: 2}, {3: 1}}, 5},
+	} {
+		var sum Findings
+		for _, sizes := range c.tasks {
+			Merge(&sum, Findings{Sizes: sizes, Totals: Totals{Counts: Counts{Documents: 7, Kept: 1}}, Sent: 3})
+		}
+		sum.Finish()
+		if n := int64(len(c.tasks)); sum.Counts.MedianCluster != c.want || sum.Counts.Kept != n+n*(7-3) {
+			t.Errorf("%v: median %d, want %d; %d kept", c.tasks, sum.Counts.MedianCluster, c.want, sum.Counts.Kept)
+		}
+	}
+}

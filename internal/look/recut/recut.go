@@ -1,5 +1,6 @@
 // Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no text. The
-// choice of what is kept, and the rows, are as in a run: see package clusters.
+// choice of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the finished run is only
+// asked for what that run has read. Whatever rows do not tell is absent from the new one.
 package recut
 
 import (
@@ -17,6 +18,7 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/clusters"
@@ -78,27 +80,17 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 		return summary, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
-	found, files, err := rows.write(ctx, write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: rows.haveURLs || len(summary.PassedOver) > 0}, &summary)
+	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0 || rows.haveURLs}
+	found, written, err := rows.write(ctx, files, &summary)
 	if err == nil {
-		summary.Totals, summary.Warnings = found.Totals, append(ofCorpus(folder.Summary.Warnings), ofPairs(warnings.Of(c, found, nil))...)
+		summary.Totals, summary.Warnings = found.Totals, warnings.OfPairs(c, found, folder.Summary.Warnings)
 		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
-		err = results.Publish(files, summary)
+		err = results.Publish(written, summary)
 	}
 	if err != nil {
 		return summary, failure.Explain(c, failure.Storage, err)
 	}
 	return summary, nil
-}
-
-// ofCorpus returns the warnings about what the run has read, which have no figure that a threshold changes.
-func ofCorpus(all []warnings.Warning) []warnings.Warning {
-	kinds := []warnings.Kind{warnings.TextField, warnings.NoText, warnings.RepeatedID, warnings.Expanding}
-	return slices.DeleteFunc(slices.Clone(all), func(w warnings.Warning) bool { return !slices.Contains(kinds, w.Kind) })
-}
-
-// ofPairs returns warnings without what depends on the numbers of shingles, which rows do not have.
-func ofPairs(all []warnings.Warning) []warnings.Warning {
-	return slices.DeleteFunc(all, func(w warnings.Warning) bool { return w.Kind == warnings.ShortRecords })
 }
 
 // check returns an error that says what the rows of a run lack for the options.
@@ -136,12 +128,19 @@ func check(folder *finished.Folder, o *Options) error {
 	return nil
 }
 
-// newSummary returns the summary of the run with the options in place of its settings.
+// newSummary returns a summary with the settings, and with what the run has read. Nothing is in it yet about what is found.
 func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
-	s := folder.Summary
+	of := &folder.Summary
+	s := finished.Summary{
+		Version: build.Version(), Config: of.Config, Sketch: of.Sketch, Files: of.Files, Plan: of.Plan,
+		Totals:  findings.Totals{Counts: of.Counts.OfInput(), PassedOver: of.PassedOver},
+		Sources: []sources.Row{}, Stages: []finished.Stage{},
+	}
 	c := &s.Config
 	c.Threshold, c.Keep, c.Split, c.Drop, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Drop, o.Emit, o.Format
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
+	method, _ := methods.Of(s.Plan.Keys)
+	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring()}).Recall
 	lists := job.Lists{}
 	var err error
 	if lists.StopWords, err = c.ReadStopWords(); err != nil {
@@ -154,33 +153,29 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 		}
 		lists.Ignored = documents.IgnoredHash(ignored)
 	}
-	s.Version, s.ConfigHash = build.Version(), c.ResultHash(lists)
-	s.Audit, s.State, s.GuardsMet, s.Sources, s.Stages, s.Cost = nil, nil, nil, []sources.Row{}, []finished.Stage{}, finished.Cost{}
+	s.ConfigHash = c.ResultHash(lists)
 	return s, nil
 }
 
-// write writes the outputs of the options. It returns what it found.
+// write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the input.
 func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summary) (*findings.Findings, []output.File, error) {
-	c := &summary.Config
-	o := work.Outcome{}
-	o.Totals, o.Extras = summary.Totals, summary.Extras
-	counts := &o.Counts
-	counts.Clusters, counts.Clustered, counts.Removed, counts.RemovedForReference, counts.Pairs, counts.Identical, counts.Kept = 0, 0, 0, 0, 0, 0, 0
-	counts.NamedByRef = r.namedByRef()
-	shards := work.OutputShards(*counts)
+	c, found := &summary.Config, &findings.Findings{Totals: summary.Totals}
+	r.countJoined(found)
+	shards := work.OutputShards(found.Counts)
 	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, files := output.Names{AreIntegers: counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
+	names, files := output.Names{AreIntegers: found.Counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
 	for number, shard := range all {
 		if err := shard.Decide(c.Rule(), ctx.Err); err != nil {
 			return nil, nil, err
 		}
-		if err := shard.Count(&o); err != nil {
+		own, err := shard.Findings(c.LeastSimilarity())
+		if err != nil {
 			return nil, nil, err
 		}
-		shard.Doubt(&o, c.Threshold, c.Split == keep.Component)
+		findings.Merge(found, own)
 		pairs := func(row func(output.Pair) error) error { return r.each(of[number], row) }
 		for _, name := range outputs {
 			if !slices.Contains(c.Emit, name) {
@@ -193,10 +188,10 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 			files = append(files, file)
 		}
 	}
-	counts.Kept = counts.Documents - counts.Removed
+	found.Finish()
 	rejects, err := f.Rejects(r.rejects)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &o.Findings, append(files, rejects), nil
+	return found, append(files, rejects), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
@@ -202,18 +203,20 @@ func fraction(x float64) (numerator, denominator int) {
 	return int(n), int(d)
 }
 
-// namedByRef counts the documents with an edge that rows call by their refs.
-func (r *rows) namedByRef() (n int64) {
+// countJoined counts the documents that have an edge: those of the input, and those that rows call by their refs.
+func (r *rows) countJoined(found *findings.Findings) {
 	joined := make([]bool, len(r.members))
 	for _, e := range r.edges {
 		joined[e.A], joined[e.B] = true, true
 	}
 	for i := range r.members {
 		if joined[i] && r.members[i].Repeated {
-			n++
+			found.Counts.NamedByRef++
+		}
+		if joined[i] && r.members[i].Ref >= r.layout.FirstInput {
+			found.Sent++
 		}
 	}
-	return n
 }
 
 // each passes some of the pairs, by their numbers.

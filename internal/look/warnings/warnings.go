@@ -147,6 +147,20 @@ func ofPanics(found *findings.Findings) []Warning {
 	}}
 }
 
+// OfPairs returns the warnings about clusters that were made of the pairs of an earlier run, given what was found and the warnings of that
+// run. Those about the texts of the input are the earlier run's. Nothing is known of sources, of titles, and of the lengths of texts.
+func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warning {
+	unknown := []Kind{ShortRecords, OtherTitle}
+	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
+	for _, w := range earlier {
+		if w.Kind == TextField || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
+			all = append(all, w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Warning) int { return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)) })
+	return all
+}
+
 // withMore notes how many warnings of a kind there are beside those listed.
 func withMore(listed []Warning, count int64) []Warning {
 	if len(listed) > 0 {
@@ -224,8 +238,7 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 // ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
 // document for another.
 func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
-	named := slices.DeleteFunc([]string{output.Removed, output.Unique, output.Pairs}, func(of string) bool { return !slices.Contains(c.Outputs(), of) })
-	if found.Repeated.Documents == 0 || len(named) == 0 {
+	if found.Repeated.Documents == 0 || !namesByID(c) {
 		return nil
 	}
 	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
@@ -234,11 +247,18 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	}
 	w := Warning{
 		Kind: RepeatedID, Flag: "--id-field",
-		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join %s with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
-			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second, strings.Join(named, " and ")),
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join results with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second),
 		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
 	}
 	return []Warning{w}
+}
+
+// namesByID reports whether the job has an output whose rows name documents by their ids.
+func namesByID(c *job.Config) bool {
+	return slices.ContainsFunc(c.Outputs(), func(of string) bool {
+		return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of)
+	})
 }
 
 // ofProtected warns of a list of protected sites that no page belongs to.

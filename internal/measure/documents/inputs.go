@@ -176,9 +176,14 @@ func (in *Inputs) LeastTextBytes() int64 {
 	return sum
 }
 
-// HaveURLs reports whether web archives are among the files, which say from where they have fetched documents.
-func (in *Inputs) HaveURLs() bool {
-	return slices.ContainsFunc(in.Files, func(f corpus.File) bool { return f.Format == corpus.WARC })
+// Archives returns the number of web archives among the files. These say from where they have fetched documents.
+func (in *Inputs) Archives() (n int64) {
+	for i := range in.Files {
+		if in.Files[i].Format == corpus.WARC {
+			n++
+		}
+	}
+	return n
 }
 
 // References returns the number of files that belong to the reference corpus.

@@ -12,7 +12,9 @@ import (
 
 // decision is what becomes of the documents of a shard.
 type decision struct {
-	// choices has one for each document. It is nil without a decision.
+	rule keep.Rule
+	// choices has one for each document. It is nil without a decision. Where clusters go as a whole, a choice leads to the document that a removed
+	// one is most like.
 	choices *paged.List[records.Number, keep.Choice]
 }
 
@@ -34,7 +36,7 @@ func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 // no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
 // then, if it is not nil, and ends with its error.
 func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
-	s.decision = decision{}
+	s.decision = decision{rule: rule}
 	if rule.Drop == keep.Reference {
 		s.chooseForReference()
 	} else if err := s.choose(stopped); err != nil {
@@ -116,7 +118,6 @@ func (s *Shard) chooseForReference() {
 // dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
-	s.isDropped = true
 	like := newList[keep.Choice](s, s.end())
 	for i := range s.end() {
 		like.Set(i, keep.Choice{Kept: i})

@@ -3,7 +3,6 @@ package clusters
 import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/settle/keep"
 )
 
@@ -15,7 +14,7 @@ const (
 )
 
 // addLargest notes the largest cluster, the first of those if there are several.
-func (s *Shard) addLargest(o *work.Outcome) {
+func (s *Shard) addLargest(o *findings.Findings) {
 	largest, documents := records.Number(0), uint32(0)
 	for first := range s.end() {
 		if size := s.size.At(first); size > documents {
@@ -50,7 +49,7 @@ func (s *Shard) hasOtherTitle(i records.Number, choice keep.Choice) bool {
 }
 
 // addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay under another title.
-func (s *Shard) addNear(o *work.Outcome) {
+func (s *Shard) addNear(o *findings.Findings) {
 	var near []*findings.Worst[findings.NearPair]
 	for i := range s.end() {
 		choice := s.choice(i)
@@ -75,12 +74,12 @@ func (s *Shard) addNear(o *work.Outcome) {
 	}
 }
 
-// Doubt finds clusters that may hold documents which are no near-duplicates. The shard must be decided. Least is the
+// doubt finds clusters that may hold documents which are no near-duplicates. The shard must be decided. Least is the
 // least similarity of an edge, from 0 to 1. If clusters are whole components, it also looks for pairs that hold a
 // cluster together.
-func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
+func (s *Shard) doubt(o *findings.Findings, least float64) {
 	s.addLargest(o)
-	if s.isDropped {
+	if s.IsDropped() {
 		return // nothing stays for another document
 	}
 	s.addNear(o)
@@ -93,7 +92,7 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 			o.Templates.Add(findings.Template{Cluster: s.name(s.members.First(cluster.document(0))), Documents: int64(cluster.size), Mean: mean, Least: c.least})
 		}
 	}
-	if !areComponents {
+	if s.rule.Split != keep.Component {
 		return
 	}
 	for _, found := range s.bridges(leastPart) {

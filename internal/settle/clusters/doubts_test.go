@@ -9,7 +9,6 @@ import (
 
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/settle/keep"
@@ -159,8 +158,8 @@ func TestDoubt(t *testing.T) {
 		{"tight", star(leastTemplate, 95, 100), nil},
 		{"small", star(leastTemplate-1, 85, 100), nil},
 	} {
-		var o work.Outcome
-		test.shard.Doubt(&o, 0.8, true)
+		var o findings.Findings
+		test.shard.doubt(&o, 0.8)
 		for i := range o.Templates.Named {
 			o.Templates.Named[i].Mean = math.Round(o.Templates.Named[i].Mean*1e6) / 1e6 // a sum of many terms
 		}
@@ -176,8 +175,8 @@ func TestLargest(t *testing.T) {
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
-	var o work.Outcome
-	s.Doubt(&o, 0.8, true)
+	var o findings.Findings
+	s.doubt(&o, 0.8)
 	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
 		t.Errorf("%+v, want %+v", o.Largest.Named, want)
 	}
@@ -193,8 +192,8 @@ func TestDoubtOfTitles(t *testing.T) {
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
-	var o work.Outcome
-	s.Doubt(&o, 0.8, true)
+	var o findings.Findings
+	s.doubt(&o, 0.8)
 	want := []findings.NearPair{
 		{Removed: "a:3", Kept: "a:0", Similarity: .9, Title: "Hare", KeptTitle: "Fox"},
 		{Removed: "a:2", Kept: "a:0", Similarity: 1, Title: "Crow", KeptTitle: "Fox"},
@@ -222,8 +221,8 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
-	var o work.Outcome
-	s.Doubt(&o, 0.8, true)
+	var o findings.Findings
+	s.doubt(&o, 0.8)
 	want := findings.Bridge{Cluster: "a:0", Documents: 2 * leastPart, Part: leastPart, A: "a:3", B: "a:28"}
 	if o.Bridges.Count != 1 || o.Bridges.Named[0] != want || o.Templates.Count != 0 {
 		t.Errorf("%+v, want %+v; templates %+v", o.Bridges, want, o.Templates)
@@ -231,8 +230,8 @@ func TestDoubtOfTwoStars(t *testing.T) {
 	if err := s.Decide(keep.Rule{Split: keep.Star}, nil); err != nil {
 		t.Fatal(err)
 	}
-	o = work.Outcome{}
-	if s.Doubt(&o, 0.8, false); o.Bridges.Count != 0 {
+	o = findings.Findings{}
+	if s.doubt(&o, 0.8); o.Bridges.Count != 0 {
 		t.Errorf("stars: %+v", o.Bridges)
 	}
 }

@@ -171,7 +171,7 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		}
 		ref := s.members.Ref(i)
 		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size.At(first), Kept: !s.goes(i)}
-		if s.goes(i) && !s.isDropped {
+		if s.goes(i) && !s.IsDropped() {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
 		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
@@ -194,7 +194,7 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(s.members.First(i)),
 			Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		}
-		if s.isDropped {
+		if s.IsDropped() {
 			removal.LikeID, removal.LikeURL, removal.LikeDate = kept.name(c.Kept), other.URL, other.Date
 		} else {
 			removal.KeptID, removal.KeptURL, removal.KeptDate = kept.name(c.Kept), other.URL, other.Date

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
@@ -30,10 +31,8 @@ type Shard struct {
 	twins   twins                          // further pairs
 	spans   []records.Span[records.Number] // spans of the edges, in their order
 	decision
-	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
-	isDropped bool
-	size      *paged.List[records.Number, uint32] // documents in the cluster, by its first document
-	scratch   []byte                              // of a ref
+	size    *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	scratch []byte                              // of a ref
 }
 
 type (
@@ -193,11 +192,24 @@ func (s *Shard) id(i records.Number) string {
 }
 
 // IsDropped reports whether the decision removes clusters as a whole.
-func (s *Shard) IsDropped() bool { return s.isDropped }
+func (s *Shard) IsDropped() bool { return s.rule.Drop == keep.Clusters }
 
-// Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
+// Findings returns all that the clusters of the shard add to what a job has found: counts, examples, and what warnings are about. Whatever
+// makes clusters of documents gets them here. Least is the least similarity of an edge, from 0 to 1.
+func (s *Shard) Findings(least float64) (f findings.Findings, err error) {
+	if err = s.count(&f); err != nil {
+		return f, err
+	}
+	s.countSources(&f.Sources)
+	if s.isDecided() {
+		s.doubt(&f, least)
+	}
+	return f, nil
+}
+
+// count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
-func (s *Shard) Count(o *work.Outcome) error {
+func (s *Shard) count(o *findings.Findings) error {
 	o.Counts.Pairs += int64(s.pairs.Len() + s.twins.pairs)
 	o.Counts.Identical += int64(s.twins.pairs)
 	for i := range s.pairs.Len() {
@@ -214,14 +226,16 @@ func (s *Shard) Count(o *work.Outcome) error {
 		return nil
 	}
 	o.Skipped.Kept += s.unchecked()
+	o.Sizes = findings.Sizes{}
 	likesReference := s.likeReference()
 	for i := range s.end() {
 		if size := s.size.At(i); size > 1 {
 			o.Counts.Clusters++
 			o.Counts.Clustered += int64(size)
+			o.Sizes[int64(size)]++
 		}
 		if s.goes(i) {
-			if s.goes(s.choice(i).Kept) && !s.isDropped {
+			if s.goes(s.choice(i).Kept) && !s.IsDropped() {
 				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
 			}
 			o.Counts.Removed++

@@ -146,8 +146,8 @@ func TestRowsOfComponents(t *testing.T) {
 		`{"a":"b","b":"c","jaccard":0.8,"containment_a":0.8,"containment_b":1,"exact":true}`,
 		`{"a":"c","b":"b:5","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
 		`{"a":"c","b":"e","jaccard":0.75,"containment_a":0.75,"containment_b":0.8571428571428571,"exact":true}`)
-	var o work.Outcome
-	if err := s.Count(&o); err != nil {
+	var o findings.Findings
+	if err := s.count(&o); err != nil {
 		t.Fatal(err)
 	}
 	if want := (findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 2, Removed: 3, RemovedForReference: 1}); !reflect.DeepEqual(o.Counts, want) || o.Skipped.Kept != 0 {
@@ -187,8 +187,8 @@ func TestDrops(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkRows(t, fmt.Sprint(c.rule), rowsOf(t, s.RemovedRows), c.removed...)
-		var o work.Outcome
-		if err := s.Count(&o); err != nil {
+		var o findings.Findings
+		if err := s.count(&o); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(o.Counts, c.counts) {
@@ -242,11 +242,11 @@ func TestPairsOfOtherScores(t *testing.T) {
 		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
 		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
 			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)
-	var o work.Outcome
-	if err := near.Count(&o); err != nil {
+	var o findings.Findings
+	if err := near.count(&o); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Count(&o); err != nil {
+	if err := s.count(&o); err != nil {
 		t.Fatal(err)
 	}
 	if want := (findings.Counts{Pairs: 4, Identical: 1, Kept: 8}); !reflect.DeepEqual(o.Counts, want) {
@@ -340,8 +340,8 @@ func TestDecisionsHold(t *testing.T) {
 				t.Fatalf("document %d goes for %d, which it has no edge to", i, c.Kept)
 			}
 		}
-		var o work.Outcome
-		if err := s.Count(&o); err != nil {
+		var o findings.Findings
+		if err := s.count(&o); err != nil {
 			t.Fatal(err)
 		}
 		removed := strings.Count(rowsOf(t, s.RemovedRows), "\n")
@@ -376,12 +376,11 @@ func checkOnDisk(t *testing.T, members []records.Member, edges []records.Edge[re
 				if _, whole := s.classes.of.Whole(); whole != (bytes == 0) {
 					t.Fatalf("%d bytes: whole %v", bytes, whole)
 				}
-				var o work.Outcome
-				if err := errors.Join(s.Decide(keep.Rule{Split: split, Drop: drop}, func() error { return nil }), s.Count(&o)); err != nil {
+				err := s.Decide(keep.Rule{Split: split, Drop: drop}, func() error { return nil })
+				o, fault := s.Findings(0.8)
+				if err := errors.Join(err, fault); err != nil {
 					t.Fatal(err)
 				}
-				s.Doubt(&o, .8, split == keep.Component)
-				s.CountSources(&o.Sources)
 				rows[k] = rowsOf(t, s.ClusterRows) + rowsOf(t, s.RemovedRows) + pairsOf(t, s, output.SetPair)
 				counts[k] = fmt.Sprintf("%+v", o)
 				s.Close()
@@ -484,12 +483,11 @@ func TestTwins(t *testing.T) {
 		rule := keep.Rule{Split: keep.Component, Drop: keep.Drops[random.IntN(3)]}
 		var content, counted [2]string
 		for k, shard := range []*Shard{s, &plain} {
-			var o work.Outcome
-			if err := errors.Join(shard.Decide(rule, nil), shard.Count(&o)); err != nil {
+			err := shard.Decide(rule, nil)
+			o, fault := shard.Findings(0.8)
+			if err := errors.Join(err, fault); err != nil {
 				t.Fatal(err)
 			}
-			shard.Doubt(&o, .8, true)
-			shard.CountSources(&o.Sources)
 			content[k] = rowsOf(t, shard.ClusterRows) + rowsOf(t, shard.RemovedRows) + pairsOf(t, shard, output.SetPair)
 			counted[k] = fmt.Sprintf("%+v", o)
 		}

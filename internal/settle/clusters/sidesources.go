@@ -11,7 +11,7 @@ type sidedClass struct {
 	side  uint64
 }
 
-// countAcross is CountSources for documents that have sides: documents of one side are no
+// countAcross is countSources for documents that have sides: documents of one side are no
 // near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
 	store := s.store.Beside()

@@ -12,10 +12,10 @@ import (
 	"mirrorbeam/internal/read/sources"
 )
 
-// CountSources counts, for each source, the documents of the shard that have near-duplicates in which sources and, if
+// countSources counts, for each source, the documents of the shard that have near-duplicates in which sources and, if
 // the shard is decided, those that are removed. No document of the reference counts as like another one of it, since
 // these are not compared.
-func (s *Shard) CountSources(c *sources.Counts) {
+func (s *Shard) countSources(c *sources.Counts) {
 	var references sources.Set
 	if s.members.Sides() != nil {
 		s.countAcross(c)

@@ -29,7 +29,7 @@ func TestCountSources(t *testing.T) {
 		edge(0, 1, 8, 8), edge(1, 3, 8, 10), edge(2, 3, 8, 8), edge(3, 4, 8, 10), edge(4, 5, 8, 10),
 	})
 	var c sources.Counts
-	s.CountSources(&c)
+	s.countSources(&c)
 	want := sources.Counts{
 		Elsewhere: sources.Tally{2, 2, 1, 1},
 		Shared: []sources.Tally{
@@ -47,7 +47,7 @@ func TestCountSources(t *testing.T) {
 	}
 	want.Removed = sources.Tally{0, 2, 0, 1}
 	c = sources.Counts{}
-	s.CountSources(&c)
+	s.countSources(&c)
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("decided: %+v, want %+v", c, want)
 	}

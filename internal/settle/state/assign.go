@@ -22,10 +22,22 @@ type Difference struct {
 	Reordered bool `json:"-"`
 }
 
+// Reading is how a run reads files, as far as that may change from run to run.
+type Reading struct {
+	// RanksNames says that units depend on the names of files. Then a file that has another name is read again, if an input names it.
+	RanksNames bool
+	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
+	Memory int64
+}
+
+// isMade reports whether the units of a file are as this run would make them. A file that no input names need not be there any more.
+func (r *Reading) isMade(entry *File, file *corpus.File) bool {
+	return file.Unlisted || !(r.RanksNames && entry.madeAs() != file.Name) && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory)
+}
+
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
-// for it, or all its stretches have units. RanksNames says that units depend on the names of files: then a file is read again that another one
-// has taken its short name from, if an input names it.
-func (s *State) Assign(files []corpus.File, target int64, ranksNames bool) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
+// for it, or all its stretches have units.
+func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
 		known[only(&s.Last.Files[i].File).Path] = i
@@ -41,8 +53,7 @@ func (s *State) Assign(files []corpus.File, target int64, ranksNames bool) (spli
 			entry, d.Reordered, last = &s.Last.Files[before], d.Reordered || before < last, before
 		}
 		switch {
-		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) &&
-			(!ranksNames || only(&files[number]).Unlisted || entry.madeAs() == only(&files[number]).Name):
+		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
 			d.Unchanged++
 			c.recall(number, entry)
 		case found:
@@ -128,8 +139,8 @@ func (c *cutting) flush(number int) {
 }
 
 // Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
-// when the files were listed.
-func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time) []File {
+// when the files were listed. Cramped has the names of files with documents that took more than memory, in this run or an earlier one.
+func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64, memory int64) []File {
 	last := make(map[string]*File, len(s.Last.Files))
 	for i := range s.Last.Files {
 		last[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
@@ -141,6 +152,9 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 		if of.Unlisted {
 			files[i].Settled = last[of.Path].Settled
 		}
+		if cramped[of.Name] > 0 {
+			files[i].Memory = memory
+		}
 	}
 	for number, split := range in.Splits {
 		for i, stretch := range split {
@@ -149,8 +163,11 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 				unit = in.Units[number][i]
 			}
 			of := &files[stretch.File]
-			if unit.IsRenamed {
-				of.MadeAs = last[only(&of.File).Path].madeAs()
+			if entry := last[only(&of.File).Path]; len(in.Units[number]) > 0 && entry != nil {
+				of.Memory = entry.Memory
+				if unit.IsRenamed {
+					of.MadeAs = entry.madeAs()
+				}
 			}
 			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(unit.Run), Shard: unit.Shard})
 		}

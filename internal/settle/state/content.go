@@ -68,6 +68,8 @@ type File struct {
 	Stretches []Stretch
 	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
 	MadeAs string
+	// Memory is how many bytes a document could take then, if some took more; 0 if none did.
+	Memory int64
 }
 
 // madeAs returns the name that the file had when its units were made.

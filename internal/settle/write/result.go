@@ -73,8 +73,8 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 			r.FirstReject = o.FirstReject
 		}
 	}
+	r.Finish()
 	counts := &r.Counts
-	counts.Kept += counts.Documents - r.Sent // documents outside of clusters are kept, too
 	if counts.Kept+counts.Removed != counts.Documents {
 		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept, counts.Removed)
 	}

@@ -23,7 +23,7 @@ func TestReadResult(t *testing.T) {
 		return Finish(dir, outcomes, false)
 	}
 	a := work.Outcome{Stage: work.Fingerprint, Findings: worktest.Counted(findings.Counts{Documents: 5, Rejected: 2})}
-	a.AllPairs = true
+	a.Unnamed = 2
 	b := work.Outcome{Stage: work.Write, Findings: worktest.Counted(findings.Counts{Kept: 1, Removed: 2}), Files: []output.File{
 		{Name: "unique-1", Output: output.Unique, Rows: 3},
 		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
@@ -36,7 +36,7 @@ func TestReadResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := ReadResult(dir)
-	if err != nil || result.Counts.Kept != 3 || !result.AllPairs || result.Skipped.Kept != 3 || len(result.Files) != 4 || result.Files[0].Output != output.Rejects {
+	if err != nil || result.Counts.Kept != 3 || result.Unnamed != 2 || result.Skipped.Kept != 3 || len(result.Files) != 4 || result.Files[0].Output != output.Rejects {
 		t.Errorf("%+v, %v", result, err)
 	}
 	// The files must hold what was counted.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
@@ -65,13 +66,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			return err
 		}
 	}
-	if err := shard.Count(w.Outcome); err != nil {
+	found, err := shard.Findings(r.Least)
+	if err != nil {
 		return err
 	}
-	shard.CountSources(&w.Outcome.Sources)
-	if !r.Undecided {
-		shard.Doubt(w.Outcome, r.Least, r.Rule.Split == keep.Component)
-	}
+	findings.Merge(&w.Outcome.Findings, found)
 	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
 		if !slices.Contains(r.Emit, name) {
 			continue

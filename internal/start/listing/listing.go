@@ -255,7 +255,10 @@ func checkCopies(c *job.Config, files []corpus.File) error {
 func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 	input, reference := l.input.Files, l.reference.Files
 	for _, unread := range slices.Concat(l.input.Unread, l.reference.Unread) { // what cannot be read any more is gone
-		known = slices.DeleteFunc(slices.Clone(known), func(f corpus.File) bool { path, err := storage.Absolute(unread.Path); return err == nil && path == f.Path })
+		known = slices.DeleteFunc(slices.Clone(known), func(f corpus.File) bool {
+			path, err := storage.Absolute(unread.Path)
+			return err == nil && path == f.Path
+		})
 	}
 	if len(known) > 0 {
 		isInput := func(file corpus.File) bool { return !file.Reference }
