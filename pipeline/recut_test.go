@@ -49,6 +49,16 @@ func inArchives(t testing.TB, config *job.Config) {
 	config.Input = []string{folder}
 }
 
+// inOtherOrder names the files of a corpus one by one, the last one first.
+func inOtherOrder(t testing.TB, config *job.Config) {
+	files, err := filepath.Glob(filepath.Join(config.Input[0], "*.*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	slices.Reverse(files)
+	config.Input = files
+}
+
 // TestRecut: a recut has the files, the counts and the warnings of a run at its settings, whatever else the earlier run has written.
 func TestRecut(t *testing.T) {
 	for _, c := range []struct {
@@ -90,6 +100,7 @@ func TestRecut(t *testing.T) {
 			name: "archives", scene: "oddities", change: `{}`, with: inArchives,
 			recuts: []string{`{"output_format":"parquet"}`, `{"output_format":"parquet","threshold":1}`, `{"threshold":0.9}`},
 		},
+		{name: "several inputs", scene: "oddities", change: `{}`, with: inOtherOrder, recuts: []string{`{"threshold":0.8}`}},
 		{
 			name: "a state", scene: "oddities", change: `{"state":"STATE"}`, recuts: []string{`{"state":"","threshold":0.8}`},
 		},

@@ -89,7 +89,7 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 		return summary, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
-	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0 || rows.haveURLs}
+	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0}
 	found, written, err := rows.write(ctx, files, &summary)
 	if err == nil {
 		summary.Totals, summary.Warnings = found.Totals, warnings.OfPairs(c, found, folder.Summary.Warnings)
