@@ -231,3 +231,8 @@ type Rule struct {
 	Split Split
 	Drop  Drop
 }
+
+// Prefers reports whether the rule asks which document of a cluster is preferred. If not, --keep decides nothing.
+func (r Rule) Prefers() bool {
+	return r.Drop != Reference && (r.Drop != Clusters || r.Split == Star)
+}

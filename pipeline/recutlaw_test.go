@@ -1,0 +1,76 @@
+package pipeline
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/look/recut"
+	"mirrorbeam/internal/match/methods"
+	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/job"
+)
+
+// drawnRecut are the further exceptions of results that recut makes at a higher threshold than the one of the keys.
+var drawnRecut = []exception{
+	{"summary.json/audit...", "recut forms no pairs, so it measures no recall"},
+	{"summary.json/plan/bands", "the pairs were found by the keys of the run, which has a lower threshold"},
+	{"summary.json/plan/rows", "the pairs were found by the keys of the run, which has a lower threshold"},
+	{"summary.json/plan/expected_recall", "the keys of the run promise more at a higher threshold"},
+}
+
+// TestRecutLaw: recut writes what a run at the threshold writes, and its whole summary, for random jobs and policies.
+func TestRecutLaw(t *testing.T) {
+	first, cases := drawnCases(t, 10)
+	done := 0
+	for seed := first; seed < first+cases; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h, again := drawRecut(t, 100*seed)
+			for _, config := range []job.Config{h.config, again} {
+				if _, err := Run(t.Context(), config); err != nil {
+					t.Skip(err)
+				}
+			}
+			folder, err := finished.Open(h.config.Output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			options := recut.Options{
+				Threshold: again.Threshold, Keep: again.Keep, Split: again.Split, Drop: again.Drop, Emit: again.Emit, Format: again.OutputFormat,
+				Output: filepath.Join(t.TempDir(), "recut"), Overwrite: again.Overwrite,
+			}
+			if _, err := recut.Run(t.Context(), folder, options); err != nil {
+				t.Skip(err)
+			}
+			done++
+			sameResults(t, fmt.Sprintf("recut of %+v", h.config.Measure), options.Output, again.Output, append(recutRun, drawnRecut...)...)
+		})
+	}
+	if done < cases/4 {
+		t.Errorf("%d of %d results could be cut again", done, cases)
+	}
+}
+
+// drawRecut draws a job, and settings of recut, as those of a job over the same input.
+func drawRecut(t *testing.T, seed int) (h *history, again job.Config) {
+	t.Helper()
+	for try := range 50 {
+		h = newHistory(t, seed+try, false)
+		c, usual := &h.config, job.Default()
+		c.State, c.Add, c.AllowRemoval, c.Guard, c.Mirroring, c.Trimming = "", false, false, nil, usual.Mirroring, usual.Trimming
+		c.Input, c.Emit = []string{filepath.Join(h.root, h.folders[0])}, []string{output.Clusters, output.Pairs, output.Removed}
+		c.Threshold, c.Split, c.OutputFormat, c.Verify = 0.5, keep.Component, output.JSONL, methods.VerifyExact
+		again = *c
+		again.Threshold, again.Output = one(h, 0.5, 0.6, 0.75, 0.9, 1), filepath.Join(t.TempDir(), "out")
+		again.Keep, again.Split, again.Drop = one(h, preference.First, preference.Last), one(h, keep.Splits...), one(h, keep.Drops...)
+		again.OutputFormat = one(h, output.Formats...)
+		if c.Validate() == nil && again.Validate() == nil {
+			return h, again
+		}
+	}
+	t.Fatal("no valid settings")
+	return nil, again
+}
