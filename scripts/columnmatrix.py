@@ -313,7 +313,10 @@ def main():
             if len(copies) != len(files.names):
                 sys.exit(f"{len(copies)} files of {kind} for {len(files.names)} files")
             for path, copy in zip(files.names, copies):
-                fault = compare(path, copy, kind)
+                try:
+                    fault = compare(path, copy, kind)
+                except Exception as e:
+                    fault = f"cannot be read: {e}"
                 if fault:
                     faults += 1
                     print(f"{kind} of {os.path.basename(path)}: {fault}")
