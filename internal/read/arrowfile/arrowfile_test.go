@@ -258,6 +258,23 @@ func TestCutFile(t *testing.T) {
 	}
 }
 
+// TestFooter: a file is read as its footer says, whatever is at its beginning: Polars has a schema there that is none.
+func TestFooter(t *testing.T) {
+	want, columns := wanted(t)
+	content, err := os.ReadFile("testdata/default.feather")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(content[8:], bytes.Repeat([]byte{4}, 64))
+	name := filepath.Join(t.TempDir(), "in.arrow")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, name, columns, 0, 1<<20); err != nil || !slices.EqualFunc(got, want, func(a, b row) bool { return slices.Equal(a["text"], b["text"]) }) {
+		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
+	}
+}
+
 // FuzzRead: whatever a file holds, reading it ends, takes no more memory than it may, and does not panic.
 func FuzzRead(f *testing.F) {
 	_, columns := wanted(f)

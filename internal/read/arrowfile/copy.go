@@ -139,16 +139,25 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	return c.out.Write(array.NewRecordBatch(c.schema, columns, int64(len(rows))))
 }
 
-// joined returns spans of an array as one.
-func joined(a arrow.Array, spans []span) (_ arrow.Array, err error) {
-	defer recovered(&err)
+// joined returns spans of an array as one. The library cannot write a part of an array of all types, and cannot join arrays of all types: a part
+// that is in one span is joined with nothing, or left as it is.
+func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 	var parts []arrow.Array
 	for _, s := range spans {
 		parts = append(parts, array.NewSlice(a, s.begin, s.end))
 	}
-	if len(parts) == 1 {
+	if parts[0].Len() == a.Len() {
 		return parts[0], nil
 	}
+	whole, err := concatenated(parts)
+	if err != nil && len(parts) == 1 {
+		return parts[0], nil
+	}
+	return whole, err
+}
+
+func concatenated(parts []arrow.Array) (_ arrow.Array, err error) {
+	defer recovered(&err)
 	return array.Concatenate(parts, memory.DefaultAllocator)
 }
 
