@@ -238,13 +238,7 @@ func (c *copier) schemaOfCopy() *arrow.Schema {
 	for i, of := range []arrow.DataType{name, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Boolean, name} {
 		added = append(added, arrow.Field{Name: corpus.AnnotationFields[i], Type: of, Nullable: i == 0 || i == 3})
 	}
-	metadata := schema.Metadata()
-	pairs := metadata.ToMap()
-	if described, err := arrowmeta.AddPandas(pairs[arrowmeta.PandasKey], added...); err == nil {
-		pairs[arrowmeta.PandasKey] = described
-	}
-	metadata = arrow.MetadataFrom(pairs)
-	return arrow.NewSchema(append(slices.Clone(schema.Fields()), added...), &metadata)
+	return arrowmeta.WithFields(schema, added...)
 }
 
 // Annotatable returns an error if the file has a column already that annotating would add.
