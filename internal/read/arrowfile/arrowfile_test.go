@@ -275,6 +275,56 @@ func TestFooter(t *testing.T) {
 	}
 }
 
+// TestDamagedBatch: behind a batch that cannot be read, others are, with their dictionaries.
+func TestDamagedBatch(t *testing.T) {
+	content, err := os.ReadFile("testdata/lz4.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, columns := wanted(t)
+	count := func(content []byte) (rows, lost int64, first string) {
+		r, err := Open(source(content), int64(len(content)), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := r.Columns(columns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Next() == nil {
+			values, err := r.Values(chosen)
+			if err != nil {
+				if !IsDamage(err) {
+					t.Fatal(err)
+				}
+				lost += r.Rows
+				continue
+			}
+			b, _, err := values.Append(nil, 0, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += r.Rows
+			first = string(b)
+		}
+		return rows, lost, first
+	}
+	all, _, last := count(content)
+	r, err := Open(source(content), int64(len(content)), 0)
+	if err == nil {
+		err = r.Next()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.batch.Body { // of the first batch
+		content[r.body+i] = 0xff
+	}
+	if rows, lost, again := count(content); lost == 0 || rows+lost != all || again != last {
+		t.Errorf("%d rows are read and %d lost, of %d", rows, lost, all)
+	}
+}
+
 // FuzzRead: whatever a file holds, reading it ends, takes no more memory than it may, and does not panic.
 func FuzzRead(f *testing.F) {
 	_, columns := wanted(f)

@@ -25,6 +25,8 @@ import (
 // pages reads the pages of a column of a row group, for the library, which decodes what is in them: it is a [file.PageReader]. Each page is
 // checked and decompressed here, so the bounds of this package hold, whatever the file claims.
 type pages struct {
+	file.PageReader // nil: what is not here is not called
+
 	file   *File
 	chunk  *chunk
 	column *schema.Column
@@ -94,15 +96,6 @@ func (p *pages) Err() error { return p.fault }
 
 // GetDictionaryPage returns no page: a dictionary comes before the pages that use it.
 func (p *pages) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
-
-// SetMaxPageHeaderSize does nothing.
-func (p *pages) SetMaxPageHeaderSize(int) {}
-
-// Reset does nothing.
-func (p *pages) Reset(parquet.BufferedReader, int64, compress.Compression, *file.CryptoContext) {}
-
-// SeekToPageWithRow fails.
-func (p *pages) SeekToPageWithRow(int64) error { return errors.ErrUnsupported }
 
 // read reads a page.
 func (p *pages) read() (file.Page, error) {
@@ -209,7 +202,7 @@ func plainAs[T parquet.ColumnTypes](
 
 // onePage is a column of one page.
 type onePage struct {
-	pages
+	file.PageReader
 	page   file.Page
 	isRead bool
 }
@@ -224,8 +217,11 @@ func (p *onePage) Next() bool {
 // Page returns the page.
 func (p *onePage) Page() file.Page { return p.page }
 
-// Close does nothing.
-func (p *onePage) Close() error { return nil }
+// Err returns nil.
+func (p *onePage) Err() error { return nil }
+
+// GetDictionaryPage returns no page.
+func (p *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
 // header decodes the next header, and returns its length.
 func (p *pages) header() (*pageHeader, int, error) {
