@@ -130,7 +130,7 @@ func TestArrowIsCopied(t *testing.T) {
 			}
 			wanted := corpus.Wanted{Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}}
 			file, decoder := corpus.File{Path: copies[0], Size: info.Size(), Format: format}, formats.NewDecoder(wanted)
-			for batch, err := range formats.Batches(file, 0, corpus.Limits{}, wanted) {
+			for batch, err := range formats.Batches(file, 0, corpus.Limits{Line: 1 << 20}, wanted) {
 				if err != nil {
 					t.Fatal(name, err)
 				}

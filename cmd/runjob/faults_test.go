@@ -313,7 +313,7 @@ var faults = []struct {
 		var file bytes.Buffer
 		rows := []struct {
 			Text string `parquet:"text,zstd"`
-		}{{strings.Repeat("many words ", 1<<20)}}
+		}{{strings.Repeat("many words ", 3<<19)}}
 		if err := parquet.Write(&file, rows, parquet.PageBufferSize(1<<30)); err != nil {
 			s.t.Fatal(err)
 		}
