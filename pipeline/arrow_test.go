@@ -11,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/internal/read/formats"
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
@@ -101,25 +104,57 @@ func TestArrow(t *testing.T) {
 	}
 }
 
-// TestArrowIsNotCopied: who wants copies of rows of Arrow, if only of one file of many, is told what to do before the job starts.
-func TestArrowIsNotCopied(t *testing.T) {
+// TestArrowIsCopied: unique, annotated and trimmed of files and streams of Arrow are of the same kind, with the rows that they have as lines
+// of JSON. A format that they cannot have is refused.
+func TestArrowIsCopied(t *testing.T) {
 	t.Parallel()
-	config := job.Default()
-	lines := put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(`{"id":1,"text":"a"}`+"\n"), plain)
-	config.Input, config.Output = []string{filepath.Join(arrowFiles, "stream.arrow"), lines}, filepath.Join(t.TempDir(), "out")
-	for _, layout := range []output.Layout{output.Shards, output.Tree} {
+	run := func(input string, format corpus.Format) (ids map[string][]string) {
+		ids = map[string][]string{}
 		for _, name := range output.Copies {
-			config.Emit, config.Layout = []string{name}, layout
-			if _, err := Run(t.Context(), config); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "write the input as Parquet first") {
-				t.Errorf("%s, %s: %v", name, layout, err)
+			config := job.Default()
+			config.Input, config.Output, config.Shingle, config.Threshold = []string{input}, filepath.Join(t.TempDir(), "out"), 1, .6
+			config.Emit = []string{name}
+			if name == output.Trimmed {
+				config.PassageWords = 20
+			}
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Fatal(name, err)
+			}
+			copies, err := filepath.Glob(filepath.Join(config.Output, name+"-*"))
+			if err != nil || len(copies) != 1 {
+				t.Fatal(name, copies, err)
+			}
+			info, err := os.Stat(copies[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := corpus.Wanted{Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}}
+			file, decoder := corpus.File{Path: copies[0], Size: info.Size(), Format: format}, formats.NewDecoder(wanted)
+			for batch, err := range formats.Batches(file, 0, corpus.Limits{Line: 1 << 20}, wanted) {
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				for position, record := range batch.Records() {
+					if document, err := decoder.Decode(&file, &batch, position, record); err == nil {
+						ids[name] = append(ids[name], string(document.ID)+" "+string(document.Texts[0]))
+					}
+				}
 			}
 		}
+		return ids
 	}
-	if entries, _ := os.ReadDir(config.Output); len(entries) > 0 {
-		t.Errorf("%d files are left", len(entries))
+	folder := t.TempDir()
+	want := run(put(t, filepath.Join(folder, "in.jsonl"), linesOfRows(t), plain), corpus.JSONLines)
+	for _, name := range []string{"stream.arrow", "zstd.arrow", "default.feather"} {
+		if diff := cmp.Diff(want, run(put(t, filepath.Join(folder, name), readArrow(t, name), plain), corpus.Arrow)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
-	if _, err := storage.Stat(storage.Join(config.Output, "summary.json")); err == nil {
-		t.Error("there is a summary")
+	config := job.Default()
+	config.Input, config.Output = []string{filepath.Join(folder, "stream.arrow")}, filepath.Join(folder, "out")
+	config.Emit, config.OutputFormat = []string{output.Unique}, output.Parquet
+	if _, err := Run(t.Context(), config); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "output_format parquet: unique has the records") {
+		t.Errorf("rows of Arrow as Parquet: %v", err)
 	}
 }
 

@@ -77,7 +77,6 @@ func copiesOf(t *testing.T, config job.Config) map[string]string {
 func TestTree(t *testing.T) {
 	config := testConfig(t, putTree(t))
 	config.Emit = []string{output.Unique, output.Annotated, output.Trimmed}
-	config.OutputFormat = output.JSONLGzip
 	runJob(t, config)
 	want := copiesOf(t, config)
 	trees := config

@@ -313,8 +313,8 @@ var faults = []struct {
 		var file bytes.Buffer
 		rows := []struct {
 			Text string `parquet:"text,zstd"`
-		}{{strings.Repeat("many words ", 1<<20)}}
-		if err := parquet.Write(&file, rows, parquet.PageBufferSize(1<<30)); err != nil {
+		}{{strings.Repeat("many words ", 3<<19)}}
+		if err := parquet.Write(&file, rows, parquet.PageBufferSize(1<<30), parquet.SkipPageBounds("text"), parquet.DataPageStatistics(false)); err != nil {
 			s.t.Fatal(err)
 		}
 		s.write("in.parquet", file.Bytes())

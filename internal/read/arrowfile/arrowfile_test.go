@@ -258,6 +258,73 @@ func TestCutFile(t *testing.T) {
 	}
 }
 
+// TestFooter: a file is read as its footer says, whatever is at its beginning: Polars has a schema there that is none.
+func TestFooter(t *testing.T) {
+	want, columns := wanted(t)
+	content, err := os.ReadFile("testdata/default.feather")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(content[8:], bytes.Repeat([]byte{4}, 64))
+	name := filepath.Join(t.TempDir(), "in.arrow")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, name, columns, 0, 1<<20); err != nil || !slices.EqualFunc(got, want, func(a, b row) bool { return slices.Equal(a["text"], b["text"]) }) {
+		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
+	}
+}
+
+// TestDamagedBatch: behind a batch that cannot be read, others are, with their dictionaries.
+func TestDamagedBatch(t *testing.T) {
+	content, err := os.ReadFile("testdata/lz4.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, columns := wanted(t)
+	count := func(content []byte) (rows, lost int64, first string) {
+		r, err := Open(source(content), int64(len(content)), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := r.Columns(columns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Next() == nil {
+			values, err := r.Values(chosen)
+			if err != nil {
+				if !IsDamage(err) {
+					t.Fatal(err)
+				}
+				lost += r.Rows
+				continue
+			}
+			b, _, err := values.Append(nil, 0, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += r.Rows
+			first = string(b)
+		}
+		return rows, lost, first
+	}
+	all, _, last := count(content)
+	r, err := Open(source(content), int64(len(content)), 0)
+	if err == nil {
+		err = r.Next()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.batch.Body { // of the first batch
+		content[r.body+i] = 0xff
+	}
+	if rows, lost, again := count(content); lost == 0 || rows+lost != all || again != last {
+		t.Errorf("%d rows are read and %d lost, of %d", rows, lost, all)
+	}
+}
+
 // FuzzRead: whatever a file holds, reading it ends, takes no more memory than it may, and does not panic.
 func FuzzRead(f *testing.F) {
 	_, columns := wanted(f)

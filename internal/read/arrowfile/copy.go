@@ -139,16 +139,25 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	return c.out.Write(array.NewRecordBatch(c.schema, columns, int64(len(rows))))
 }
 
-// joined returns spans of an array as one.
-func joined(a arrow.Array, spans []span) (_ arrow.Array, err error) {
-	defer recovered(&err)
+// joined returns spans of an array as one. The library cannot write a part of an array of all types, and cannot join arrays of all types: a part
+// that is in one span is joined with nothing, or left as it is.
+func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 	var parts []arrow.Array
 	for _, s := range spans {
 		parts = append(parts, array.NewSlice(a, s.begin, s.end))
 	}
-	if len(parts) == 1 {
+	if parts[0].Len() == a.Len() {
 		return parts[0], nil
 	}
+	whole, err := concatenated(parts)
+	if err != nil && len(parts) == 1 {
+		return parts[0], nil
+	}
+	return whole, err
+}
+
+func concatenated(parts []arrow.Array) (_ arrow.Array, err error) {
+	defer recovered(&err)
 	return array.Concatenate(parts, memory.DefaultAllocator)
 }
 
@@ -229,13 +238,7 @@ func (c *copier) schemaOfCopy() *arrow.Schema {
 	for i, of := range []arrow.DataType{name, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Boolean, name} {
 		added = append(added, arrow.Field{Name: corpus.AnnotationFields[i], Type: of, Nullable: i == 0 || i == 3})
 	}
-	metadata := schema.Metadata()
-	pairs := metadata.ToMap()
-	if described, err := arrowmeta.AddPandas(pairs[arrowmeta.PandasKey], added...); err == nil {
-		pairs[arrowmeta.PandasKey] = described
-	}
-	metadata = arrow.MetadataFrom(pairs)
-	return arrow.NewSchema(append(slices.Clone(schema.Fields()), added...), &metadata)
+	return arrowmeta.WithFields(schema, added...)
 }
 
 // Annotatable returns an error if the file has a column already that annotating would add.

@@ -48,6 +48,8 @@ type Reader struct {
 	blocks   []arrowmeta.Block // of the footer; nil for a stream, and for a file that is cut short
 	next     int               // of them
 	inner    *ipc.Reader
+	schema   []byte         // the message that inner has begun with
+	places   []place        // of the dictionaries so far
 	waiting  []*ipc.Message // dictionaries that inner has not read
 	last     *ipc.Message   // that it has read
 	fault    error          // of the storage
@@ -56,10 +58,17 @@ type Reader struct {
 	batch    arrowmeta.Message // the last one
 	metadata []byte            // of it
 	body     int64             // where its body begins
-	isUnread bool
-	codec    arrowmeta.Codec // of the first batch that is compressed
-	Rows     int64           // how many rows it has
-	FirstRow int64           // the number of its first row
+	isUnread bool              // its body is still to come
+	isHurt   bool              // inner has met damage
+	codec    arrowmeta.Codec   // of the first batch that is compressed
+	Rows     int64             // how many rows it has
+	FirstRow int64             // the number of its first row
+}
+
+// place is where a message is.
+type place struct {
+	metadata []byte
+	at, body int64 // where its body begins, and how long it is
 }
 
 // errCut says that a file ends before what it announces.
@@ -172,13 +181,14 @@ func (r *Reader) open() error {
 	} else if _, err := arrowmeta.ParseMessage(schema); err != nil {
 		return err
 	}
-	return r.begin(schema)
+	r.schema = schema
+	return r.begin()
 }
 
 // begin hands the schema to the library.
-func (r *Reader) begin(schema []byte) (err error) {
+func (r *Reader) begin() (err error) {
 	defer recovered(&err)
-	r.waiting = []*ipc.Message{ipc.NewMessage(memory.NewBufferBytes(schema), memory.NewBufferBytes(nil))}
+	r.waiting = []*ipc.Message{ipc.NewMessage(memory.NewBufferBytes(r.schema), memory.NewBufferBytes(nil))}
 	if r.inner, err = ipc.NewReaderFromMessageReader((*messages)(r), ipc.WithAllocator(&r.memory)); err != nil {
 		return damage{err}
 	}
@@ -223,7 +233,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 	}
 	if len(m.waiting) == 0 && m.isUnread {
 		m.isUnread = false
-		if err := (*Reader)(m).wait(m.batch, m.metadata); err != nil {
+		if err := (*Reader)(m).wait(place{m.metadata, m.body, m.batch.Body}, (*Reader)(m).fill); err != nil {
 			return nil, err
 		}
 	}
@@ -372,7 +382,9 @@ func (r *Reader) pass(withDictionaries bool) error {
 			r.batch, r.metadata, r.isUnread, r.body, r.Rows = m, metadata, true, r.at, m.Rows
 			return nil
 		case m.Kind == ipc.MessageDictionaryBatch && withDictionaries:
-			if err := r.wait(m, metadata); err != nil {
+			at := place{metadata, r.at, m.Body}
+			r.places = append(r.places, at)
+			if err := r.wait(at, r.fill); err != nil {
 				return fmt.Errorf("read a dictionary: %w", err)
 			}
 		default:
@@ -384,18 +396,39 @@ func (r *Reader) pass(withDictionaries bool) error {
 }
 
 // wait reads the body of a message, which waits for the library.
-func (r *Reader) wait(m arrowmeta.Message, metadata []byte) (err error) {
+func (r *Reader) wait(m place, fill func([]byte) error) (err error) {
 	defer recovered(&err)
-	if m.Body > r.size-r.at {
+	if m.body > r.size-m.at {
 		return errCut
 	}
 	body := memory.NewResizableBuffer(&r.memory)
 	defer body.Release()
-	body.Resize(int(m.Body))
-	if err := r.fill(body.Bytes()); err != nil {
+	body.Resize(int(m.body))
+	if err := fill(body.Bytes()); err != nil {
 		return err
 	}
-	r.waiting = append(r.waiting, ipc.NewMessage(memory.NewBufferBytes(metadata), body))
+	r.waiting = append(r.waiting, ipc.NewMessage(memory.NewBufferBytes(m.metadata), body))
+	return nil
+}
+
+// beginAgain gives the library a new start behind a damaged batch, after which it reads nothing more.
+func (r *Reader) beginAgain() error {
+	r.inner.Release()
+	for _, left := range r.waiting {
+		left.Release()
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	for _, m := range r.places {
+		again := func(b []byte) error {
+			_, err := r.file.ReadAt(b, m.at)
+			return err
+		}
+		if err := r.wait(m, again); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -403,7 +436,13 @@ func (r *Reader) wait(m arrowmeta.Message, metadata []byte) (err error) {
 // batch to be read, unless it is of a dictionary.
 func (r *Reader) Batch() (_ arrow.RecordBatch, err error) {
 	defer recovered(&err)
+	if r.isHurt {
+		if err := r.beginAgain(); err != nil {
+			return nil, err
+		}
+	}
 	read, err := r.inner.Read()
+	r.isHurt = err != nil
 	large, isLarge := errors.AsType[*BatchError](err)
 	switch {
 	case isLarge:

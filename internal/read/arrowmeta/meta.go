@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -187,14 +188,23 @@ func AddFields(stored string, fields ...arrow.Field) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	schema := reader.Schema()
-	metadata := schema.Metadata()
 	var b bytes.Buffer
-	writer := ipc.NewWriter(&b, ipc.WithSchema(arrow.NewSchema(append(schema.Fields(), fields...), &metadata)))
+	writer := ipc.NewWriter(&b, ipc.WithSchema(WithFields(reader.Schema(), fields...)))
 	if err := writer.Close(); err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// WithFields returns a schema with fields added, also to what pandas says of it.
+func WithFields(schema *arrow.Schema, fields ...arrow.Field) *arrow.Schema {
+	metadata := schema.Metadata()
+	pairs := metadata.ToMap()
+	if described, err := AddPandas(pairs[PandasKey], fields...); err == nil {
+		pairs[PandasKey] = described
+	}
+	metadata = arrow.MetadataFrom(pairs)
+	return arrow.NewSchema(append(slices.Clone(schema.Fields()), fields...), &metadata)
 }
 
 // PandasKey is the key under which pandas describes a table in the metadata of its schema.
@@ -221,6 +231,9 @@ func AddPandas(described string, fields ...arrow.Field) (string, error) {
 	}
 	for _, field := range fields {
 		types := pandasTypes[field.Type.ID()]
+		if !field.Nullable {
+			types[1] = strings.ToLower(types[1])
+		}
 		column := fmt.Appendf(nil, `{"name":%q,"field_name":%[1]q,"pandas_type":%[2]q,"numpy_type":%[3]q,"metadata":null}`,
 			field.Name, types[0], types[1])
 		columns = append(columns, column)

@@ -95,6 +95,8 @@ type wanted struct {
 	name   string
 	field  field
 	buffer []byte // its content where it had to be unescaped
+	isText bool   // a list of strings is one text
+	isOnce bool   // it is not looked for in the objects of a list
 }
 
 type scope struct {
@@ -122,18 +124,18 @@ func (s *scope) add(name string, w *wanted) {
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
-		d.features = &wanted{name: f.Features}
+		d.features = &wanted{name: f.Features, isOnce: true}
 		d.all = append(d.all, d.features)
 	}
 	if d.beside {
 		d.texts = make([]wanted, len(f.Texts))
 		for i, name := range f.Texts {
-			d.texts[i].name = name
+			d.texts[i].name, d.texts[i].isText = name, true
 			d.all = append(d.all, &d.texts[i])
 		}
 	}
 	if f.ID != "" {
-		d.id = &wanted{name: f.ID}
+		d.id = &wanted{name: f.ID, isOnce: true}
 		d.all = append(d.all, d.id)
 	}
 	d.others = make([]wanted, len(f.Others))
@@ -157,7 +159,8 @@ func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
 type field struct {
 	kind    kind
 	content []byte
-	begin   int // where its value begins in the line
+	begin   int  // where its value begins in the line
+	isList  bool // its content is joined
 }
 
 // isNone reports whether the field is not there, or is null.
@@ -247,6 +250,9 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		} else if w.field.kind, i = s.value(i); i >= 0 {
 			w.field.content = s.line[start:i:i]
 		}
+		if i >= 0 && w.isText && w.field.kind == array {
+			d.join(start, i, w)
+		}
 		if i < 0 {
 			return -1
 		}
@@ -258,9 +264,12 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 				w.field = field{}
 			}
 		}
-		if inner != nil && s.peek(i) == '{' {
+		switch {
+		case inner != nil && s.peek(i) == '{':
 			i = d.object(i, inner)
-		} else {
+		case inner != nil && s.peek(i) == '[':
+			i = d.list(i, inner)
+		default:
 			_, i = s.value(i)
 		}
 		if i < 0 {
@@ -268,6 +277,105 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		}
 	}
 	return s.space(i)
+}
+
+// joined gathers strings, which become one text with line ends between them.
+type joined struct {
+	text  []byte
+	count int
+	other kind // of what is neither a string nor null
+	isNil bool // something is null
+}
+
+// add adds a value.
+func (j *joined) add(k kind, content []byte) {
+	switch k {
+	case missing:
+	case null:
+		j.isNil = true
+	case text:
+		j.text = AppendJoined(j.text, content, j.count == 0)
+		j.count++
+	default:
+		j.other = k
+	}
+}
+
+// field returns all as one value.
+func (j *joined) field(begin int) field {
+	switch {
+	case j.other != missing:
+		return field{kind: j.other, begin: begin}
+	case j.count > 0:
+		return field{kind: text, content: j.text, begin: begin, isList: true}
+	case j.isNil:
+		return field{kind: null}
+	}
+	return field{}
+}
+
+// AppendJoined appends one of several strings that are a text together. All formats join the strings of a list so.
+func AppendJoined(b, content []byte, isFirst bool) []byte {
+	if !isFirst {
+		b = append(b, '\n')
+	}
+	return append(b, content...)
+}
+
+// join makes one text of the list from begin to end, which is well-formed, if it holds strings, null and such lists only.
+func (d *JSONDecoder) join(begin, end int, w *wanted) {
+	s := &d.scanner
+	all := joined{isNil: true}
+	for i := begin; i < end && all.other == missing; {
+		switch s.line[i] {
+		case '[', ']', ',', ' ', '\t', '\n', '\r':
+			i++
+		case '"':
+			var content []byte
+			content, i = s.text(i, &w.buffer)
+			all.add(text, content)
+		case 'n':
+			i += len("null")
+		default:
+			return // it stays a list
+		}
+	}
+	w.field = all.field(begin)
+}
+
+// list reads the list at i, and keeps of the objects in it, and in lists in it, what is wanted.
+func (d *JSONDecoder) list(i int, of *scope) int {
+	s := &d.scanner
+	begin := i
+	_, end := s.value(i)
+	if end < 0 {
+		return -1
+	}
+	all := make([]joined, len(of.wanted))
+	for i < end {
+		switch s.line[i] {
+		case '[', ']', ',', ' ', '\t', '\n', '\r':
+			i++
+		case '{':
+			for _, w := range of.wanted {
+				w.field = field{}
+			}
+			if i = d.object(i, of); i < 0 {
+				return -1
+			}
+			for n, w := range of.wanted {
+				all[n].add(w.field.kind, w.field.content)
+			}
+		default:
+			_, i = s.scalar(i)
+		}
+	}
+	for n, w := range of.wanted {
+		if w.field = all[n].field(begin); w.isOnce {
+			w.field = field{}
+		}
+	}
+	return end
 }
 
 // record checks the types of the wanted fields.

@@ -75,7 +75,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"text":null}`, `field "text" is null: a document needs a string there`},
 		{`{"text":1}`, `field "text" is a number: a document needs a string there`},
 		{`{"text":{"text":"b"}}`, `field "text" is an object: a document needs a string there`},
-		{`{"text":["b"]}`, `field "text" is an array: a document needs a string there`},
+		{`{"text":["b", 1]}`, `field "text" is an array: a document needs a string there`},
 		{`{"text":"b","text":false}`, `field "text" is a boolean: a document needs a string there`},
 		{`{"id":{},"text":"b"}`, `field "id" is an object: an id is a string or a number`},
 		{`{"id":[1],"text":"b"}`, `field "id" is an array: an id is a string or a number`},

@@ -76,8 +76,6 @@ type Definition struct {
 	// FieldNames returns the names of the fields of a record, and of fields in them; nil: it has none.
 	FieldNames func(wanted Wanted, header, record []byte) []string
 
-	// Uncopied says what to do in place of copying records, for a format whose records are not copied; empty: they are.
-	Uncopied string
 	// Annotator returns what adds fields to records; nil: they cannot get any.
 	Annotator func(Wanted) Annotator
 	// Writer returns what writes records to a copy; nil: each is a row, with a line feed behind it.

@@ -1,6 +1,9 @@
 package corpus
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
 
 // JSONCutter cuts stretches out of the texts of objects of JSON. It leaves the bytes of all else as they are, also of
 // escapes. It is not for concurrent use.
@@ -22,6 +25,9 @@ func (c *JSONCutter) Cut(b, _, record []byte, cuts []Cut) ([]byte, error) {
 		return b, err
 	}
 	text := &c.decoder.texts[0].field
+	if text.isList && len(cuts) > 0 {
+		return b, errors.New("its text is a list of strings, of which nothing can be cut: make one string of it first")
+	}
 	at, done := text.begin+1, int64(0) // behind the quote; how much of the text is before that
 	b = append(b, record[:at]...)
 	for _, cut := range cuts {

@@ -190,7 +190,7 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 		data, next, err := s.batch.Append(buffer[:0], s.row, corpus.BatchBytes)
 		s.row = next
 		if len(data) > 0 { // a fault comes again behind these rows
-			return s.rows(b, data)
+			return framed(b, data, len(s.file.columns)), account(&s.limits, data)
 		}
 		if long, isLong := errors.AsType[*parquetfile.RowError](err); isLong {
 			s.row++
@@ -206,11 +206,6 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 	}
 	return b, s.input.End(s.file.handle)
-}
-
-// rows puts rows into a batch, counts them, and waits for the right to hold a long one.
-func (s *arrowSource) rows(b corpus.Batch, data []byte) (corpus.Batch, error) {
-	return framed(b, data, len(s.file.columns)), account(&s.limits, data)
 }
 
 // advance reads the next batch of the stretch. A reject stands for one that cannot be read.

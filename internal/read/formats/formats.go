@@ -436,8 +436,8 @@ func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) er
 			})
 		case definition.Cutter == nil:
 			name, _ := file.Place(0)
-			todo := cmp.Or(definition.Uncopied, "its texts stand between markup; write them to JSON lines first")
-			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: %s", name, file.Format, todo))
+			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts stand between markup; write them "+
+				"to JSON lines first", name, file.Format))
 		}
 	}
 	return group.Wait()

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -356,8 +355,10 @@ func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 		text, _ := cell.Value()
 		return text
 	}
-	start := len(d.joined)
-	d.joined = append(d.joined, bytes.Join(slices.Collect(cell.All()), []byte("\n"))...)
+	start, isFirst := len(d.joined), true
+	for part := range cell.All() {
+		d.joined, isFirst = corpus.AppendJoined(d.joined, part, isFirst), false
+	}
 	return d.joined[start:len(d.joined):len(d.joined)]
 }
 

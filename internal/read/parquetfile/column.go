@@ -50,12 +50,15 @@ type columnState struct {
 	mostList               int64  // bytes that the values of a row may have
 }
 
+// batchReader is the library's reader of values of a type.
+type batchReader[T parquet.ColumnTypes] interface {
+	ReadBatchInPage(batchSize int64, values []T, definition, repetition []int16) (total int64, read int, err error)
+}
+
 // typedColumn is a column of values of a type.
 type typedColumn[T parquet.ColumnTypes] struct {
 	columnState
-	read interface {
-		ReadBatchInPage(batchSize int64, values []T, definition, repetition []int16) (total int64, read int, err error)
-	}
+	read   batchReader[T]
 	text   text[T]
 	values [valuesAtOnce]T
 }
@@ -101,9 +104,7 @@ func openColumn(f *File, group, number int) column {
 func typed[T parquet.ColumnTypes](state columnState, t text[T]) column {
 	c := &typedColumn[T]{columnState: state, text: t}
 	if state.fault == nil {
-		c.read = state.reader.(interface {
-			ReadBatchInPage(int64, []T, []int16, []int16) (int64, int, error)
-		})
+		c.read = state.reader.(batchReader[T])
 	}
 	return c
 }

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// copyBytes bounds what is handed to a column of texts at once.
-	copyBytes = 128 << 10
 	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
 	copyDictionary = 1 << 20
+	// copyValues is after how many values the library looks at the sizes of a page and of a dictionary. Values may be long.
+	copyValues = 16
 )
 
 // Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
@@ -318,31 +318,9 @@ func writeValues[T parquet.ColumnTypes](w file.ColumnChunkWriter, values []T, de
 	if !is {
 		return fmt.Errorf("the column has values of the type %v", w.Type())
 	}
-	texts, areTexts := any(values).([]parquet.ByteArray)
-	if !areTexts {
-		_, err := typed.WriteBatch(values, definition, repetition)
-		return err
-	}
-	// The library looks at the sizes of a page and of a dictionary only between two batches.
-	for there, n, bytes := 0, 0, 0; len(values) > 0 || len(definition) > 0; there, n, bytes = 0, 0, 0 {
-		for (n < len(definition) || definition == nil && n < len(values)) && bytes < copyBytes {
-			if definition == nil || definition[n] == w.Descr().MaxDefinitionLevel() {
-				bytes += len(texts[there])
-				there++
-			}
-			n++
-		}
-		if _, err := typed.WriteBatch(values[:there], head(definition, n), head(repetition, n)); err != nil {
-			return err
-		}
-		values, texts, definition, repetition = values[there:], texts[there:], tail(definition, n), tail(repetition, n)
-	}
-	return nil
+	_, err := typed.WriteBatch(values, definition, repetition)
+	return err
 }
-
-// head and tail return a part of levels, which are nil where a column has none.
-func head(levels []int16, n int) []int16 { return levels[:min(n, len(levels))] }
-func tail(levels []int16, n int) []int16 { return levels[min(n, len(levels)):] }
 
 type rowSet []uint64
 
@@ -500,6 +478,7 @@ func writerProperties() []parquet.WriterProperty {
 		parquet.WithDataPageVersion(parquet.DataPageV1), // which all readers know, as they know plain values
 		parquet.WithDictionaryDefault(false),
 		parquet.WithDictionaryPageSizeLimit(copyDictionary),
+		parquet.WithBatchSize(copyValues),
 	}
 }
 

@@ -2,6 +2,7 @@ package parquetfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -24,6 +25,8 @@ import (
 // pages reads the pages of a column of a row group, for the library, which decodes what is in them: it is a [file.PageReader]. Each page is
 // checked and decompressed here, so the bounds of this package hold, whatever the file claims.
 type pages struct {
+	file.PageReader // nil: what is not here is not called
+
 	file   *File
 	chunk  *chunk
 	column *schema.Column
@@ -94,15 +97,6 @@ func (p *pages) Err() error { return p.fault }
 // GetDictionaryPage returns no page: a dictionary comes before the pages that use it.
 func (p *pages) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
-// SetMaxPageHeaderSize does nothing.
-func (p *pages) SetMaxPageHeaderSize(int) {}
-
-// Reset does nothing.
-func (p *pages) Reset(parquet.BufferedReader, int64, compress.Compression, *file.CryptoContext) {}
-
-// SeekToPageWithRow fails.
-func (p *pages) SeekToPageWithRow(int64) error { return errors.ErrUnsupported }
-
 // read reads a page.
 func (p *pages) read() (file.Page, error) {
 	header, length, err := p.header()
@@ -131,10 +125,29 @@ func (p *pages) read() (file.Page, error) {
 			err = checkDelta(content[levels:])
 		}
 	}
-	if err == nil && p.column.PhysicalType() == parquet.Types.FixedLenByteArray && header.encoding == parquet.Encodings.DeltaByteArray {
-		content, err = p.plainFixed(header, content, levels)
+	if err == nil {
+		content, err = p.plainDifferences(header, content, levels)
 	}
 	return pageOf(header, content), err
+}
+
+// plainDifferences returns the content of a page whose values are stored as differences that the library cannot read, as if they were stored
+// one behind the other: binary values of a fixed length, and differences beyond 32 bits, which DuckDB makes of numbers of 32 bits.
+func (p *pages) plainDifferences(header *pageHeader, content []byte, levels int) ([]byte, error) {
+	switch kind := p.column.PhysicalType(); {
+	case kind == parquet.Types.FixedLenByteArray && header.encoding == parquet.Encodings.DeltaByteArray:
+		return plainAs(p, header, content, levels, parquet.Types.ByteArray, func(plain []byte, v parquet.ByteArray) ([]byte, error) {
+			if len(v) != p.column.TypeLength() {
+				return nil, fmt.Errorf("a value has %d bytes, and not %d", len(v), p.column.TypeLength())
+			}
+			return append(plain, v...), nil
+		})
+	case kind == parquet.Types.Int32 && header.encoding == parquet.Encodings.DeltaBinaryPacked:
+		return plainAs(p, header, content, levels, parquet.Types.Int64, func(plain []byte, v int64) ([]byte, error) {
+			return binary.LittleEndian.AppendUint32(plain, uint32(v)), nil
+		})
+	}
+	return content, nil
 }
 
 // readDictionary returns a dictionary, whose memory is its own.
@@ -158,19 +171,19 @@ func pageOf(h *pageHeader, content []byte) file.Page {
 	return file.NewDataPageV2(buffer, h.values, h.nulls, h.rows, h.encoding, h.definitions, h.repetitions, int32(len(content)), false)
 }
 
-// plainFixed returns the content of a page of binary values of a fixed length that are stored as differences, as if they were stored one
-// behind the other. The library reads differences only of values of any length.
-func (p *pages) plainFixed(h *pageHeader, content []byte, levels int) (plain []byte, err error) {
+// plainAs returns the content of a page with the values that it has if they are of another type, put one behind the other.
+func plainAs[T parquet.ColumnTypes](
+	p *pages, h *pageHeader, content []byte, levels int, as parquet.Type, put func([]byte, T) ([]byte, error),
+) (plain []byte, err error) {
 	defer recovered(&err)
-	node, err := schema.NewPrimitiveNode(p.column.Name(), parquet.Repetitions.Required, parquet.Types.ByteArray, -1, -1)
+	node, err := schema.NewPrimitiveNode(p.column.Name(), parquet.Repetitions.Required, as, -1, -1)
 	if err != nil {
 		return nil, err
 	}
-	page := &onePage{page: pageOf(h, content)}
 	column := schema.NewColumn(node, p.column.MaxDefinitionLevel(), p.column.MaxRepetitionLevel())
-	values := newReader(column, page).(*file.ByteArrayColumnChunkReader)
+	values := newReader(column, &onePage{page: pageOf(h, content)}).(batchReader[T])
 	plain = slices.Clone(content[:levels])
-	var room [1]parquet.ByteArray
+	var room [1]T
 	var definition, repetition [1]int16
 	for range h.values {
 		n, read, err := values.ReadBatchInPage(1, room[:], definition[:], repetition[:])
@@ -178,10 +191,9 @@ func (p *pages) plainFixed(h *pageHeader, content []byte, levels int) (plain []b
 			return nil, errors.Join(err, errRuns)
 		}
 		if read > 0 {
-			if len(room[0]) != p.column.TypeLength() {
-				return nil, fmt.Errorf("a value has %d bytes, and not %d", len(room[0]), p.column.TypeLength())
+			if plain, err = put(plain, room[0]); err != nil {
+				return nil, err
 			}
-			plain = append(plain, room[0]...)
 		}
 	}
 	h.encoding = parquet.Encodings.Plain
@@ -190,7 +202,7 @@ func (p *pages) plainFixed(h *pageHeader, content []byte, levels int) (plain []b
 
 // onePage is a column of one page.
 type onePage struct {
-	pages
+	file.PageReader
 	page   file.Page
 	isRead bool
 }
@@ -205,8 +217,11 @@ func (p *onePage) Next() bool {
 // Page returns the page.
 func (p *onePage) Page() file.Page { return p.page }
 
-// Close does nothing.
-func (p *onePage) Close() error { return nil }
+// Err returns nil.
+func (p *onePage) Err() error { return nil }
+
+// GetDictionaryPage returns no page.
+func (p *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
 // header decodes the next header, and returns its length.
 func (p *pages) header() (*pageHeader, int, error) {

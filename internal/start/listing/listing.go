@@ -236,16 +236,17 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	return nil
 }
 
-// checkCopies returns an error if records are to be copied of files whose records are not.
+// checkCopies returns an error if only copies of records are wanted, and in another format than that of their files: nothing would be of the
+// format that was asked for.
 func checkCopies(c *job.Config, files []corpus.File) error {
-	for _, name := range []string{output.Unique, output.Annotated} {
-		if !slices.Contains(c.Outputs(), name) {
-			continue
-		}
-		for i := range files {
-			if todo := files[i].Format.Definition().Uncopied; todo != "" && !files[i].Reference {
-				return setting.Errorf("{emit} %s: %s: records of the format %v are not copied: %s", name, files[i].Path, files[i].Format, todo)
-			}
+	isOther := func(name string) bool { return !slices.Contains(output.Copies, name) }
+	if c.OutputFormat == output.JSONL || slices.ContainsFunc(c.Outputs(), isOther) {
+		return nil
+	}
+	for i := range files {
+		if ending := files[i].Ending(); !files[i].Reference && ending != string(c.OutputFormat) {
+			return setting.Errorf("{output_format} %s: %s has the records of the input as they are, so those of %s stay %s: leave {output_format} out, "+
+				"or convert the input first", c.OutputFormat, c.Outputs()[0], files[i].Path, ending)
 		}
 	}
 	return nil
