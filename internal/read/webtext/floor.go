@@ -36,13 +36,14 @@ var rulesOfText = []hiding{unseen, unspoken, menus, headers, footers, sidebars, 
 
 const (
 	// leastShare is the share of the prose of a page that must be left, as one of so many parts.
-	leastShare = 3
+	leastShare = 2
 	// leastOfLinks is the share of the text of a page that must be left next to blocks of links, as one of so many parts.
 	leastOfLinks = 10
 )
 
 // floor sees to it that rules leave enough of a page: it measures what they leave, and what they leave out.
 type floor struct {
+	isAll bool           // all text is wanted
 	void  hiding         // the rules that do not hold for this page
 	asks  bool           // what is seen asks for a password
 	left  int            // bytes of prose
@@ -87,7 +88,7 @@ func (f *floor) endBlock() {
 // add notes a block that is left, or left out by its links.
 func (f *floor) add(b block, isContent bool) {
 	switch {
-	case b.isTitle:
+	case b.isTitle, b.isAside && f.isAll: // an aside is no prose, though it counts
 	case isContent:
 		f.left += b.end - b.start
 	default:
@@ -118,7 +119,7 @@ func (f *floor) lower(hasText bool) bool {
 	switch {
 	case mostOut >= shortBlock && leastShare*f.left < all:
 		f.void |= most
-	case f.void&linked == 0 && leastOfLinks*f.left < f.left+f.links:
+	case f.void&linked == 0 && f.left < fewLines && leastOfLinks*f.left < f.left+f.links:
 		f.void |= linked
 	case !hasText && f.void != everything:
 		f.void = everything

@@ -36,6 +36,7 @@ type block struct {
 	prose      int // bytes of prose, with those before it
 	isTitle    bool
 	isHead     bool // it is a heading
+	isAside    bool // it holds what [Main] leaves out
 }
 
 // end is where an element ended: behind so many blocks, with so many bytes of prose.
@@ -64,8 +65,8 @@ func (h *htmlText) finish() (text []byte) {
 
 // append appends the text of a page of HTML. It reads the page again without a rule that leaves out too much of it.
 func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
-	h.sheet, h.hasSheet, h.floor = sheet{}, false, floor{}
-	if mode != Main {
+	h.sheet, h.hasSheet, h.floor = sheet{}, false, floor{isAll: mode != Main}
+	if h.floor.isAll {
 		h.floor.void = asides | linked
 	}
 	text := h.read(dst, content, mode)
@@ -163,7 +164,7 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 // open opens an element, with what hides it and what shows it again.
 func (h *htmlText) open(tokens *html.Tokenizer, t *tag, raw []byte, isClosed bool) {
 	name, aside := elementOf(t, raw), hiding(0)
-	if h.mode == Main && !isClosed {
+	if !isClosed {
 		aside = t.asideOf(raw)
 	}
 	isPassword := t == input && bytes.EqualFold(attributeOf(upToEnd(raw), "type"), []byte("password"))
@@ -250,6 +251,7 @@ func (h *htmlText) addText(piece []byte) {
 		h.floor.leaveOut(why, len(bytes.TrimSpace(piece)), h.links > 0)
 		return
 	}
+	h.block.isAside = h.elements.hidden()&asides != 0
 	before := len(h.text)
 	for len(piece) > 0 {
 		n := 0
