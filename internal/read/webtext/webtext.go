@@ -40,7 +40,7 @@ const (
 )
 
 // MainVersion is raised when [Main] takes another text of a page: then states and indexes of such texts are made anew.
-const MainVersion = 1
+const MainVersion = 2
 
 // Form says how the text in a field of a record is written.
 type Form string
