@@ -48,6 +48,7 @@ func TestFloor(t *testing.T) {
 		"in captions":                    line + menu + "<figure><figcaption>" + text + "</figcaption></figure>",
 		"in the main part of a form":     "<form>" + menu + "<main>" + text + "</main>" + "</form>" + prose(0),
 		"in an article of a form":        "<form>" + menu + "<article>" + text + "</article></form>",
+		"behind a form across cells":     "<table><tr><td><form>" + wall + "</td></form><td>" + prose(5) + "</table>",
 		"in the header of an article":    "<article><header>" + text + "</header><p>by somebody</p></article>",
 		"behind a picture without title": "<svg><title/><path/></svg>" + text,
 		"behind a picture without end":   "<div><svg viewBox=x><path><div>" + text + "</div></div>",

@@ -230,6 +230,9 @@ func (h *htmlText) end(raw []byte) {
 	if t.kind == link {
 		h.links = max(h.links-1, 0)
 	}
+	if t == form {
+		h.elements.endForm()
+	}
 	h.elements.end(elementOf(t, raw))
 	if h.breaks(t) {
 		h.endBlock()
