@@ -67,6 +67,11 @@ func TestFloor(t *testing.T) {
 			}
 		}
 	}
+	// Two pages of links do not become the same text, which is hidden in both.
+	hidden := "<div hidden><p>" + strings.Repeat("A notice of the archive that both pages come from, and words of it. ", 9) + "</div>"
+	if got := textOf(hidden+"<ul>"+links+"</ul>", Main); !strings.Contains(got, "another page") {
+		t.Errorf("a page of links is %.300q", got)
+	}
 	// What is left out stays out where enough is left, and a list of choices never counts.
 	options := "<select>" + strings.Repeat("<option>a country of the world, or a part of one", 50) + "</select>"
 	for name, page := range map[string]string{

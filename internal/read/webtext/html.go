@@ -35,8 +35,8 @@ type block struct {
 	linked     int // how many of them are in links
 	prose      int // bytes of prose, with those before it
 	isTitle    bool
-	isHead     bool // it is a heading
-	isAside    bool // it holds what [Main] leaves out
+	isHead     bool   // it is a heading
+	why        hiding // why it could be left out
 }
 
 // end is where an element ended: behind so many blocks, with so many bytes of prose.
@@ -254,7 +254,7 @@ func (h *htmlText) addText(piece []byte) {
 		h.floor.leaveOut(why, len(bytes.TrimSpace(piece)), h.links > 0)
 		return
 	}
-	h.block.isAside = h.elements.hidden()&asides != 0
+	h.block.why = h.elements.hidden()
 	before := len(h.text)
 	for len(piece) > 0 {
 		n := 0
