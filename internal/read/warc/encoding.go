@@ -23,8 +23,6 @@ type decoder struct {
 	contents [2][]byte // of the encoding at hand, and of the one before
 	source   bytes.Reader
 	gzip     gzip.Reader
-	flate    io.ReadCloser
-	zlib     io.ReadCloser
 	brotli   *brotli.Reader
 	zstd     *zstd.Decoder
 }
@@ -91,6 +89,11 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 		dst, ok := dechunk(dst, body)
 		return dst, ok, nil
 	}
+	// Without first bytes of their own, encodings are found in texts: "F" is all of an empty page in brotli.
+	isSure := hasMagic(encoding, body)
+	if !isSure && isPlain(body) {
+		return dst, false, nil
+	}
 	d.source.Reset(body)
 	stream := d.open(body, encoding)
 	if stream == nil {
@@ -100,12 +103,11 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 	switch {
 	case int64(len(dst)) > limit:
 		return dst, false, fmt.Errorf("the payload is longer than the %d bytes that a document may have once its %q encoding is undone", limit, encoding)
-	case hasMagic(encoding, body):
+	case isSure:
 		return dst, err == nil || len(dst) > 0, nil
 	}
-	// Without first bytes of their own, encodings are found in texts: "F" is all of an empty page in brotli.
-	isEncoded := (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && len(dst) > 0 && len(dst)+slack >= len(body)
-	return dst, isEncoded && !isPlain(body), nil
+	isEncoded := err == nil || errors.Is(err, io.ErrUnexpectedEOF)
+	return dst, isEncoded && len(dst) > 0 && len(dst)+slack >= len(body), nil
 }
 
 // slack is by how many bytes a short body may be longer than what it holds.
@@ -127,11 +129,11 @@ func (d *decoder) open(body, encoding []byte) io.Reader {
 		}
 		return &d.gzip
 	case is(encoding, "deflate"):
-		if stream := d.openZlib(); stream != nil {
+		if stream, err := zlib.NewReader(&d.source); err == nil {
 			return stream
 		}
 		d.source.Reset(body)
-		return d.openFlate()
+		return flate.NewReader(&d.source) // which some servers take "deflate" for
 	case is(encoding, "br"):
 		if d.brotli == nil {
 			d.brotli = brotli.NewReader(&d.source)
@@ -143,32 +145,6 @@ func (d *decoder) open(body, encoding []byte) io.Reader {
 		return d.openZstd()
 	}
 	return nil
-}
-
-// openZlib returns a decoder of zlib, which is what "deflate" means; nil if the body is not in zlib.
-func (d *decoder) openZlib() io.Reader {
-	var err error
-	if d.zlib == nil {
-		d.zlib, err = zlib.NewReader(&d.source)
-	} else {
-		err = d.zlib.(zlib.Resetter).Reset(&d.source, nil)
-	}
-	if err != nil {
-		return nil
-	}
-	return d.zlib
-}
-
-// openFlate returns a decoder of bare deflate, which some servers take "deflate" for.
-func (d *decoder) openFlate() io.Reader {
-	if d.flate == nil {
-		d.flate = flate.NewReader(&d.source)
-		return d.flate
-	}
-	if d.flate.(flate.Resetter).Reset(&d.source, nil) != nil {
-		return nil
-	}
-	return d.flate
 }
 
 // openZstd returns a decoder of zstd, with the largest window that HTTP allows.

@@ -114,6 +114,7 @@ func isAddress(field []byte) bool {
 // httpHead is what matters of the head of an HTTP response.
 type httpHead struct {
 	status                int
+	length                int64 // of the body, 0 if the head does not tell it
 	contentType, location []byte
 	encodings             [][]byte // of the content, then of the transfer, as they are listed
 }
@@ -139,6 +140,8 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 			head.encodings = appendListed(head.encodings, value)
 		case is(name, "transfer-encoding"):
 			codings = appendListed(codings, value)
+		case is(name, "content-length"):
+			head.length, _ = number(value)
 		case is(name, "location"):
 			head.location = value
 		}

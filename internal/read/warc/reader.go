@@ -47,6 +47,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 )
 
 // Options say how a stream is read.
@@ -85,7 +86,13 @@ type Reader struct {
 	number   int64  // frames so far that begin in the member at hand
 	member   int64  // where it begins in the stored file
 	position int64  // of the last frame
+	ids      ids    // of the last record
+	inDoubt  bool   // where the last record ends is not known, so what follows may be of its page
 }
+
+// ids are the ids in the header of a record: its own, the id of the warcinfo, and the id of the record that it was written with.
+// Only the crawler knows the first two while it reads a page.
+type ids struct{ own, info, with []byte }
 
 // NewReader returns a reader of the decoded stream of a file.
 func NewReader(source io.Reader, options Options) *Reader {
@@ -136,11 +143,16 @@ func (r *Reader) place() (position int64, rises bool) {
 
 // next reads the frame that begins here.
 func (r *Reader) next() (Frame, error) {
+	if r.inDoubt && !r.isVouched() {
+		return r.junk(), nil
+	}
 	h := r.readHeader()
+	r.inDoubt = false
 	switch {
 	case !h.begins:
 		return r.junk(), nil
 	case h.fault != "":
+		r.inDoubt = h.isWARC && h.isWhole
 		return r.cut(h.length, h.fault), nil
 	case h.block <= r.options.Limit-int64(h.length):
 		return r.record(h)
@@ -164,10 +176,13 @@ func (r *Reader) record(h header) (Frame, error) {
 	if have >= length {
 		end += r.in.lineEnds(length, maxLineEnds)
 		if r.isBoundary(end) {
+			atMember := r.options.Member != nil && r.in.memberWithin(end-1, end+1) == end
+			r.inDoubt = h.isResponse && !atMember && isShort(r.in.unread()[h.length:length])
 			return r.cut(end, ""), nil
 		}
 	}
-	// What follows is no record. Either the length reaches into the next one or beyond the end, or there is junk.
+	// What follows is no record. Either the length reaches into the next one or beyond the end, or there is junk, or the rest of a page.
+	r.inDoubt = h.isWARC
 	if next := r.find(h, min(length, have)); next < min(length, have) {
 		return r.cut(next, fmt.Sprintf("the record gives its length as %d bytes, but another one begins after %d", h.block, next-h.length)), nil
 	}
@@ -175,6 +190,15 @@ func (r *Reader) record(h header) (Frame, error) {
 		return r.cut(have, fmt.Sprintf("the record is cut short: %d of %d bytes are there", have-h.length, h.block)), nil
 	}
 	return r.cut(end, ""), nil
+}
+
+// isShort reports whether a response says of itself that it is longer than its record.
+func isShort(block []byte) bool {
+	if !bytes.HasPrefix(block, []byte("HTTP/")) {
+		return false
+	}
+	head, body, err := parseHTTP(block)
+	return err == nil && head.status == http.StatusOK && head.length > int64(len(body))
 }
 
 // maxLineEnds is how many line ends after a block belong to its record. Two are usual, each of two bytes.
@@ -188,10 +212,13 @@ func (r *Reader) cut(n int, fault string) Frame {
 
 // header is what is to be known of the header of a record.
 type header struct {
-	begins bool   // a record begins here
-	length int    // of the header in bytes, with the blank line that ends it
-	block  int64  // length of the block in bytes
-	fault  string // why the block cannot be read, if it cannot
+	begins     bool   // a record begins here
+	isWARC     bool   // and it is no record of ARC
+	isWhole    bool   // its header has an end
+	isResponse bool   // it is what a server answered
+	length     int    // of the header in bytes, with the blank line that ends it
+	block      int64  // length of the block in bytes
+	fault      string // why the block cannot be read, if it cannot
 }
 
 // readHeader reads the header of the record that begins here, if one does.
@@ -210,27 +237,58 @@ func (r *Reader) readHeader() header {
 
 // readWARC reads the fields of a WARC header, which begin after its first line.
 func (r *Reader) readWARC(first int) header {
-	h := header{begins: true, length: first, block: unknownLength}
+	h := header{begins: true, isWARC: true, length: first, block: unknownLength}
+	r.ids = ids{r.ids.own[:0], r.ids.info[:0], r.ids.with[:0]}
 	for h.length < maxHeader {
 		line := r.in.line(h.length)
 		if len(line) == 0 || isVersion(line) {
 			break
 		}
 		h.length += len(line)
-		if isBlank(line) {
+		if h.isWhole = isBlank(line); h.isWhole {
 			if h.block == unknownLength {
 				h.fault = "the record does not give its length"
 			}
 			return h
 		}
-		if name, value, ok := field(line); ok && h.block == unknownLength && is(name, "content-length") {
+		name, value, _ := field(line)
+		switch {
+		case is(name, "content-length") && h.block == unknownLength:
 			if length, ok := number(value); ok {
 				h.block = length
 			}
+		case is(name, "warc-type"):
+			h.isResponse = is(value, "response")
+		case is(name, "warc-record-id"):
+			r.ids.own = append(r.ids.own[:0], value...)
+		case is(name, "warc-warcinfo-id"):
+			r.ids.info = append(r.ids.info[:0], value...)
+		case is(name, "warc-concurrent-to"):
+			r.ids.with = append(r.ids.with[:0], value...)
 		}
 	}
 	h.fault = "the header of the record has no end"
 	return h
+}
+
+// isVouched reports whether the crawler has written the record that begins here, and not who made the page of the record before: it
+// begins a compressed member, or names that record, or the same warcinfo.
+func (r *Reader) isVouched() bool {
+	if r.beginsMember() {
+		return true
+	}
+	line := r.in.line(0)
+	if !isVersion(line) {
+		return false
+	}
+	before := ids{bytes.Clone(r.ids.own), bytes.Clone(r.ids.info), bytes.Clone(r.ids.with)}
+	if len(before.info) == 0 {
+		before.info = before.own // it may be the warcinfo itself
+	}
+	r.readWARC(len(line))
+	found := r.ids
+	r.ids = before
+	return len(found.with) > 0 && bytes.Equal(found.with, before.own) || len(found.info) > 0 && bytes.Equal(found.info, before.info)
 }
 
 // isBoundary reports whether a record may end here: another one follows, or nothing.
@@ -274,10 +332,15 @@ func (r *Reader) resumes(at int) bool {
 // junk passes over bytes that are no record, up to the next one.
 func (r *Reader) junk() Frame {
 	var passed int64
+	fault := "%d bytes are no WARC or ARC record"
 	for isLineStart := true; ; {
 		line := r.in.piece(0)
-		if len(line) == 0 || passed > 0 && isLineStart && r.resumes(0) {
-			return Frame{Fault: fmt.Sprintf("%d bytes are no WARC or ARC record", passed)}
+		resumes := len(line) > 0 && isLineStart && r.resumes(0)
+		if len(line) == 0 || passed > 0 && resumes && (!r.inDoubt || r.isVouched()) {
+			return Frame{Fault: fmt.Sprintf(fault, passed)}
+		}
+		if resumes && r.inDoubt {
+			fault = "the record before gives a wrong length, or none: %d bytes after it are not read, since what looks like a record there may be of its page"
 		}
 		isLineStart = len(line) < maxLine || line[len(line)-1] == '\n'
 		passed += int64(len(line))

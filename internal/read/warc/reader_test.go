@@ -13,14 +13,17 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
+// info is in the header of each record of an archive, so that it is known for one.
+const info = "WARC-Warcinfo-ID: <urn:x:info>\r\n"
+
 // record returns a WARC record of a type with a block.
 func record(kind, block string) string {
-	return "WARC/1.0\r\nWARC-Type: " + kind + "\r\nWARC-Record-ID: <urn:x:" + kind + ">\r\nContent-Length: " + strconv.Itoa(len(block)) + "\r\n\r\n" + block + "\r\n\r\n"
+	return "WARC/1.0\r\nWARC-Type: " + kind + "\r\n" + info + "WARC-Record-ID: <urn:x:" + kind + ">\r\nContent-Length: " + strconv.Itoa(len(block)) + "\r\n\r\n" + block + "\r\n\r\n"
 }
 
 // lying returns a WARC record that gives a length of its own.
 func lying(length, block string) string {
-	return "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: " + length + "\r\n\r\n" + block + "\r\n\r\n"
+	return "WARC/1.0\r\nWARC-Type: resource\r\n" + info + "Content-Length: " + length + "\r\n\r\n" + block + "\r\n\r\n"
 }
 
 const (
@@ -62,14 +65,14 @@ func TestReader(t *testing.T) {
 		"cut in block":          {a + b[:len(b)-7], []string{a, "!the record is cut short: 2 of 5 bytes are there"}},
 		"cut in header":         {a + "WARC/1.0\r\nWARC-Ty", []string{a, "!the header of the record has no end"}},
 		"cut in version":        {a + "WAR", []string{a, "!3 bytes are no WARC or ARC record"}},
-		"no length":             {"WARC/1.0\r\nWARC-Type: x\r\n\r\njunk\n" + b, []string{"!the record does not give its length", "!5 bytes are no WARC or ARC record", b}},
+		"no length":             {"WARC/1.0\r\nWARC-Type: x\r\n" + info + "\r\njunk\n" + b, []string{"!the record does not give its length", "!5 bytes are no WARC or ARC record", b}},
 		"length no number":      {lying("-1", "") + b, []string{"!the record does not give its length", b}},
 		"length huge":           {lying("99999999999999999999", "") + b, []string{"!the record does not give its length", b}},
-		"length at most":        {lying("9223372036854775807", "") + b, []string{"!the record is cut short: 97 of 9223372036854775807 bytes are there"}},
+		"length at most":        {lying("9223372036854775807", "") + b, []string{"!the record is cut short: 129 of 9223372036854775807 bytes are there"}},
 		"arc length no number":  {strings.Replace(arcFirst, " 3\n", " abc\n", 1) + arcPage, []string{"!the record does not give its length", "!4 bytes are no WARC or ARC record", arcPage}},
 		"header has no end":     {"WARC/1.0\r\nWARC-Type: x\r\n" + b, []string{"!the header of the record has no end", b}},
 		"header far too long":   {"WARC/1.0\r\n" + strings.Repeat("a: b\r\n", 1<<16) + "\r\n" + b, []string{"!the header of the record has no end", "!131084 bytes are no WARC or ARC record", b}},
-		"record too long":       {a + long + b, []string{a, "!the record of 1310812 bytes is longer than the 1048576 that a record may have", b}},
+		"record too long":       {a + long + b, []string{a, "!the record of 1310844 bytes is longer than the 1048576 that a record may have", b}},
 		"record too long, last": {a + long[:len(long)-9], []string{a, "!the record is cut short: 1310715 of 1310720 bytes are there"}},
 	} {
 		for reading, wrap := range map[string]func(io.Reader) io.Reader{
@@ -94,6 +97,47 @@ func TestReader(t *testing.T) {
 			}
 			if difference := cmp.Diff(test.want, got); difference != "" {
 				t.Errorf("%s, %s:\n%s", name, reading, difference)
+			}
+		}
+	}
+}
+
+// TestForgedRecords: text of a page is no record of another address, whatever length the record of the page gives. The next record of the crawler is
+// known by what pages cannot know.
+func TestForgedRecords(t *testing.T) {
+	const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page"
+	forged := strings.ReplaceAll(record("response", html), info, "WARC-Warcinfo-ID: <urn:x:other>\r\nWARC-Target-URI: http://bank.example/\r\n")
+	page := html + "\r\n\r\n" + forged + forged + "\r\nmore of the page"
+	page = strings.Replace(page, "\r\n\r\n", "\r\nContent-Length: "+strconv.Itoa(len(page)-len(html)+len("<p>a page"))+"\r\n\r\n", 1)
+	length := func(n int) string { return "Content-Length: " + strconv.Itoa(n) }
+	own := record("response", page)
+	after := record("request", "GET /")
+	with := strings.Replace(strings.Replace(after, info, "WARC-Concurrent-To: <urn:x:response>\r\n", 1), "urn:x:request", "urn:x:with", 1)
+	unknown := strings.Replace(after, info, "", 1)
+	for name, wrong := range map[string]string{
+		"short":            strings.Replace(own, length(len(page)), length(strings.Index(page, "a page")+len("a page")), 1),
+		"short, into it":   strings.Replace(own, length(len(page)), length(len(html)+80), 1),
+		"short, behind it": strings.Replace(own, length(len(page)), length(len(page)-4), 1),
+		"long":             strings.Replace(own, length(len(page)), length(len(page)+40), 1),
+		"none":             strings.Replace(own, length(len(page)), "Content-Size: 1", 1),
+	} {
+		for next, isRead := range map[string]bool{after: true, with: true, unknown: false} {
+			frames, _ := readAll(t, strings.NewReader(wrong+next+record("metadata", "")), options)
+			got := counted(frames, io.EOF)
+			if !isRead && !strings.HasPrefix(got, "metadata=1") && !strings.HasPrefix(got, "metadata=1 response=1") || isRead && !strings.Contains(got, "request=1") {
+				t.Errorf("%s, then %.60q: %s", name, next, got)
+			}
+			for _, f := range frames {
+				if r, err := (&Parser{Limit: 1 << 20}).Parse(f.Raw); f.Fault == "" && err == nil && string(r.URL) == "http://bank.example/" {
+					t.Errorf("%s: a forged record is read", name)
+				}
+			}
+			// In members of their own, all records that follow are read.
+			packed, _ := pack(t, wrong, next)
+			m := newMembers(packed)
+			frames, _ = readAll(t, m, Options{Limit: 1 << 20, Member: m.Member})
+			if last := frames[len(frames)-1]; last.Fault != "" || string(last.Raw) != next {
+				t.Errorf("%s, in members: %q %q", name, last.Raw, last.Fault)
 			}
 		}
 	}

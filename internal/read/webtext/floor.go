@@ -36,17 +36,19 @@ var rulesOfText = []hiding{unseen, unspoken, menus, headers, footers, sidebars, 
 
 const (
 	// leastShare is the share of the prose of a page that must be left, as one of so many parts.
-	leastShare = 3
+	leastShare = 2
 	// leastOfLinks is the share of the text of a page that must be left next to blocks of links, as one of so many parts.
 	leastOfLinks = 10
 )
 
 // floor sees to it that rules leave enough of a page: it measures what they leave, and what they leave out.
 type floor struct {
+	isAll bool           // all text is wanted
 	void  hiding         // the rules that do not hold for this page
 	asks  bool           // what is seen asks for a password
 	left  int            // bytes of prose
-	links int            // bytes of blocks of links
+	seen  int            // bytes of prose that is seen
+	links int            // bytes of blocks of links that are seen
 	out   map[hiding]int // bytes of prose that are left out, by the reasons
 	block struct {       // what is left out of the block at hand
 		why           hiding
@@ -56,7 +58,7 @@ type floor struct {
 
 // start begins to measure.
 func (f *floor) start() {
-	f.left, f.links, f.asks = 0, 0, false
+	f.left, f.seen, f.links, f.asks = 0, 0, 0, false
 	clear(f.out)
 }
 
@@ -87,10 +89,12 @@ func (f *floor) endBlock() {
 // add notes a block that is left, or left out by its links.
 func (f *floor) add(b block, isContent bool) {
 	switch {
-	case b.isTitle:
+	case b.isTitle, b.why&asides != 0 && f.isAll: // an aside is no prose, though it counts
 	case isContent:
-		f.left += b.end - b.start
-	default:
+		if f.left += b.end - b.start; b.why&unseen == 0 {
+			f.seen += b.end - b.start
+		}
+	case b.why&unseen == 0:
 		f.links += b.end - b.start
 	}
 }
@@ -118,7 +122,7 @@ func (f *floor) lower(hasText bool) bool {
 	switch {
 	case mostOut >= shortBlock && leastShare*f.left < all:
 		f.void |= most
-	case f.void&linked == 0 && leastOfLinks*f.left < f.left+f.links:
+	case f.void&linked == 0 && f.seen < fewLines && leastOfLinks*f.seen < f.seen+f.links:
 		f.void |= linked
 	case !hasText && f.void != everything:
 		f.void = everything

@@ -48,6 +48,7 @@ func TestFloor(t *testing.T) {
 		"in captions":                    line + menu + "<figure><figcaption>" + text + "</figcaption></figure>",
 		"in the main part of a form":     "<form>" + menu + "<main>" + text + "</main>" + "</form>" + prose(0),
 		"in an article of a form":        "<form>" + menu + "<article>" + text + "</article></form>",
+		"behind a form across cells":     "<table><tr><td><form>" + wall + "</td></form><td>" + prose(5) + "</table>",
 		"in the header of an article":    "<article><header>" + text + "</header><p>by somebody</p></article>",
 		"behind a picture without title": "<svg><title/><path/></svg>" + text,
 		"behind a picture without end":   "<div><svg viewBox=x><path><div>" + text + "</div></div>",
@@ -65,6 +66,11 @@ func TestFloor(t *testing.T) {
 				t.Errorf("%s: the menu counts", name)
 			}
 		}
+	}
+	// Two pages of links do not become the same text, which is hidden in both.
+	hidden := "<div hidden><p>" + strings.Repeat("A notice of the archive that both pages come from, and words of it. ", 9) + "</div>"
+	if got := textOf(hidden+"<ul>"+links+"</ul>", Main); !strings.Contains(got, "another page") {
+		t.Errorf("a page of links is %.300q", got)
 	}
 	// What is left out stays out where enough is left, and a list of choices never counts.
 	options := "<select>" + strings.Repeat("<option>a country of the world, or a part of one", 50) + "</select>"

@@ -35,7 +35,8 @@ type block struct {
 	linked     int // how many of them are in links
 	prose      int // bytes of prose, with those before it
 	isTitle    bool
-	isHead     bool // it is a heading
+	isHead     bool   // it is a heading
+	why        hiding // why it could be left out
 }
 
 // end is where an element ended: behind so many blocks, with so many bytes of prose.
@@ -64,8 +65,8 @@ func (h *htmlText) finish() (text []byte) {
 
 // append appends the text of a page of HTML. It reads the page again without a rule that leaves out too much of it.
 func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
-	h.sheet, h.hasSheet, h.floor = sheet{}, false, floor{}
-	if mode != Main {
+	h.sheet, h.hasSheet, h.floor = sheet{}, false, floor{isAll: mode != Main}
+	if h.floor.isAll {
 		h.floor.void = asides | linked
 	}
 	text := h.read(dst, content, mode)
@@ -163,7 +164,7 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 // open opens an element, with what hides it and what shows it again.
 func (h *htmlText) open(tokens *html.Tokenizer, t *tag, raw []byte, isClosed bool) {
 	name, aside := elementOf(t, raw), hiding(0)
-	if h.mode == Main && !isClosed {
+	if !isClosed {
 		aside = t.asideOf(raw)
 	}
 	isPassword := t == input && bytes.EqualFold(attributeOf(upToEnd(raw), "type"), []byte("password"))
@@ -229,6 +230,9 @@ func (h *htmlText) end(raw []byte) {
 	if t.kind == link {
 		h.links = max(h.links-1, 0)
 	}
+	if t == form {
+		h.elements.endForm()
+	}
 	h.elements.end(elementOf(t, raw))
 	if h.breaks(t) {
 		h.endBlock()
@@ -250,6 +254,7 @@ func (h *htmlText) addText(piece []byte) {
 		h.floor.leaveOut(why, len(bytes.TrimSpace(piece)), h.links > 0)
 		return
 	}
+	h.block.why = h.elements.hidden()
 	before := len(h.text)
 	for len(piece) > 0 {
 		n := 0

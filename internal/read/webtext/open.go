@@ -85,7 +85,7 @@ func addRules(at func(name string) *tag) {
 	}
 }
 
-var paragraph, table, article, mainPart = tags["p"], tags["table"], tags["article"], tags["main"]
+var paragraph, table, article, mainPart, form = tags["p"], tags["table"], tags["article"], tags["main"], tags["form"]
 
 // elementOf returns the name of the element of a raw tag, after its opening bracket.
 func elementOf(t *tag, raw []byte) elementName {
@@ -170,6 +170,17 @@ func (e *elements) end(n elementName) {
 			e.cut(at)
 			return
 		case open.tag.rules&isBound != 0, !goesOn && open.tag.rules&(isBlock|isPart) != 0:
+			return
+		}
+	}
+}
+
+// endForm ends what the last form is, though a cell of a table may keep the element open.
+func (e *elements) endForm() {
+	for at := len(e.open) - 1; at >= max(0, len(e.open)-mostSought); at-- {
+		if one := &e.open[at]; one.hides&forms != 0 && one.tag == form {
+			one.hides &^= forms
+			e.settle(at)
 			return
 		}
 	}

@@ -14,12 +14,14 @@
 // # Text
 //
 // Tags that begin and end blocks are line ends, white space is one space, and entities are resolved. The title comes
-// first. What is never shown, such as scripts, is left out, and so is text that the attributes hidden and style hide. Text with
-// aria-hidden is left out, unless a page has hardly any other. Style sheets are not read. Plain text passes as it is. Of XML all
-// text between tags is taken, a line for each element.
+// first. Scripts and the like are left out, and so is text that attributes, styles and simple rules of style sheets hide. Plain text passes as it is.
+// Of XML all text between tags is taken, a line for each element.
 //
-// With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are mostly links and short lines beside
-// these. If nothing is left of a page but its title, all of its text is taken: a page wrapped in one form is no form.
+// With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are mostly links, short lines next to
+// these, and what comes behind the main text.
+//
+// Each of these rules has a floor: if less than half of the prose of a page is left, the rule that leaves out most does not hold for that page.
+// A page that is wrapped in one form is no form, and an article that a script shows is hidden until then.
 package webtext
 
 import (
@@ -40,7 +42,7 @@ const (
 )
 
 // MainVersion is raised when [Main] takes another text of a page: then states and indexes of such texts are made anew.
-const MainVersion = 1
+const MainVersion = 2
 
 // Form says how the text in a field of a record is written.
 type Form string
