@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,6 +39,11 @@ type demoDocument struct {
 	Text string `json:"text"`
 }
 
+// fables are documents of the demo, some of them near-duplicates, as lines of JSON.
+//
+//go:embed demo.jsonl
+var fables []byte
+
 // maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
@@ -49,22 +56,15 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
-	roots, err := goFolders()
-	if err != nil {
-		return unusable{fmt.Errorf("make demo corpus: %w", err)}
-	}
-	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus, roots) {
+	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus) {
 		return unwritable{fmt.Errorf("make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)}
 	}
-	n, err := writeDemoCorpus(corpus, roots)
+	n, err := writeDemoCorpus(corpus, demoFolders())
 	if err != nil {
 		return unwritable{fmt.Errorf("make demo corpus: %w: name another folder with --output", err)}
 	}
-	if n == 0 {
-		return unusable{fmt.Errorf("make demo corpus: no licence or document below %s", strings.Join(roots, " or "))}
-	}
 	output := filepath.Join(c.Output, "results")
-	say(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
+	say(os.Stderr, "%d fables, and %s licences and documents of this machine -> %s\n", bytes.Count(fables, []byte("\n")), count(int64(n)), corpus)
 	say(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
 	config := job.Default()
 	config.Input, config.Output = []string{corpus}, output
@@ -93,8 +93,8 @@ What to try next:
 	return nil
 }
 
-// writeDemoCorpus writes the licences and documentation below some folders to a JSONL file. It returns how
-// many there are.
+// writeDemoCorpus writes the fables, and the licences and documentation below some folders, to a JSONL file. It returns how many of the
+// latter there are.
 func writeDemoCorpus(path string, roots []string) (int, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
@@ -105,6 +105,9 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	}
 	defer f.Abort()
 	out := bufio.NewWriter(f)
+	if _, err := out.Write(fables); err != nil {
+		return 0, err
+	}
 	encoder := json.NewEncoder(out)
 	n := 0
 	for _, root := range roots {
@@ -136,38 +139,31 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	return n, f.Commit()
 }
 
-func isDemoCorpus(path string, roots []string) bool {
-	f, err := storage.Open(path)
+// isDemoCorpus reports whether a file begins with the first of the fables.
+func isDemoCorpus(path string) bool {
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close() // it was only read
-	content := f.From(0)
-	defer content.Close()
-	var first demoDocument
-	if err := json.NewDecoder(content).Decode(&first); err != nil || first.ID == "" {
-		return false
-	}
-	return slices.ContainsFunc(roots, func(root string) bool {
-		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(first.ID)))
-		return err == nil && info.Mode().IsRegular()
-	})
+	first, _, _ := bytes.Cut(fables, []byte("\n"))
+	begin := make([]byte, len(first))
+	_, err = io.ReadFull(f, begin)
+	return err == nil && bytes.Equal(begin, first)
 }
 
-func goFolders() ([]string, error) {
-	out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output()
-	if err != nil {
-		return nil, fmt.Errorf("ask the go command for its folders: %w", err)
+// demoFolders returns the folders of Go, if there is Go, and those where systems have documentation.
+func demoFolders() []string {
+	folders := []string{"/usr/share/doc", "/usr/share/licenses"}
+	if out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output(); err == nil { // else the demo goes without
+		folders = append(strings.Split(strings.TrimSpace(string(out)), "\n"), folders...)
 	}
-	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(folder string) bool {
-		_, err := os.Stat(folder)
-		return err != nil
-	}), nil
+	return folders
 }
 
 func isDocument(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, start := range []string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING", "CODE_OF_CONDUCT", "CHANGELOG"} {
+	for _, start := range []string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING", "CODE_OF_CONDUCT", "CHANGELOG", "COPYRIGHT"} {
 		if strings.HasPrefix(upper, start) {
 			return true
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
@@ -85,7 +86,7 @@ func run(args []string) int {
 	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
 	storage.SetWaiting(storage.Waiting{End: ctx, Tell: tellWaits(command)})
-	err = command.Run(ctx, out)
+	err = work.Shielded(func() error { return command.Run(ctx, out) }) // a trace of Go would end with the code for wrong usage
 	return report(args, command, cmp.Or(err, out.fault))
 }
 

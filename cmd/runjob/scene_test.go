@@ -59,7 +59,7 @@ type started struct {
 // command prepares a command that runs the program, on two cores whatever the
 // machine has.
 func (s *scene) command(name string, args ...string) *started {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a minute is too short for the largest jobs on a busy machine
 	s.t.Cleanup(cancel)
 	j := &started{Cmd: exec.CommandContext(ctx, name, args...), scene: s, end: cancel}
 	j.Dir, j.Stderr = s.dir, &j.stderr

@@ -141,10 +141,13 @@ func columns(size float64) []column {
 	plain := func(head, format string, value func(r *result) float64, most bool) column {
 		return column{head, value, number(format, value), most}
 	}
+	percent := func(head string, value func(r *result) float64) column {
+		return plain(head, "%.4g %%", func(r *result) float64 { return 100 * value(r) }, true)
+	}
 	seconds := func(r *result) float64 { return middle(r, cpu) }
 	return []column{
-		plain("found", "%.4g", func(r *result) float64 { return r.found }, true),
-		plain("right", "%.4g", func(r *result) float64 { return r.right }, true),
+		percent("found", func(r *result) float64 { return r.found }),
+		percent("right", func(r *result) float64 { return r.right }),
 		{"CPU-s (least to most)", seconds, func(r *result) string {
 			if len(r.runs) == 1 {
 				return fmt.Sprintf("%.2f (once)", seconds(r))

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"time"
 )
 
@@ -19,7 +21,7 @@ type entry struct {
 // archive is the program with all that belongs to it, for any place of the disk.
 func (r *release) archive(p program) (file, error) {
 	name := fmt.Sprintf("runjob-%s-%s-%s", r.version.plain, p.system, p.processor)
-	content, err := compressed(r.made, []entry{
+	entries := []entry{
 		{path.Join(name, "runjob"), 0o755, p.content},
 		{path.Join(name, "README.md"), 0o644, r.readme},
 		{path.Join(name, "LICENSE"), 0o644, r.licence},
@@ -28,7 +30,11 @@ func (r *release) archive(p program) (file, error) {
 		{path.Join(name, "completions/runjob.bash"), 0o644, r.completions["bash"]},
 		{path.Join(name, "completions/_runjob"), 0o644, r.completions["zsh"]},
 		{path.Join(name, "completions/runjob.fish"), 0o644, r.completions["fish"]},
-	})
+	}
+	for _, example := range slices.Sorted(maps.Keys(r.examples)) { // the README's commands read them
+		entries = append(entries, entry{path.Join(name, example), 0o644, r.examples[example]})
+	}
+	content, err := compressed(r.made, entries)
 	return file{name + ".tar.gz", content}, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,6 +78,7 @@ type release struct {
 	licence, readme []byte
 	licences        []byte            // of all that is linked
 	python          map[string][]byte // the package for Python, by path
+	examples        map[string][]byte // the files that the README's commands read, by path
 }
 
 // program is the program for a target.
@@ -178,7 +180,20 @@ func (s *source) texts(r *release, temp string) (err error) {
 			return err
 		}
 	}
-	return nil
+	return s.fables(r)
+}
+
+// fables reads the example files of the README, which the last commit has.
+func (s *source) fables(r *release) error {
+	r.examples = map[string][]byte{}
+	folder := os.DirFS(s.root)
+	return fs.WalkDir(folder, "examples/fables", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		r.examples[path], err = fs.ReadFile(folder, path)
+		return err
+	})
 }
 
 func digest(content []byte) []byte {

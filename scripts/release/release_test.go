@@ -29,7 +29,8 @@ func small() *release {
 		modules:     []module{{path: "example.com/m", version: "v1.0.0", sum: "h1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), licences: []string{"MIT"}}},
 		completions: map[string][]byte{"bash": []byte("b"), "zsh": []byte("z"), "fish": []byte("f")},
 		manual:      []byte(".TH RUNJOB 1\n"), licence: []byte("licence"), readme: []byte("# readme\n"), licences: []byte("licences"),
-		python: map[string][]byte{"mirrorbeam/__init__.py": []byte("a = 1\n"), "mirrorbeam/py.typed": nil},
+		python:   map[string][]byte{"mirrorbeam/__init__.py": []byte("a = 1\n"), "mirrorbeam/py.typed": nil},
+		examples: map[string][]byte{"examples/fables/z.csv": nil, "examples/fables/a.txt": []byte("a")},
 	}
 	for _, t := range targets {
 		r.programs = append(r.programs, program{t, []byte("#!/bin/sh\necho " + t.String() + "\n")})
@@ -123,7 +124,7 @@ func TestArchive(t *testing.T) {
 			t.Errorf("the program has mode %o", h.Mode)
 		}
 	}
-	want := []string{"runjob", "README.md", "LICENSE", "licences.txt", "man/runjob.1", "completions/runjob.bash", "completions/_runjob", "completions/runjob.fish"}
+	want := []string{"runjob", "README.md", "LICENSE", "licences.txt", "man/runjob.1", "completions/runjob.bash", "completions/_runjob", "completions/runjob.fish", "examples/fables/a.txt", "examples/fables/z.csv"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the archive has %q", names)
 	}
