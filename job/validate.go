@@ -329,7 +329,7 @@ func (c *Config) checkOutput(check checker) {
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
-	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
+	check(slices.Contains(keep.Splits, c.Split), "{split} %s: must be component or star", c.Split)
 	c.checkDrop(check)
 }
 

@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
@@ -41,8 +40,8 @@ type found struct {
 	// kept is the file of the state with what else the next run is to know, "" for none. It has shared ids if knowsIDs says so.
 	kept     string
 	knowsIDs bool
-	// similar is the number of similar pairs that it is told of, and settled what it was when all rows were made.
-	similar, settled int64
+	// similar is the number of similar pairs that it is told of.
+	similar int64
 }
 
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
@@ -57,7 +56,7 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &finished.StateSummary{
-		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
+		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.reuse().why, Changes: r.count(of.changes),
 		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
 	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
@@ -87,7 +86,7 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 
 // past is what the state knows of earlier runs.
 type past struct {
-	clusters state.PackedGroups
+	clusters []state.Group
 	mirrors  []state.Group
 	suspects []state.Alert
 	outbox   state.Outbox
@@ -98,7 +97,7 @@ type past struct {
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path
 	if last.Clusters != "" {
-		p.clusters, err = state.ReadPackedGroups(path(last.Clusters))
+		p.clusters, err = state.ReadGroups(path(last.Clusters))
 	}
 	if err == nil && last.Mirrors != "" {
 		p.mirrors, err = state.ReadGroups(path(last.Mirrors))
@@ -131,14 +130,10 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
 	f.originals = last.Originals
-	next, err := r.mergeStanding(now, result)
-	if err == nil {
-		err = r.followClusters(&f, next, &before.clusters, now.Clusters, names.Clusters)
-		before.clusters, now.Clusters = state.PackedGroups{}, nil // they are large, and of no more use
-	}
-	if err != nil {
+	if err = r.follow(&f, output.Clusters, before.clusters, now.Clusters, names.Clusters); err != nil {
 		return f, err
 	}
+	before.clusters, now.Clusters = nil, nil // they are large, and of no more use
 	if r.Config.HasSites() {
 		f.names.Mirrors, f.names.Suspects = names.Mirrors, names.Suspects
 		if err = r.follow(&f, output.Mirrors, before.mirrors, now.Mirrors, names.Mirrors); err != nil {
@@ -153,29 +148,14 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 		return f, err
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
-		f.names.Verdicts = names.Verdicts
-		err = r.rememberPairs(ctx, &f, now, next)
+		f.names.Pairs = names.Pairs
+		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
+		err = state.WriteVerdicts(r.state.Path(f.names.Pairs), now.Verdicts, ctx.Err)
 	}
-	if err == nil {
-		err = r.rememberStanding(&f, next, names)
-	}
-	if err == nil {
-		err = r.keep(ctx, &f, now, next, result)
+	if f.knowsIDs = result.SharedIDs > 0; err == nil && (f.knowsIDs || r.keepsPairs()) {
+		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
 	}
 	return f, err
-}
-
-// rememberPairs writes the similar pairs for the next run.
-func (r *run) rememberPairs(ctx context.Context, f *found, now *write.ForNext, next *standing.Next) error {
-	stood, err := r.verdictsOf(next)
-	if err != nil {
-		return err
-	}
-	f.similar = int64(len(now.Verdicts) / state.VerdictSize)
-	if f.settled = f.similar; stood != nil {
-		f.similar, f.settled = f.similar+int64(stood.Len()), r.state.Last.Settled
-	}
-	return state.WriteVerdicts(r.state.Path(f.names.Verdicts), stood, now.Verdicts, ctx.Err)
 }
 
 // isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
@@ -188,30 +168,6 @@ func (r *run) isAwaited(of, change string) bool {
 func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
 	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
 	return state.WriteGroups(r.state.Path(name), now)
-}
-
-// followClusters does the same for clusters. Those that stood have not changed, and stay packed.
-func (r *run) followClusters(f *found, next *standing.Next, last *state.PackedGroups, made []state.Group, name string) error {
-	others, err := next.Others(last.Len())
-	if err != nil {
-		return err
-	}
-	f.changes = append(f.changes, state.Follow(output.Clusters, last.Unpack(others...), made, r.state.Last.Number+1)...)
-	if !next.HasStood {
-		return state.WriteGroups(r.state.Path(name), made)
-	}
-	all := slices.Grow([]byte(nil), len(last.Packed(0, last.Len())))
-	err = next.Interleave(last.Len(), len(made), func(isLast bool, from, to int) {
-		if isLast {
-			all = append(all, last.Packed(from, to)...)
-		} else {
-			all = state.AppendGroups(all, made[from:to])
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return state.WritePackedGroups(r.state.Path(name), all)
 }
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
@@ -261,8 +217,8 @@ func (r *run) commit(result *write.Result, of found) error {
 	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun), Order: r.inputs.Order,
-		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Settled: of.settled, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Standing: names.Standing, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Sites: r.sitesHash(), Originals: of.originals,
+		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
+		Clusters: names.Clusters, Pairs: names.Pairs, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

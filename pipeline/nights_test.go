@@ -17,7 +17,6 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/internal/settle/state"
@@ -167,24 +166,8 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	got := runJob(t, scheduled)
 	whole := config
 	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish, whole.Rebuild = filepath.Join(t.TempDir(), "out"), "", false, false, false, false
-	want := runJob(t, whole)
-	for _, name := range append(config.Outputs(), output.Rejects) {
-		if got, want := readOutput(t, scheduled.Output, name), readOutput(t, whole.Output, name); !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes, want the %d bytes of a run over everything", name, len(got), len(want))
-		}
-	}
-	candidates := got.Counts.Candidates
-	got.Counts.Candidates, want.Counts.Candidates = 0, 0 // pairs without a new document are not scored again
-	for _, w := range [][]warnings.Warning{got.Warnings, want.Warnings} {
-		for i := range w {
-			w[i].Flag = "" // --common helps a run without a state only
-		}
-	}
-	warned := slices.DeleteFunc(slices.Clone(got.Warnings), func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }) // which a state alone knows
-	type told struct{ Counts, Skipped, Sources, Warnings, Mirrors, Audit any }
-	checkSame(t, "summary than of a run over everything", told{got.Counts, got.Skipped, got.Sources, warned, got.Mirrors, got.Audit},
-		told{want.Counts, want.Skipped, want.Sources, want.Warnings, want.Mirrors, want.Audit})
-	got.Counts.Candidates = candidates
+	runJob(t, whole)
+	sameResults(t, "incremental run", scheduled.Output, whole.Output, incrementalRun...)
 	return got
 }
 

@@ -168,8 +168,8 @@ func (r *run) lists() job.Lists {
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.HaveURLs()}
 	if r.state != nil {
-		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), r.settled(), r.paired(), r.knowsCommon(), r.narrows()
-		e.Notes, e.Stands, e.SiteParts = r.notes(), r.stands(), r.siteParts()
+		reuse := r.reuse()
+		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 		if r.state.Last.KnowsIDs {
 			e.SharedIDs = r.state.Path(r.state.Last.Kept)
@@ -193,9 +193,6 @@ func (r *run) openFolders() error {
 	err = documents.WriteInputs(string(r.job.Inputs), *r.inputs)
 	if err == nil && r.knowsCommon() {
 		err = common.Give(r.results.Temp, r.state.Last.Common)
-	}
-	if err == nil && r.job.Rows.Standing.List != "" {
-		err = r.giveStanding()
 	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)

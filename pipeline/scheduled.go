@@ -21,7 +21,6 @@ import (
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -56,10 +55,6 @@ type scheduled struct {
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
 	comparesAll bool
-	// makesAllRows says that the run copies none of the last results.
-	makesAllRows bool
-	// standing are the components of the last run, nil if none of them may stand.
-	standing *standing.List
 }
 
 func openState(config *job.Config) (*scheduled, error) {
@@ -122,7 +117,9 @@ func (r *run) assign(splitBytes int64) error {
 	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
-	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
+	cut := func() {
+		r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes, r.ranking != "" && r.Config.SourceField == "")
+	}
 	cut()
 	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {
 		r.inputs.Past = s.Past(r.inputs)
@@ -133,8 +130,10 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	switch {
 	case r.Config.Rebuild:
+		difference := s.difference
 		s.Last.Files = nil
 		cut()
+		s.difference = difference // that all files are read again changes none
 	case s.difference.Reordered:
 		return failure.New(failure.Usage, setting.Errorf("{state} %s was made with the files in another order, which decides between copies: name {input} and {reference} in the order of the last run (%s), name another folder, or have all files read again with {rebuild}",
 			r.Config.State, strings.Join(s.Last.Order, ", ")))
@@ -169,43 +168,59 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
-// paired returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where pairs are estimated, a
-// candidate may be an edge though it is not similar, and exact keys depend on the corpus. A worker of a cluster must be able to
-// hold it.
-func (r *run) paired() string {
-	s := r.state
-	if r.keepsPairs() {
-		return r.kept()
-	}
-	if s == nil || s.comparesAll || s.Last.SimilarPairs > mostVerdicts(&r.Config) || !r.Config.Scorer().HasClusters || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		!r.Config.Scorer().IsExact {
-		return ""
-	}
-	return s.Path(s.Last.Verdicts)
+// reuse is what an incremental run takes from the last one, besides sketches.
+type reuse struct {
+	// paired is the path of the pairs of the last run: a table of the similar ones or, with passages, a run file. Documents that are in no pair and like
+	// no new one are left out. "": the run compares all documents.
+	paired string
+	// pairs is the same path if these pairs are taken as they are, and "" if they are compared once more.
+	pairs string
+	// why says why all documents are compared. It is empty in the first run, and with --rebuild.
+	why string
 }
 
-// keepsPairs reports whether the state has the pairs of the last run with their passages, and not the verdicts about them.
+// reuse decides what the run takes from the last one.
+func (r *run) reuse() reuse {
+	if r.state == nil || r.state.Last.Number == 0 || r.Config.Rebuild {
+		return reuse{}
+	}
+	last, scorer := &r.state.Last, r.Config.Scorer()
+	all := func(why string) reuse { return reuse{why: why} }
+	switch {
+	case r.state.comparesAll:
+		return all("there are dense groups, in which it depends on all documents what is compared")
+	case last.Results != r.ConfigHash:
+		return all("settings have changed that decide which pairs are similar")
+	case r.keepsPairs() && last.Kept == "":
+		return all(withoutPairs)
+	case r.keepsPairs() && !r.inputs.Past.IsInOrder():
+		return all("the files have changed their order, and with it the first of equal documents")
+	case r.keepsPairs():
+		return reuse{paired: r.state.Path(last.Kept)} // the groups of all keys that new documents, gone ones or crowds have are whole
+	case !scorer.HasClusters || !scorer.IsExact || scorer.NeedsAll:
+		return all("these settings let unchanged documents decide which pairs of others are listed")
+	case last.Pairs == "":
+		return all(withoutPairs)
+	case last.SimilarPairs > mostVerdicts(&r.Config):
+		return all("the pairs of the last run take more than a quarter of a worker's memory")
+	case last.Documents > max(last.Grouped+last.Grouped/growth, methods.SmallCorpus):
+		return all("the corpus has grown by more than an eighth since all documents were compared")
+	case r.isCrowded(last.Crowded, last.Documents):
+		return all("groups of near-duplicates come near to the number of pairs that are compared")
+	}
+	path := r.state.Path(last.Pairs)
+	if !r.Config.CommonLaw().IsOff() {
+		return reuse{paired: path} // the table has no similarities by all shingles, which rows tell
+	}
+	return reuse{path, path, ""}
+}
+
+// withoutPairs says why there are no pairs of the last run.
+const withoutPairs = "the last run has left no pairs: it has skipped some of dense groups, or another version of the program made the state"
+
+// keepsPairs reports whether the state has the pairs of the last run with their passages, and not only their scores.
 func (r *run) keepsPairs() bool {
 	return r.state != nil && r.Config.Scorer().Reads == methods.Texts && r.Config.CommonLaw().IsOff()
-}
-
-// kept returns the path of the run file with the pairs of the last run and their passages, "" if this run cannot use it. Which of several equal
-// documents is the first depends on the order of the files.
-func (r *run) kept() string {
-	last := &r.state.Last
-	if last.Kept == "" || last.Results != r.ConfigHash || r.Config.Rebuild || !r.inputs.Past.IsInOrder() {
-		return ""
-	}
-	return r.state.Path(last.Kept)
-}
-
-// settled returns the same path if the table has all that rows tell of a pair. It has no similarities by all shingles, which rows tell where
-// common ones are left out.
-func (r *run) settled() string {
-	if !r.Config.CommonLaw().IsOff() || !r.Config.Scorer().HasClusters {
-		return ""
-	}
-	return r.paired()
 }
 
 // mostVerdicts returns the largest number of similar pairs of the last run that a job makes use of. A process of a cluster holds them
@@ -217,36 +232,22 @@ func mostVerdicts(config *job.Config) int64 {
 	return config.ProcessMemory() / 4 / (state.VerdictSize + 4*records.KnownSize)
 }
 
-// growth bounds how far a corpus may grow from nights that leave documents out: by a part of this size of what it was when a run
-// last grouped all documents.
+// growth bounds how far a corpus may grow in runs that leave documents out: by a part of this size of what it was when a run last grouped all
+// documents. Which pairs of a dense group are compared depends on all of them.
 const growth = 8
 
-// narrows reports whether the run may leave documents out that can be in no pair. Which pairs of a dense group are compared depends on
-// all documents. So all are grouped once in a while, and always if the crowds of the corpus come near to what is allowed. Only
-// a small corpus has no dense groups.
-func (r *run) narrows() bool {
-	if r.paired() == "" || r.state.Last.Grouped == 0 {
-		return false
-	}
-	if r.keepsPairs() {
-		return true // the groups of all keys that new documents, gone ones or crowds have are whole
-	}
-	last := &r.state.Last
-	return last.Documents <= max(last.Grouped+last.Grouped/growth, methods.SmallCorpus) && !r.isCrowded(last.Crowded, last.Documents)
-}
-
-// crowded returns how many pairs the crowds of the corpus have, given the outcome of this run. Of SimHash distances, it is the largest
-// number of pairs within the distance that one key may have by now: a night sees all pairs with new documents.
+// crowded returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
+// adds those with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
+// may have.
 func (r *run) crowded(result *write.Result) int64 {
-	switch {
-	case r.Config.Scorer().IsDistance && r.hasNarrowed():
-		return r.state.Last.Crowded + int64(result.Alike)
-	case r.Config.Scorer().IsDistance:
-		return int64(result.Alike)
-	case r.hasNarrowed():
-		return max(r.state.Last.Crowded, result.Crowded)
+	now, added := result.Crowded, result.NewlyCrowded
+	if r.Config.Scorer().IsDistance {
+		now, added = int64(result.Alike), int64(result.Alike)
 	}
-	return result.Crowded
+	if r.hasNarrowed() {
+		return max(now, r.state.Last.Crowded+added)
+	}
+	return now
 }
 
 // hasNarrowed reports whether this run has left documents out.
@@ -267,24 +268,21 @@ func (r *run) knowsCommon() bool {
 	return r.state != nil && !r.Config.CommonLaw().IsOff() && r.state.Last.Number > 0 && !r.Config.Rebuild
 }
 
-// executeAll runs the graph of the job, which once does. If dense groups turn up, what is compared in them depends on all documents. So the
-// job then begins anew and compares all pairs itself, as a run over everything does. It also begins anew if rows call documents otherwise
-// than the rows that it has copied, or if it has copied rows that are to be made.
+// executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
+// on all documents. So the job then begins from scratch and compares all, as a run over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
-	if err != nil || r.job.Parameters.Verdicts == "" && !r.hasNarrowed() || r.keepsPairs() {
+	if err != nil || !r.hasNarrowed() || r.keepsPairs() {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return nil, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	isNamedOtherwise := r.job.Rows.Standing.List != "" && result.Counts.HasIntegerNames() != r.state.Last.IntegerNames
-	isDense := !hasComparedAll(result) || r.hasNarrowed() && r.isCrowded(r.crowded(&result), documentsOf(result))
-	if !isNamedOtherwise && !isDense && !result.StoodTooEarly {
+	if hasComparedAll(result) && !r.isCrowded(r.crowded(&result), documentsOf(result)) {
 		return found, nil
 	}
-	r.state.makesAllRows, r.state.comparesAll = true, isDense
+	r.state.comparesAll = true
 	r.job = r.newJob().In(r.results.Temp, r.results.Partial)
 	return once()
 }

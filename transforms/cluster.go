@@ -25,17 +25,14 @@ import (
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
 	ranges := job.JoinRanges
-	if job.Rows.Standing.List != "" {
-		ranges = 0 // few components are not among the ones that stand
-	}
 	if ranges > 0 {
 		outcomes = append(outcomes, labelRanges(at, outcomes...))
 	}
 	labelling := labelling{ByValue: job.HasSources(), Labelling: clusters.Labelling{
-		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Standing: job.Rows.Standing.List, Ranges: ranges,
+		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Ranges: ranges,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
-	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Standing: job.Rows.Standing.List, Ranges: ranges}
+	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Ranges: ranges}
 	return sideBySide(at, &clusterFn{newTasks(at, sending)}, plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
 }
 

@@ -60,9 +60,6 @@ type Job struct {
 	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows write.Rows
-	// Large and LargePercent say which clusters warnings name, as [job.Guards.Large] does.
-	Large        int64
-	LargePercent float64
 	// Layout says which names the files get that have records of the input.
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
@@ -74,10 +71,8 @@ type Job struct {
 	Trimming      trim.Rule
 	PassageRanges int
 	HeldPassages  int
-	// Sites says what makes sites mirrors, if the job is about sites. SiteParts is the run file with what components of the last run add to sites,
-	// where some may stand.
-	Sites     mirrors.Judging
-	SiteParts work.Path
+	// Sites says what makes sites mirrors, if the job is about sites.
+	Sites mirrors.Judging
 }
 
 // method returns the method of the job. The name has been checked.

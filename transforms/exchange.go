@@ -15,7 +15,7 @@ var doFns = []any{
 	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
 	&orderFn{}, &keyFn{}, &groupFn{}, &knownFn{}, &keptFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
 	&spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{}, &spreadEdgesFn{}, &linkEdgesFn{}, &uniteEdgesFn{}, &moveEdgesFn{}, &labelRangeFn{},
-	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &standingFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
+	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
 	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
 	&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
 }

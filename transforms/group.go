@@ -26,9 +26,9 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 		records = append(records, sketches) // which have the ids of the documents that were left out
 	}
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
-	if job.Parameters.Narrowed && job.Parameters.Verdicts != "" {
+	if job.Parameters.HasPairs() {
 		at := at.part("known")
-		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards, Standing: job.standingRules()}
+		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
 		if method.Scorer(&job.Parameters).IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}

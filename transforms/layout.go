@@ -41,7 +41,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, groups, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups})...)
+		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups})...)
 	}
 	scored := narrowed
 	if job.Index.IsStripped {
@@ -58,7 +58,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, groups, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups, edges})...)
+	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups, edges})...)
 }
 
 // written lays out what writes the boilerplate that was found, if any was looked for. It returns all outcomes about it.
@@ -70,11 +70,11 @@ func written(s beam.Scope, job *Job, passages []beam.PCollection, sketches, clus
 }
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.
-func sites(s beam.Scope, job *Job, sketches, groups, clusters beam.PCollection) []beam.PCollection {
+func sites(s beam.Scope, job *Job, sketches, clusters beam.PCollection) []beam.PCollection {
 	if !job.HasPages() {
 		return nil
 	}
-	sums := Site(s, job, groups, clusters)
+	sums := Site(s, job, clusters)
 	totals, groups := Mirror(s, job, sketches, sums)
 	return []beam.PCollection{sums, totals, groups, WriteSites(s, job, sketches, totals, groups)}
 }

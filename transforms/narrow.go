@@ -18,7 +18,6 @@ func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
 	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{
 		Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), Seed: job.Fingerprinting.Options.Measure.Seed,
-		Standing: job.standingRules(),
 	})}, tasks)
 	return beam.Flatten(at.Scope, counts, narrowed)
 }

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/union"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/sites/mirrors"
@@ -44,11 +43,6 @@ type Extent struct {
 	SharedIDs   string
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
-	// Notes says that components of this run may stand in the next one, and Stands that components of the last run may stand, which are in
-	// [StandingPath].
-	Notes, Stands bool
-	// SiteParts is as in [Job].
-	SiteParts string
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
 	FreshBytes int64
 }
@@ -74,10 +68,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance || keepsPairs); parameters.Narrowed {
 		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
-	guards, _ := config.Guards() // of checked settings
-	large, percent := guards.Large()
 	return &Job{
-		Large: large, LargePercent: percent,
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
 		Fingerprinting: fingerprinting,
 		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
@@ -89,34 +80,14 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
-			KeepsPairs: keepsPairs, Bytes: sizing.CountBytes, Standing: standingOf(config, e),
+			KeepsPairs: keepsPairs, Bytes: sizing.CountBytes,
 		},
 		Layout:       config.Layout,
 		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
-		Sites: mirrors.Judging{Limits: config.Limits()}, SiteParts: work.Path(e.SiteParts),
+		Sites: mirrors.Judging{Limits: config.Limits()},
 	}
 }
-
-// standingOf returns what a job copies of the last results. Its paths are given by [Job.In].
-func standingOf(config *job.Config, e Extent) write.Standing {
-	s := write.Standing{Notes: e.Notes}
-	if e.Stands {
-		s.List, s.Results = standingName, work.Path(config.Output)
-	}
-	return s
-}
-
-// standingRules says which components of the last run may stand.
-func (j *Job) standingRules() standing.Rules {
-	return standing.Rules{List: j.Rows.Standing.List, Large: j.Large, LargePercent: j.LargePercent}
-}
-
-// standingName is the name of the list of components that stand, in the folder of temporary files.
-const standingName = "standing"
-
-// StandingPath returns the file of the components of the last run, in the folder of temporary files of a run.
-func StandingPath(temp string) string { return storage.Join(temp, standingName) }
 
 // In gives a job the folders of its run, and returns it.
 func (j *Job) In(temp, partial string) *Job {
@@ -125,9 +96,6 @@ func (j *Job) In(temp, partial string) *Job {
 	j.Parameters.Inputs, j.Fingerprinting.Inputs, j.Stripping.Inputs = inputs, inputs, inputs
 	j.Rows.Inputs, j.Index.Inputs, j.Sites.Inputs = inputs, inputs, inputs
 	j.Rows.Partial, j.Index.Partial = results, results
-	if j.Rows.Standing.List != "" {
-		j.Rows.Standing.List = work.Path(StandingPath(temp))
-	}
 	return j
 }
 

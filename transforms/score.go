@@ -28,7 +28,7 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 		})}, tasks)
 	}
 	return sideBySide(at, &scoreFn{newTasks(at, scoring.Sets{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes, HasPairs: job.Parameters.HasPairs(),
 	})}, tasks)
 }
 

@@ -22,7 +22,7 @@ import (
 // add to the counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
 func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Write)
-	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Stretches, records.Rejects}}
+	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
 	written := sideBySide(at, &writeFn{newTasks(at, job.Rows)}, exchange(at, ofShards, clusters, sketches))
 	outcomes := slices.Concat([]beam.PCollection{written, clusters, sketches}, trims, others)
 

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,32 @@ var inputFaults = []struct {
 	{"a zip archive in an input folder, by the name of lines of JSON", func(s *scene) observed {
 		s.write("in/a.jsonl", between(""))
 		s.write("in/b.jsonl", append([]byte("PK\x03\x04\n"), between("")...))
+		return s.runjob("--input", "in").succeeds(3)
+	}},
+	{"a folder with an unreadable file, a dead link, a Parquet file without its footer, a pointer of Git LFS, and a file of lz4's legacy format", func(s *scene) observed {
+		s.write("in/a.jsonl", between(""))
+		s.write("in/b.jsonl", between(""))
+		s.write("in/c.parquet", []byte("PAR1 and no more"))
+		s.write("in/d.csv", []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"))
+		s.write("in/e.jsonl.lz4", []byte("\x02\x21\x4c\x18\x00\x00\x00\x00"))
+		if err := errors.Join(os.Chmod(filepath.Join(s.dir, "in/b.jsonl"), 0), os.Symlink("nowhere", filepath.Join(s.dir, "in/f.jsonl"))); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.unprivileged("--input", "in").succeeds(7)
+	}},
+	{"the same folder without a good file", func(s *scene) observed {
+		s.write("in/c.parquet", []byte("PAR1 and no more"))
+		s.write("in/e.jsonl.lz4", []byte("\x02\x21\x4c\x18\x00\x00\x00\x00"))
+		return s.runjob("--input", "in").fails(exitInput)
+	}},
+	{"a gzip file that is damaged, and `--fail-on damaged-files`", func(s *scene) observed {
+		s.write("in/a.jsonl", between(""))
+		s.write("in/b.jsonl.gz", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff and no more"))
+		return s.runjob("--input", "in", "--fail-on", "damaged-files").publishes(exitCondition, 3)
+	}},
+	{"a folder that is a table of Delta Lake", func(s *scene) observed {
+		s.write("in/a.jsonl", between(""))
+		s.write("in/_delta_log/00000000000000000000.json", []byte("{}\n"))
 		return s.runjob("--input", "in").fails(exitInput)
 	}},
 	{"CSV whose lines end with a carriage return alone", func(s *scene) observed {
@@ -109,7 +136,7 @@ func TestTold(t *testing.T) {
 		summary  string
 		contains bool
 	}{
-		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders not read, by ending: 2 .pdf, 1 .txt; a pattern such as 'DIR/*' names them; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true},
+		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders passed over: 2 .pdf (a.pdf), 1 .txt (x/notes.txt); a pattern such as 'DIR/*' names files to read; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true},
 		{"same", nil, "\nwarning: one id stands for 2 documents, such as a.jsonl:0 and a.jsonl:49: ", `"repeated_ids": 1`, true},
 		{"other", nil, "one id stands", "repeated_ids", false},
 	} {

@@ -222,11 +222,17 @@ func (j *started) fails(exit int) observed {
 // succeeds runs a job that must account for the given number of records of its input. -1 means that the
 // number is unknown.
 func (j *started) succeeds(records int64) observed {
+	j.scene.t.Helper()
+	return j.publishes(exitDone, records)
+}
+
+// publishes does what succeeds does, for a job that ends with the given code.
+func (j *started) publishes(want int, records int64) observed {
 	s := j.scene
 	s.t.Helper()
 	code, message := j.ends()
-	if code != exitDone {
-		s.t.Fatalf("exit code %d, want %d: %s", code, exitDone, message)
+	if code != want {
+		s.t.Fatalf("exit code %d, want %d: %s", code, want, message)
 	}
 	s.noLitter()
 	results := s.outputs()

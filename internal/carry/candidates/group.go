@@ -95,6 +95,18 @@ func (g *Grouper) Crowd(group []Record) {
 	g.compareAcross(group, major, wanted)
 }
 
+// CrowdWithout returns the pairs of what is left of a crowd without the classes that the function names; 0 if that is no crowd.
+func (g *Grouper) CrowdWithout(group []Record, isOut func(*Record) bool) int64 {
+	left := slices.DeleteFunc(slices.Clone(group), func(r Record) bool { return isOut(&r) })
+	if len(left) < 2 {
+		return 0
+	}
+	if _, pairs := g.unmet(left); pairs > g.MaxComparisons {
+		return pairs
+	}
+	return 0
+}
+
 // stopped asks Stopped.
 func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
 

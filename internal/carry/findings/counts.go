@@ -71,7 +71,7 @@ type Counts struct {
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
 	// Files counts the files of the input and the reference that were read.
-	Files int64 `json:"files" label:"files"`
+	Files int64 `json:"files,omitempty" label:"files"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
@@ -311,8 +311,8 @@ func (e *IDExample) merge(from any) {
 	}
 }
 
-// MostWorst is how many clusters of a kind, or pairs, are named.
-const MostWorst = 10
+// mostWorst is how many clusters of a kind, or pairs, are named.
+const mostWorst = 10
 
 // Worst counts clusters of a kind and names the first ten in their order. It is the same whatever the order in which
 // they are added.
@@ -326,7 +326,7 @@ func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
 // Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need not be known.
 func (w *Worst[T]) Takes(one T) bool {
-	return len(w.Named) < MostWorst || one.Compare(w.Named[MostWorst-1]) <= 0
+	return len(w.Named) < mostWorst || one.Compare(w.Named[mostWorst-1]) <= 0
 }
 
 // merge adds the clusters of another task.
@@ -334,7 +334,7 @@ func (w *Worst[T]) merge(from any) {
 	other := from.(Worst[T])
 	w.Count += other.Count
 	for _, one := range other.Named {
-		w.Named = insert(w.Named, one, MostWorst)
+		w.Named = insert(w.Named, one, mostWorst)
 	}
 }
 

@@ -36,9 +36,10 @@ type Findings struct {
 	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
 	Sent int64 `json:",omitempty"`
-	// Crowded is the number of pairs of all groups that were crowds.
-	Crowded int64 `json:",omitempty"`
-	// Alike is the largest number of pairs within the distance that share a SimHash key.
+	// Crowded is the number of pairs of all oversized key groups. NewlyCrowded leaves out the pairs of those parts that unchanged documents make,
+	// where these were oversized without the new ones.
+	Crowded, NewlyCrowded int64 `json:",omitempty"`
+	// Alike is the largest number of pairs within the distance that share a SimHash key. In an incremental run each has a new document.
 	Alike Most `json:",omitempty"`
 	// Unnamed is the number of documents that were read and have no id.
 	Unnamed int64 `json:",omitempty"`
@@ -46,8 +47,6 @@ type Findings struct {
 	SharedIDs int64 `json:",omitempty"`
 	// AllPairs says that all pairs of documents have been compared.
 	AllPairs bool `json:",omitempty"`
-	// StoodTooEarly says that rows were copied which have to be made anew: the findings name what they are about.
-	StoodTooEarly bool `json:",omitempty"`
 }
 
 // Totals is the part of the findings that the summary of every job has.

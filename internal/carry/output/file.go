@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"mirrorbeam/internal/ground/checksum"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/parquetfile"
 )
@@ -78,10 +77,6 @@ type Writer struct {
 	format   Format     // for which pressed compresses
 	pressed  resettable // nil if the format does not compress
 	buffered *bufio.Writer
-
-	isSummed bool // since Mark was called
-	bytes    int64
-	sum      uint32
 }
 
 type counter struct {
@@ -136,7 +131,6 @@ func (w *Writer) Reset(dir string, file File, format Format) error {
 		sink = w.pressed
 	}
 	w.buffered.Reset(sink)
-	w.isSummed, w.bytes, w.sum = false, 0, 0
 	return nil
 }
 
@@ -162,18 +156,8 @@ func (w *Writer) Row(row []byte) error {
 // Count counts rows that were written with Write.
 func (w *Writer) Count(rows int64) { w.file.Rows += rows }
 
-// Mark returns how many bytes of content were written since it was called last, and their check sum. The first call begins that.
-func (w *Writer) Mark() (bytes int64, sum uint32) {
-	bytes, sum = w.bytes, w.sum
-	w.isSummed, w.bytes, w.sum = true, 0, 0
-	return bytes, sum
-}
-
 // Write writes bytes that do not count as a row, such as a header.
 func (w *Writer) Write(b []byte) (int, error) {
-	if w.isSummed {
-		w.bytes, w.sum = w.bytes+int64(len(b)), checksum.Add(w.sum, b)
-	}
 	n, err := w.buffered.Write(b)
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", w.file.Name, err)
@@ -310,16 +294,6 @@ func (r *Rows[T]) Write(row T) error {
 	}
 	return nil
 }
-
-// Copy writes rows that are packed already, as lines of JSON.
-func (r *Rows[T]) Copy(rows int64, packed []byte) error {
-	r.file.Count(rows)
-	_, err := r.file.Write(packed)
-	return err
-}
-
-// Mark is [Writer.Mark] of the file.
-func (r *Rows[T]) Mark() (bytes int64, sum uint32) { return r.file.Mark() }
 
 // Close finishes the file and returns what is in it.
 func (r *Rows[T]) Close() (File, error) {

@@ -39,6 +39,9 @@ const (
 	rank  = "rank" // the source that comes first in a file
 )
 
+// Preferences lists all of them. The name of a field or of a file follows the colon.
+var Preferences = []Preference{First, Last, Longest, Shortest, most + ":", least + ":", rank + ":"}
+
 // Field returns the field whose value counts; empty if none does.
 func (p Preference) Field() string {
 	if kind, field, _ := strings.Cut(string(p), ":"); kind == most || kind == least {
@@ -57,7 +60,7 @@ func (p Preference) Ranking() string {
 
 // Check returns an error that says what a Preference must be, or nil.
 func (p Preference) Check() error {
-	if p.Field() != "" || p.Ranking() != "" || slices.Contains([]Preference{First, Last, Longest, Shortest}, p) {
+	if p.Field() != "" || p.Ranking() != "" || slices.Contains(Preferences, p) && !strings.HasSuffix(string(p), ":") {
 		return nil
 	}
 	return errors.New("must be first, last, longest, shortest, max:FIELD, min:FIELD or rank:FILE")

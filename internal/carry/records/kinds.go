@@ -93,13 +93,8 @@ const (
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
 
-	Standing   runfile.Kind = 80 // numbers of the components of the last run that stand, shard 0
-	Stretches  runfile.Kind = 81 // where such components stand, by output shard
-	Components runfile.Kind = 82 // what the next run is to know of components, by output shard
-
 	LastingKeys runfile.Kind = 83 // short keys that concern the next run whatever comes and goes, shard 0
 	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
-	SiteParts   runfile.Kind = 85 // what components add to what is known of sites, by output shard
 	SharedIDs   runfile.Kind = 86 // hashes of ids that several documents have, shard 0
 
 	Occurrences    runfile.Kind = 87 // nodes of parts, by range of documents

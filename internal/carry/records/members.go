@@ -282,15 +282,7 @@ type KnownDocument struct {
 	Size uint32
 	// Keyed says that this run makes keys of it.
 	Keyed bool
-	// IsWanted says that the rows of the document may be other ones, or that the audit may ask for its component.
-	IsWanted bool
 }
-
-// The flags of a known document.
-const (
-	keyedFlag = 1 << iota
-	wantedFlag
-)
 
 // KnownSize is the size of the record of a known document, in bytes.
 const KnownSize = digest.Size + 16 + RefSize + 5
@@ -313,10 +305,7 @@ func (d KnownDocument) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b[digest.Size+24:], d.Size)
 	b[digest.Size+28] = 0
 	if d.Keyed {
-		b[digest.Size+28] = keyedFlag
-	}
-	if d.IsWanted {
-		b[digest.Size+28] |= wantedFlag
+		b[digest.Size+28] = 1
 	}
 }
 
@@ -324,7 +313,6 @@ func (d KnownDocument) Put(b []byte) {
 func GetKnown(b []byte) KnownDocument {
 	return KnownDocument{
 		Digest: digest.Get(b), Scope: binary.LittleEndian.Uint64(b[digest.Size:]), Side: binary.LittleEndian.Uint64(b[digest.Size+8:]),
-		Ref: GetRef(b[digest.Size+16:]), Size: binary.LittleEndian.Uint32(b[digest.Size+24:]),
-		Keyed: b[digest.Size+28]&keyedFlag != 0, IsWanted: b[digest.Size+28]&wantedFlag != 0,
+		Ref: GetRef(b[digest.Size+16:]), Size: binary.LittleEndian.Uint32(b[digest.Size+24:]), Keyed: b[digest.Size+28] != 0,
 	}
 }

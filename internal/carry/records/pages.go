@@ -321,9 +321,6 @@ type PageClassCopy struct {
 	IsDerived bool
 }
 
-// copySize is the size of a packed copy.
-const copySize = 8 + 8 + 1
-
 // The marks of a class and of a holding.
 const (
 	spreadMark = 1 << iota
@@ -365,24 +362,6 @@ func (c *PageClass) Append(b []byte) []byte {
 	return b
 }
 
-// MovePageClass adds a number to the ids in a packed class.
-func MovePageClass(packed []byte, by uint64) {
-	move := func(b []byte) { binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)+by) }
-	move(packed)
-	rest := packed[9:]
-	if packed[8]&commonMark != 0 {
-		rest = rest[8:]
-	}
-	copies := uint64(0) // the last of four numbers
-	for range 4 {
-		n, size := binary.Uvarint(rest)
-		copies, rest = n, rest[size:]
-	}
-	for at := len(packed) - copySize*int(copies); at < len(packed); at += copySize {
-		move(packed[at:])
-	}
-}
-
 // WritePageClass writes a class that [PageClass.Append] has packed to a range of hashes of sites.
 func WritePageClass(run *runfile.Writer, number int, packed []byte) error {
 	b, err := run.Record(PageClasses, number, len(packed))
@@ -416,7 +395,7 @@ func NextPageClass(packed []byte) (c PageClass, rest []byte) {
 	}
 	for i := range c.Copies {
 		c.Copies[i] = PageClassCopy{binary.LittleEndian.Uint64(packed), math.Float64frombits(binary.LittleEndian.Uint64(packed[8:])), packed[16]&derivedMark != 0}
-		packed = packed[copySize:]
+		packed = packed[17:]
 	}
 	return c, packed
 }

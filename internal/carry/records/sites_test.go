@@ -1,7 +1,6 @@
 package records_test
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -128,24 +127,6 @@ func TestSiteRecords(t *testing.T) {
 	for kind, rest := range packed {
 		if len(rest) > 0 {
 			t.Errorf("%d bytes of kind %d are left", len(rest), kind)
-		}
-	}
-}
-
-// TestMovePageClass: all ids in a packed class move, and nothing else.
-func TestMovePageClass(t *testing.T) {
-	for _, common := range []float64{0, .75} {
-		class := func(by uint64) []byte {
-			c := records.PageClass{
-				ID: 3 + by, Rarity: 500, Sites: 1 << 20, Common: common,
-				Holdings: []records.Holding{{Site: 9, Pages: []records.ShardPage{{Number: 7, Page: records.Page{Address: []byte("http://a.example/")}}}}},
-				Copies:   []records.PageClassCopy{{Class: 5 + by, Similarity: .5}, {Class: 6 + by, Similarity: .7, IsDerived: true}},
-			}
-			return c.Append(nil)
-		}
-		packed := class(0)
-		if records.MovePageClass(packed, 1<<63|77); !bytes.Equal(packed, class(1<<63|77)) {
-			t.Errorf("common %v: %x, want %x", common, packed, class(1<<63|77))
 		}
 	}
 }

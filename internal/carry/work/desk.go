@@ -196,16 +196,6 @@ func (s *Shared[T]) Get(path string, read func(path string) (*T, error)) (*T, er
 	return value, nil
 }
 
-// Put has Get return a value for a path, as if it had read it, while somebody holds the value.
-func (s *Shared[T]) Put(path string, value *T) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.values == nil {
-		s.values = map[string]weak.Pointer[T]{}
-	}
-	s.values[path] = weak.Make(value)
-}
-
 // Task is the work of one element: a shard or a split, and the catalog of its pieces.
 type Task struct {
 	Number int

@@ -369,6 +369,9 @@ type StateSummary struct {
 	IsKept bool `json:"-"`
 	// Files counts the files by how they differ from the files of the last run.
 	Files state.Difference `json:"files"`
+	// Scratch says why the run has compared all documents, and not only new ones with those that are like them. It is missing otherwise, and in the
+	// first run.
+	Scratch string `json:"from_scratch,omitempty"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
 	// Unacknowledged counts the changes, of this run and of earlier ones, that are told of again until somebody acknowledges

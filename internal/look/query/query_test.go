@@ -233,7 +233,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("counts %+v (%v), the first %s", counts, err, first)
 	}
 	none := store(t, "none.jsonl", "{\"id\":\"a\"}\n", "[]\n")
-	inputs := []string{store(t, "a.jsonl", good), none, mixed, store(t, "z.jsonl", good)}
+	inputs := []string{store(t, "a.jsonl", good), mixed, none, store(t, "z.jsonl", good)}
 	if counts, err = x.Answer(t.Context(), Request{Input: inputs}, new(strings.Builder)); err != nil || counts.Rejected != 4 || !strings.HasPrefix(counts.FirstReject, first) {
 		t.Errorf("several files: counts %+v (%v), the first in mixed.jsonl", counts, err)
 	}

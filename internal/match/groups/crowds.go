@@ -119,7 +119,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)
-	pairs.settled = k.Settled
+	pairs.reused = k.reused()
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
 	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)), previous: unmetBefore(g)}
@@ -150,10 +150,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if failed != nil {
 		return failed
 	}
-	if err := pairs.Finish(); err != nil {
-		return err
-	}
-	return (&stars{run: &w.Run, part: part}).finish(&pairs.edges)
+	return pairs.Finish()
 }
 
 // unmetBefore returns the function that separates the records of dense groups, which are not compared again, from

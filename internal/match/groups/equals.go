@@ -39,7 +39,7 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 	sorting := sorting{
 		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, aside: &aside{stars: &equal, firstInput: e.FirstInput},
 	}
-	err := sorting.read(w, func(keys []candidates.Record) error {
+	return sorting.read(w, func(keys []candidates.Record) error {
 		var err error
 		if distinct, err = e.writeDistinct(&w.Run, shard, keys, distinct); err != nil {
 			return err
@@ -47,10 +47,6 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 		g.Groups(keys)
 		return failed
 	})
-	if err != nil {
-		return err
-	}
-	return equal.finish(new(settledEdges))
 }
 
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The

@@ -27,8 +27,10 @@ type Keyed struct {
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
 	KeyBytes int64
-	// Settled, if not nil, knows the pairs that are not compared again.
-	Settled *Settled
+	// Unchanged, if not nil, are the files of an incremental run whose documents are pruned. If HasPairs says so, [Known] writes the pairs of two
+	// unchanged documents, and no other stage forms them.
+	Unchanged documents.Unchanged
+	HasPairs  bool
 	// TellsLasting writes, for the next run of a scheduled job, the keys of crowds and of equal documents. What is compared under these depends on
 	// all documents that have them.
 	TellsLasting bool
@@ -42,7 +44,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
-	pairs.settled = k.Settled
+	pairs.reused = k.reused()
 	g := k.grouper(w, &pairs, &failed)
 	g.Identical = func(first, other *candidates.Record) {
 		if err := equal.add(first, other); err != nil {
@@ -51,6 +53,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
 		w.Outcome.Crowded += pairs
+		w.Outcome.NewlyCrowded += pairs - g.CrowdWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
 		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
 		if err := errors.Join(records.WriteCrowd(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
 			failed = err
@@ -68,10 +71,15 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	if err != nil {
 		return err
 	}
-	if err := pairs.Finish(); err != nil {
-		return err
+	return pairs.Finish()
+}
+
+// reused returns the files whose pairs with each other are not formed.
+func (k *Keyed) reused() documents.Unchanged {
+	if !k.HasPairs {
+		return nil
 	}
-	return equal.finish(&pairs.edges)
+	return k.Unchanged
 }
 
 // stopped reports whether the task has failed or nobody wants its outcome.

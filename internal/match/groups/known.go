@@ -3,7 +3,7 @@ package groups
 import (
 	"cmp"
 	"context"
-	"iter"
+	"fmt"
 	"math"
 	"slices"
 
@@ -15,12 +15,12 @@ import (
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 )
 
-// Known writes the edges between documents of unchanged files that have no keys in this run: the last run has found them equal, or
-// similar. Documents that have keys meet under them, so between two of these it writes no edge.
+// Known writes the cached pairs of an incremental run: all edges between two documents of unchanged files, which the last run has found
+// similar. Grouping and scoring form no such pair, so these are all there are. Equal documents that have keys in this run are the one
+// exception: they meet under their keys, and a new document may be the first of them.
 type Known struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
@@ -30,23 +30,27 @@ type Known struct {
 	Shards int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
 	SimHashBits int
-	// Standing says which components of the last run may stand.
-	Standing standing.Rules
 
-	layout documents.Layout // read in Setup
+	layout    documents.Layout // read in Setup
+	unchanged documents.Unchanged
 }
 
 // KnownDelivery makes the task of [Known]. There is one at most.
 func KnownDelivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.Known, records.Standing}}
+	return work.Delivery{Needed: []runfile.Kind{records.Known}}
 }
 
 // Setup reads the list of inputs.
-func (k *Known) Setup() error { return k.layout.Read(string(k.Inputs)) }
+func (k *Known) Setup() error {
+	err := k.layout.Read(string(k.Inputs))
+	if err == nil {
+		k.unchanged = k.layout.Inputs.Unchanged()
+	}
+	return err
+}
 
-// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds. Documents of components that stand
-// have none: the task says which components these are, and counts them.
-func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
+func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
@@ -56,11 +60,11 @@ func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Hold(verdicts)
-	if packed, err = k.leaveStanding(packed, t.Documents, w); err != nil {
+	edges := knownEdges{documents: readKnown(packed)}
+	classes, err := k.classes(&edges)
+	if err != nil {
 		return err
 	}
-	edges := knownEdges{documents: readKnown(packed)}
-	classes := k.classes(&edges)
 	firsts := classes.find(verdicts)
 	for i := range verdicts.Len() {
 		if i&0xffff == 0 && ctx.Err() != nil {
@@ -69,53 +73,6 @@ func (k *Known) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		classes.join(&edges, verdicts.At(i), firsts[i])
 	}
 	return edges.write(&w.Run, 2*k.Shards)
-}
-
-// leaveStanding writes which components of the last run stand, and returns the packed documents without theirs.
-func (k *Known) leaveStanding(packed []byte, documents int64, w *work.Desk) ([]byte, error) {
-	if k.Standing.List == "" {
-		return packed, nil
-	}
-	early, err := w.Read(1, records.Standing)
-	if err != nil {
-		return nil, err
-	}
-	list, err := standing.Read(string(k.Standing.List))
-	if err != nil {
-		return nil, err
-	}
-	w.Hold(list)
-	var chosen []uint32
-	chosen, w.Outcome.StoodTooEarly = list.Choose(eachKnown(packed), standing.Chosen(early), k.Standing.LargeOf(documents))
-	if len(chosen) == 0 {
-		return packed, nil
-	}
-	list.Count(chosen, &w.Outcome.Findings, k.layout.Inputs.SourceOf)
-	if err := w.Run.Section(records.Standing, 0, standing.AppendChosen(nil, chosen)); err != nil {
-		return nil, err
-	}
-	left, refs := packed[:0], list.Refs(chosen)
-	for ; len(packed) > 0; packed = packed[records.KnownSize:] {
-		ref := records.GetKnown(packed).Ref
-		for len(refs) > 0 && refs[0] < ref {
-			refs = refs[1:]
-		}
-		if len(refs) == 0 || refs[0] != ref {
-			left = append(left, packed[:records.KnownSize]...)
-		}
-	}
-	return left, nil
-}
-
-// eachKnown yields packed documents.
-func eachKnown(packed []byte) iter.Seq[standing.Known] {
-	return func(yield func(standing.Known) bool) {
-		for rest := packed; len(rest) > 0; rest = rest[records.KnownSize:] {
-			if d := records.GetKnown(rest); !yield(standing.Known{Ref: d.Ref, IsTouched: d.Keyed || d.IsWanted}) {
-				return
-			}
-		}
-	}
 }
 
 // knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.
@@ -197,7 +154,7 @@ func (e *knownEdges) write(run *runfile.Writer, shard int) error {
 }
 
 // classes adds the edges between equal documents, and returns the classes.
-func (k *Known) classes(edges *knownEdges) *knownClasses {
+func (k *Known) classes(edges *knownEdges) (*knownClasses, error) {
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
 		Candidate: func(_, _ *candidates.Record) {},
@@ -215,13 +172,19 @@ func (k *Known) classes(edges *knownEdges) *knownClasses {
 	for start := 0; start < len(of.order); {
 		end, lead := start+1, of.order[start]
 		class := knownClass{lead: lead.lead, first: lead.place, second: lead.place}
+		first := of.get(lead.place)
+		if first.Digest == (digest.Digest{}) {
+			return nil, fmt.Errorf("document %s has no digest", k.layout.Inputs.Name(first.Ref))
+		}
 		if end < len(of.order) && of.order[end].lead == lead.lead {
-			first := of.get(lead.place)
 			equal = append(equal[:0], recordOf(&first, lead.place))
 			for ; end < len(of.order) && of.order[end].lead == lead.lead; end++ {
 				d := of.get(of.order[end].place)
 				if d.Digest != first.Digest || d.Scope != first.Scope {
 					break
+				}
+				if d.Keyed != first.Keyed {
+					return nil, fmt.Errorf("of the equal documents %s and %s one has no keys", k.layout.Inputs.Name(first.Ref), k.layout.Inputs.Name(d.Ref))
 				}
 				if class.second == class.first && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
 					class.second = of.order[end].place
@@ -235,7 +198,7 @@ func (k *Known) classes(edges *knownEdges) *knownClasses {
 		classes = append(classes, class)
 		start = end
 	}
-	return &knownClasses{classes, k.layout.FirstInput}
+	return &knownClasses{classes, k.layout.FirstInput, k.unchanged}, nil
 }
 
 // recordOf returns the record of a document of a group of equal ones. Its mark is the place of the document.
@@ -251,6 +214,7 @@ type knownClass struct{ lead, first, second uint32 }
 type knownClasses struct {
 	all        []knownClass
 	firstInput docref.Ref
+	unchanged  documents.Unchanged
 }
 
 // find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
@@ -283,7 +247,8 @@ func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Diges
 	return rest
 }
 
-// join adds the edges that a verdict is about: one for each scope that has documents of both digests, if these are compared. Firsts are as in find.
+// join adds the edges that a verdict is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
+// are as in find.
 func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32) {
 	if v.A == v.B {
 		return
@@ -295,7 +260,7 @@ func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32
 			return
 		}
 		order := cmp.Compare(x.Scope, y.Scope)
-		if order == 0 && !(x.Keyed && y.Keyed) {
+		if order == 0 {
 			c.joinClasses(edges, a[0], b[0], v.Score)
 		}
 		if order <= 0 {
@@ -307,12 +272,13 @@ func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32
 	}
 }
 
-// joinClasses adds the edge between two classes that are similar, if they are compared.
+// joinClasses adds the edge between two classes that are similar, if they are compared, and unless a new document stands for one of them: that
+// pair is scored.
 func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score records.Score) {
 	of := &edges.documents
 	x, y := a.class(of), b.class(of)
 	first, second, ok := candidates.Ends(x, y, c.firstInput)
-	if !ok {
+	if !ok || !c.unchanged.Both(first, second) {
 		return
 	}
 	// Ends names two documents in document order. Each stands for one of the classes.
@@ -339,59 +305,10 @@ func (k *knownClass) class(of *knownDocuments) candidates.Class {
 	return c
 }
 
-// Settled knows which pairs the last run of a scheduled job has compared, so that nobody needs to compare them again. The
-// last run has compared all candidate pairs of its documents. So a pair of documents of unchanged files is similar if that
-// run has said so, and otherwise it is not.
-type Settled struct {
-	// Verdicts are the similar pairs of the last run.
-	Verdicts *state.Verdicts
-	// Unchanged says, for each file by its number, whether the last run knew it as it is.
-	Unchanged []bool
-}
-
 // allVerdicts are the tables of the jobs at work in this process.
 var allVerdicts work.Shared[state.Verdicts]
 
 // OpenVerdicts returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
 func OpenVerdicts(path string) (*state.Verdicts, error) {
 	return allVerdicts.Get(path, state.ReadVerdicts)
-}
-
-// NewSettled returns what is settled, given the path of a table of verdicts; nil for the path "".
-func NewSettled(path string, unchanged []bool) (*Settled, error) {
-	if path == "" {
-		return nil, nil
-	}
-	table, err := OpenVerdicts(path)
-	return &Settled{table, unchanged}, err
-}
-
-// score returns the score of a pair that is settled, and whether it is similar.
-func (s *Settled) score(a, b *candidates.Record) (score records.Score, isSimilar, isSettled bool) {
-	if s == nil || !s.Unchanged[a.Ref.File()] || !s.Unchanged[b.Ref.File()] {
-		return score, false, false
-	}
-	score, isSimilar = s.Verdicts.Find(a.Digest, b.Digest)
-	return score, isSimilar, true
-}
-
-// settledEdges collects the edges of settled pairs. They share a part of the similarity graph with the stars of a shard.
-type settledEdges struct {
-	nodes graphs.Numbering[graphs.Node]
-	part  graphs.Part
-	edges []records.Edge[graphs.Node]
-}
-
-// add adds an edge.
-func (s *settledEdges) add(a, b *candidates.Record, score records.Score) {
-	s.edges = append(s.edges, records.Edge[graphs.Node]{A: s.node(a.Ref, a.Size), B: s.node(b.Ref, b.Size), Score: score})
-}
-
-// node returns the node of a document, counted from the first that is not of a star.
-func (s *settledEdges) node(ref docref.Ref, size uint32) graphs.Node {
-	node, isNew := s.nodes.Add(uint64(ref))
-	if isNew {
-		s.part.Add(ref, size)
-	}
-	return node
 }

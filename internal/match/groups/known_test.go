@@ -14,11 +14,14 @@ import (
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
+	input "mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/settle/state"
 )
 
-// TestKnown: what the last run has found of documents without keys becomes edges, each once, between the documents that stand for
-// classes. Where documents have sides, or there is a reference, that need not be the first ones.
+// TestKnown: the pairs of unchanged documents that the last run has found become edges, each once, between the documents that represent
+// classes, whether or not these have keys in this run. Where documents have sides, or there is a reference, these need not be the first ones. A
+// pair that a new document represents is left to the score, and equal documents with keys to their group.
 func TestKnown(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 5))
@@ -33,10 +36,21 @@ func TestKnown(t *testing.T) {
 			digest digest.Digest
 			scope  uint64
 		}
+		unchanged := make(documents.Unchanged, 20) // each document is a file
+		for i := range unchanged {
+			unchanged[i] = random.IntN(4) > 0
+		}
+		refOf := func(i int) docref.Ref {
+			ref, err := docref.New(i, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ref
+		}
 		members := map[class][]docref.Ref{}
 		sides, firstInput := make([]uint64, 20), docref.Ref(0)
 		if seed%2 == 0 {
-			firstInput = docref.Ref(random.IntN(12))
+			firstInput = refOf(random.IntN(12))
 		}
 		for i := range sides {
 			if seed%3 == 0 {
@@ -44,14 +58,15 @@ func TestKnown(t *testing.T) {
 			}
 		}
 		written := worktest.Write(t, runs, func(run *runfile.Writer) error {
-			for ref := range docref.Ref(20) {
+			for i := range 20 {
+				ref := refOf(i)
 				c := class{digests[random.IntN(len(digests))], random.Uint64N(3)}
 				members[c] = append(members[c], ref)
 			}
 			var all []records.KnownDocument
 			for c, refs := range members {
 				for _, ref := range refs {
-					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Side: sides[ref], Ref: ref, Size: 10, Keyed: keyed[c.digest]})
+					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Side: sides[ref.File()], Ref: ref, Size: 10, Keyed: keyed[c.digest]})
 				}
 			}
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -72,14 +87,14 @@ func TestKnown(t *testing.T) {
 			packed = v.Append(packed)
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := state.WriteVerdicts(path, nil, packed, nil); err != nil {
+		if err := state.WriteVerdicts(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 
 		classOf := func(refs []docref.Ref) candidates.Class {
-			c := candidates.Class{First: refs[0], Second: refs[0], Side: sides[refs[0]]}
+			c := candidates.Class{First: refs[0], Second: refs[0], Side: sides[refs[0].File()]}
 			for _, ref := range refs[1:] {
-				if c.Second == c.First && (sides[ref] != c.Side || c.First < firstInput && ref >= firstInput) {
+				if c.Second == c.First && (sides[ref.File()] != c.Side || c.First < firstInput && ref >= firstInput) {
 					c.Second = ref
 				}
 			}
@@ -87,12 +102,12 @@ func TestKnown(t *testing.T) {
 		}
 		want := map[pair]int{}
 		for c, refs := range members {
-			other := slices.IndexFunc(refs, func(ref docref.Ref) bool { return sides[ref] != sides[refs[0]] })
+			other := slices.IndexFunc(refs, func(ref docref.Ref) bool { return sides[ref.File()] != sides[refs[0].File()] })
 			for _, ref := range refs[1:] {
 				if keyed[c.digest] {
 					continue
 				}
-				if other > 0 && sides[ref] == sides[refs[0]] {
+				if other > 0 && sides[ref.File()] == sides[refs[0].File()] {
 					want[pairOf(refs[other], ref)] = 1
 				} else {
 					want[pairOf(refs[0], ref)] = 1
@@ -100,19 +115,40 @@ func TestKnown(t *testing.T) {
 			}
 			for _, v := range verdicts {
 				second := members[class{v.B, c.scope}]
-				if c.digest == v.A && v.A != v.B && len(second) > 0 && !(keyed[v.A] && keyed[v.B]) {
-					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok {
+				if c.digest == v.A && v.A != v.B && len(second) > 0 {
+					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok && unchanged.Both(x, y) {
 						want[pairOf(x, y)] = 1
 					}
 				}
 			}
 		}
 		k := Known{Verdicts: work.Path(path), Shards: 3}
-		k.layout.FirstInput = firstInput
+		k.layout.FirstInput, k.unchanged = firstInput, unchanged
 		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, KnownDelivery(), written), k.Task)
 		if got := joined(t, outcomes, records.EdgeNodes, records.Edges, records.EdgeSize); !maps.Equal(got, want) {
 			t.Errorf("seed %d: edges %v, want %v", seed, got, want)
 		}
+	}
+}
+
+// TestKnownErrors: a document without a digest, and equal documents of which one has keys, are errors: their pairs would be lost.
+func TestKnownErrors(t *testing.T) {
+	d := digest.Digest{1, 2}
+	for name, all := range map[string][]records.KnownDocument{
+		"without a digest": {{Ref: 1}, {Ref: 2, Digest: d}},
+		"one with keys":    {{Ref: 1, Digest: d, Keyed: true}, {Ref: 2, Digest: d}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			packed := make([]byte, len(all)*records.KnownSize)
+			for i, d := range all {
+				d.Put(packed[i*records.KnownSize:])
+			}
+			var k Known
+			k.layout.Inputs = &documents.Inputs{Files: []input.File{{Name: "a"}}}
+			if _, err := k.classes(&knownEdges{documents: readKnown(packed)}); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
 

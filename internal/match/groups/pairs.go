@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
 )
 
 // Pairs writes the candidate pairs of a shard. They are a part of the candidate graph: a document is one node in all its
@@ -18,9 +19,8 @@ type Pairs struct {
 	shard int
 	nodes *graphs.Numbering[graphs.Node]
 	part  graphs.Part
-	// settled, if not nil, knows pairs that are not written. Those that are similar are edges already.
-	settled *Settled
-	edges   settledEdges
+	// reused says which pairs are not written: [Known] writes the similar ones of two unchanged documents.
+	reused documents.Unchanged
 }
 
 // NewPairs begins the pairs of a shard, in the memory of the task.
@@ -29,12 +29,9 @@ func NewPairs(w *work.Desk, shard int) Pairs {
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
 }
 
-// Add writes a pair, unless it is settled.
+// Add writes a pair, unless an incremental run has its like from the last run.
 func (p *Pairs) Add(a, b *candidates.Record) error {
-	if score, isSimilar, isSettled := p.settled.score(a, b); isSettled {
-		if isSimilar {
-			p.edges.add(a, b, score)
-		}
+	if p.reused.Both(a.Ref, b.Ref) {
 		return nil
 	}
 	x, y := p.node(a), p.node(b)
@@ -179,22 +176,4 @@ func (w *stars) join(c *Center, other *candidates.Record, score records.Score) e
 func (w *stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
 	w.nodes++
 	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})
-}
-
-// finish writes those edges of the shard that are settled.
-func (w *stars) finish(settled *settledEdges) error {
-	first := graphs.Node(w.nodes)
-	for _, e := range settled.edges {
-		settled.part.Parents.Union(e.A, e.B)
-		e.A, e.B = first+e.A, first+e.B
-		if err := records.WriteEdge(w.run, records.Edges, w.part, e); err != nil {
-			return err
-		}
-	}
-	for i, ref := range settled.part.Refs {
-		if err := w.node(ref, settled.part.Weights[i], first+settled.part.Parents[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -126,7 +126,7 @@ func TestScorers(t *testing.T) {
 		{MinHash, Parameters{Verify: VerifyNone}, Scorer{HasClusters: true, AcceptsAll: true}},
 		{SameWords, Parameters{Verify: VerifyExact}, Scorer{Reads: Nothing, HasClusters: true, IsExact: true}},
 		{Passages, Parameters{Verify: VerifyExact}, Scorer{Reads: Texts, IsExact: true}},
-		{SimHash, Parameters{Scoring: Jaccard}, Scorer{HasClusters: true}},
+		{SimHash, Parameters{Scoring: Jaccard}, Scorer{HasClusters: true, NeedsAll: true}},
 		{SimHash, Parameters{Scoring: Hamming, Verify: VerifyExact}, Scorer{Reads: Nothing, IsDistance: true, HasClusters: true, IsExact: true}},
 	} {
 		if m, _ := Of(c.name); m.Scorer(&c.p) != c.want {

@@ -257,8 +257,10 @@ func (g *Grouping) Setup() (err error) {
 	if err = g.layout.Read(string(g.Inputs)); err != nil {
 		return err
 	}
-	g.settled, err = groups.NewSettled(string(g.Verdicts), g.layout.Inputs.Unchanged())
-	return err
+	if g.Narrowed {
+		g.unchanged = g.layout.Inputs.Unchanged()
+	}
+	return nil
 }
 
 // Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.

@@ -264,7 +264,7 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	}
 	return &groups.Keyed{
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
-		KeyBytes: p.KeyBytes, Settled: p.settled, TellsLasting: p.TellsLasting,
+		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, HasPairs: p.HasPairs(), TellsLasting: p.TellsLasting,
 	}
 }
 
@@ -282,6 +282,8 @@ type Scorer struct {
 	IsExact bool
 	// AcceptsAll takes every candidate pair for an edge.
 	AcceptsAll bool
+	// NeedsAll says that which pairs are listed depends on documents that are in no pair. So an incremental run cannot leave them out.
+	NeedsAll bool
 }
 
 // Evidence is what a scorer reads of both documents of a pair.

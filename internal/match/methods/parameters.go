@@ -4,6 +4,7 @@ import (
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/match/groups"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -56,10 +57,13 @@ type Parameters struct {
 	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
 	TellsLasting bool
 
-	settled *groups.Settled
+	unchanged documents.Unchanged // as in groups.Keyed
 
 	large int64 // from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
 }
+
+// HasPairs reports whether the pairs of two unchanged documents come from the last run, so that no stage forms them.
+func (p *Parameters) HasPairs() bool { return p.Narrowed && p.Verdicts != "" }
 
 // passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.
 func (p *Parameters) passageWords() int {

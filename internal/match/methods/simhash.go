@@ -42,9 +42,10 @@ func init() {
 		Crowds:  NeverWait,
 		Scorer: func(p *Parameters) Scorer {
 			s := bySets(p)
-			if p.Scoring == Hamming {
-				s.Reads, s.IsDistance = Nothing, true
+			if s.IsDistance = p.Scoring == Hamming; s.IsDistance {
+				s.Reads = Nothing
 			}
+			s.NeedsAll = !s.IsDistance // documents of unlike sets may crowd a key
 			return s
 		},
 		Tell: func(t *Told) string {
@@ -323,6 +324,9 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
 	alike := findings.Most(0)
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, _ int) {
+		if g.isReused(&keys[i], &keys[j]) {
+			return
+		}
 		if !allCompared && candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput) {
 			return
 		}
@@ -343,6 +347,15 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 			g.failed = g.layout.Mark(g.run, records.PartlyListed, keys[i].Ref)
 		}
 	}
+}
+
+// isReused reports whether the pair of two classes comes from the last run.
+func (g *simhashGroups) isReused(a, b *fingerprintRecord) bool {
+	if !g.HasPairs() {
+		return false
+	}
+	x, y, ok := candidates.Ends(a.class(), b.class(), g.layout.FirstInput)
+	return ok && g.unchanged.Both(x, y)
 }
 
 func (g *simhashGroups) distance(i, j int) (distance int) {

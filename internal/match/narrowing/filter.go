@@ -18,8 +18,6 @@ type Filter struct {
 	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these. Where passages are looked for,
 	// digests has the hash of the name of each document that was in a pair, and bands has the touched keys.
 	digests, ids, bands Marks
-	// moved has the hashes of the ids of documents that have come or gone.
-	moved Marks
 	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
@@ -33,7 +31,7 @@ func filterPath(catalog string) string { return catalog + "-filter" }
 
 // tables returns all tables, in the order in which a file has them.
 func (f *Filter) tables() []*Table {
-	return []*Table{&f.shingles, &f.sampled, &f.digests.Table, &f.ids.Table, &f.bands.Table, &f.moved.Table}
+	return []*Table{&f.shingles, &f.sampled, &f.digests.Table, &f.ids.Table, &f.bands.Table}
 }
 
 // mayPair reports whether a document may be in a pair with a new one, given its packed set. No more than the given number of its

@@ -29,7 +29,6 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/lshbands"
 )
 
@@ -41,8 +40,6 @@ type Narrowing struct {
 	AuditSample int
 	// Seed is the seed of the digests of sets.
 	Seed uint64
-	// Standing says which components of the last run may stand.
-	Standing standing.Rules
 
 	layout documents.Layout   // read in Setup, like the next ones
 	shares audit.Shares       // of the documents that the audit looks at
@@ -74,9 +71,6 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if len(n.layout.Inputs.Units[t.Number]) == 0 {
 		return errors.Join(o.pass(ctx), o.probing.write())
 	}
-	if o.holding, err = newHolding(n.Standing, t.Documents, w); err != nil {
-		return err
-	}
 	if err := o.link(records.Pages); err != nil {
 		return err
 	}
@@ -88,10 +82,7 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	default:
 		err = w.EachBlock(ctx, o.narrow)
 	}
-	if err == nil {
-		err = o.letGo()
-	}
-	return errors.Join(err, o.holding.write(w), o.write(), o.probing.write())
+	return errors.Join(err, o.write(), o.probing.write())
 }
 
 // narrowed is a split on its way to narrowed blocks.
@@ -101,7 +92,6 @@ type narrowed struct {
 	split   int
 	filter  *Filter
 	probing probing
-	holding holding
 	builder *sketchblock.Builder
 	simhash []uint64
 	bands   []uint64
@@ -157,13 +147,6 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
 }
 
-// isWanted reports whether a document that has come or gone may have the id of one, or the audit samples it: rows then may call it otherwise, or its
-// component has to be known.
-func (n *narrowed) isWanted(block *sketchblock.Block, i int) bool {
-	id := block.ID(i)
-	return len(id) > 0 && n.filter.moved.Has(groups.HashID(id)) || n.probing.isSampled(block, i)
-}
-
 // know writes the record of a document that the last run may have found in a pair.
 func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.Verdicts == "" {
@@ -171,7 +154,6 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	}
 	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
 		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
-		IsWanted: n.isWanted(block, i),
 	})
 }
 
@@ -186,12 +168,6 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 // begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
 // look-ups under way together.
 func (n *narrowed) begin(block *sketchblock.Block) error {
-	if n.holding.isFull() {
-		if err := n.letGo(); err != nil {
-			return err
-		}
-	}
-	n.holding.begin(block, n.desk)
 	n.paired = n.paired[:0]
 	for i := range block.Len() {
 		lead := block.DigestLead(i)
@@ -286,23 +262,6 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 	if isKeyed {
 		n.desk.Outcome.Shingles += int64(block.Stored(i))
 	}
-	if n.holding.list != nil {
-		isTouched := isKeyed || n.isWanted(block, i)
-		n.holding.hold(block.Ref(i), held{document: uint32(i), isKeyed: isKeyed, isPaired: isPaired}, set, isTouched)
-		return nil
-	}
-	return n.settle(block, i, set, isKeyed, isPaired)
-}
-
-// letGo adds the documents that were held, and whose components need not stand.
-func (n *narrowed) letGo() error {
-	return n.holding.letGo(func(block *sketchblock.Block, d *held, set []byte) error {
-		return n.settle(block, int(d.document), set, d.isKeyed, d.isPaired)
-	})
-}
-
-// settle writes a document that has keys or may have been in a pair.
-func (n *narrowed) settle(block *sketchblock.Block, i int, set []byte, isKeyed, isPaired bool) error {
 	if isPaired {
 		if err := n.know(block, i, isKeyed); err != nil {
 			return err

@@ -25,7 +25,6 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/standing"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/sketch"
 )
@@ -190,7 +189,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		document(0, 4, hashes(random, 40)),  // like none
 	}
 	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, nil, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
+	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
@@ -271,108 +270,6 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 }
 
-// TestHolding: a component of the last run stands if all of its documents are held at a time and none is touched. All other documents
-// are visited as they came, with their sets.
-func TestHolding(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 7))
-	refOf := func(i int) docref.Ref {
-		ref, err := docref.New(1, int64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ref
-	}
-	stood := 0
-	for range 100 {
-		const documents, perBlock = 60, 4
-		list, component, sizes := new(standing.List), [documents]int{}, []int{}
-		left := random.Perm(documents)
-		for i := range component {
-			component[i] = -1
-		}
-		for len(left) > documents/3 { // the others are in none
-			n := 2 + random.IntN(3)
-			if random.IntN(3) > 0 { // near one another
-				slices.Sort(left)
-			}
-			var of []standing.Document
-			for _, i := range slices.Sorted(slices.Values(left[:n])) {
-				component[i] = len(list.Components)
-				of = append(of, standing.Document{Ref: refOf(i)})
-			}
-			list.Add(standing.Component{}, of)
-			sizes, left = append(sizes, n), left[n:]
-		}
-		h := holding{list: list, large: 4, places: list.Places(), untouched: make([]uint8, len(list.Components))}
-		w, touched := &work.Desk{Memory: new(work.Memory)}, [documents]bool{}
-		got, want, wantEarly := map[int]string{}, map[int]string{}, []uint32{}
-		last := -1
-		letGo := func() {
-			err := h.letGo(func(block *sketchblock.Block, d *held, set []byte) error {
-				i := int(block.Ref(int(d.document)).Position())
-				if got[i] = string(set); i <= last {
-					t.Errorf("document %d comes after %d", i, last)
-				}
-				last = i
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		var together []int // documents that are held
-		judge := func() {
-			for _, i := range together {
-				c := component[i]
-				stands := c >= 0 && sizes[c] < h.large && sizes[c] == len(slices.DeleteFunc(slices.Clone(together), func(k int) bool { return component[k] != c || touched[k] }))
-				if !stands {
-					want[i] = ""
-					if touched[i] {
-						want[i] = fmt.Sprint("set ", i)
-					}
-				} else if list.Documents(c)[0].Ref == refOf(i) {
-					wantEarly = append(wantEarly, uint32(c))
-				}
-			}
-			together = together[:0]
-		}
-		for first := 0; first < documents; first += perBlock {
-			if random.IntN(4) == 0 {
-				letGo()
-				judge()
-			}
-			builder := sketchblock.NewBuilder(0, 0)
-			for i := range perBlock {
-				builder.Add(sketchblock.Document{Ref: refOf(first + i)})
-			}
-			w.Buffers[0] = append(w.Buffers[0][:0], bytes.Join(builder.Documents(), nil)...)
-			block, err := sketchblock.Parse(w.Buffers[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.begin(&block, w)
-			for i := range perBlock {
-				if random.IntN(20) == 0 {
-					continue // it was left out
-				}
-				number := first + i
-				touched[number] = random.IntN(8) == 0
-				together = append(together, number)
-				h.hold(block.Ref(i), held{document: uint32(i), isKeyed: touched[number]}, fmt.Append(nil, "set ", number), touched[number])
-			}
-		}
-		letGo()
-		judge()
-		if !maps.Equal(got, want) || !slices.Equal(h.early, wantEarly) {
-			t.Fatalf("visited %v, want %v; %v stand, want %v", got, want, h.early, wantEarly)
-		}
-		stood += len(h.early)
-	}
-	if stood < 100 {
-		t.Errorf("only %d components stand", stood)
-	}
-}
-
 // TestNarrowingByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were in a
 // pair stay without keys. No set is read, since blocks have none.
 func TestNarrowingByDistance(t *testing.T) {
@@ -406,7 +303,7 @@ func TestNarrowingByDistance(t *testing.T) {
 	}
 	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
 	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteVerdicts(verdicts, nil, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
+	err := errors.Join(state.WriteVerdicts(verdicts, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
 		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
 	}))
@@ -485,7 +382,7 @@ func TestProbing(t *testing.T) {
 	}
 	outcomes[1].Kept = "kept"
 	verdicts, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
-	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
+	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/match/groups"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
 )
 
 // Planning makes a [Filter] of what is new, and the tasks that use it.
@@ -105,9 +104,6 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 	}
 	if err := n.addKeys(f, made, p.Memory); err != nil {
 		return nil, fmt.Errorf("read the ids and the keys of new documents: %w", err)
-	}
-	if err := n.addMoved(ctx, f, made, p.Memory); err != nil {
-		return nil, fmt.Errorf("read the ids of documents that have come or gone: %w", err)
 	}
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
@@ -219,41 +215,6 @@ func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error
 			}
 		}
 	})
-}
-
-// addMoved adds the ids of documents that have come or gone. While no two old documents share an id, those that have gone do not matter.
-func (n *Planning) addMoved(ctx context.Context, f *Filter, made []work.Outcome, m *work.Memory) error {
-	if n.DistinctIDs {
-		f.moved = f.ids
-		return nil
-	}
-	var layout documents.Layout
-	if err := layout.Read(string(n.Inputs)); err != nil {
-		return err
-	}
-	var ids []uint64
-	take := func(block *sketchblock.Block) {
-		for i := range block.Len() {
-			ids = append(ids, groups.HashID(block.ID(i)))
-		}
-	}
-	ofDocuments, _ := n.ofBlocks()
-	if err := eachBlock(made, work.Fingerprint, ofDocuments, m, take); err != nil {
-		return err
-	}
-	err := eachUnit(layout.Inputs.Past.Gone, nil, func(pieces []runfile.Piece) error {
-		w := work.Desk{Memory: m, Pieces: pieces}
-		defer w.Reader.Close()
-		return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-			take(block)
-			return nil
-		})
-	})
-	f.moved = NewMarks(int64(len(ids)))
-	for _, id := range ids {
-		f.moved.Add(id)
-	}
-	return err
 }
 
 // addSample adds the shingles of the documents from which the audit draws its sample.

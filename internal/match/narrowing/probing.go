@@ -49,15 +49,6 @@ func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReferenc
 	return p.hashes.Of(ref, block.DigestLead(i)), isReference
 }
 
-// isSampled reports whether the audit may sample a document.
-func (p *probing) isSampled(block *sketchblock.Block, i int) bool {
-	if p.AuditSample == 0 {
-		return false
-	}
-	hash, isReference := p.hash(block, i)
-	return !isReference && hash < audit.Limit(p.shares.Sampled)
-}
-
 // add sets a document aside, given its packed set.
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.desk.Hashes = sketchblock.AppendSet(p.desk.Hashes[:0], set)

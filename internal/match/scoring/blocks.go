@@ -81,7 +81,7 @@ func (s *Sets) compareAll(w *work.Desk, edges *edgeWriter, d *document, others [
 	for i := from; i < len(others); i++ {
 		other := &others[i]
 		x, y, compared := candidates.Ends(other.class(), d.class(), s.layout.FirstInput)
-		if !compared || other.scope != d.scope {
+		if !compared || other.scope != d.scope || s.reused.Both(x, y) {
 			continue
 		}
 		w.Outcome.Counts.Candidates++

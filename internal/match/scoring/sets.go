@@ -27,12 +27,21 @@ type Sets struct {
 	// PlaceBytes is about how many bytes the pairs of a place may take in memory. If there are more, they are scored in
 	// several rounds.
 	PlaceBytes int64
+	// HasPairs is as in [methods.Parameters].
+	HasPairs bool
 
 	layout documents.Layout
+	reused documents.Unchanged // files whose pairs with each other are not compared
 }
 
 // Setup reads the inputs.
-func (s *Sets) Setup() error { return s.layout.Read(string(s.Inputs)) }
+func (s *Sets) Setup() error {
+	err := s.layout.Read(string(s.Inputs))
+	if err == nil && s.HasPairs {
+		s.reused = s.layout.Inputs.Unchanged()
+	}
+	return err
+}
 
 // Task scores a place or a block. It fails if a set that it needs is missing.
 func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Desk) error {

@@ -224,9 +224,18 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 	return from, to
 }
 
-// Unchanged returns, for each file by its number, whether a state has all its units.
-func (in *Inputs) Unchanged() []bool {
-	unchanged := make([]bool, len(in.Files))
+// Unchanged says of each file, by its number, whether the last run knew it as it is. Of nil, no file is unchanged.
+type Unchanged []bool
+
+// Has reports whether a document is in an unchanged file.
+func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
+
+// Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
+func (u Unchanged) Both(a, b docref.Ref) bool { return u.Has(a) && u.Has(b) }
+
+// Unchanged returns which files a state has all units of.
+func (in *Inputs) Unchanged() Unchanged {
+	unchanged := make(Unchanged, len(in.Files))
 	for i, split := range in.Splits {
 		for _, stretch := range split {
 			unchanged[stretch.File] = i < len(in.Units) && len(in.Units[i]) > 0

@@ -92,11 +92,11 @@ func TestUnchanged(t *testing.T) {
 		Splits: []corpus.Split{{{File: 0, End: 5}, {File: 1, End: 5}}, {{File: 2, End: 5}}},
 		Units:  [][]Unit{make([]Unit, 2), nil},
 	}
-	if got, want := in.Unchanged(), []bool{true, true, false, false}; !reflect.DeepEqual(got, want) {
+	if got, want := in.Unchanged(), (Unchanged{true, true, false, false}); !reflect.DeepEqual(got, want) {
 		t.Errorf("with units: %v, want %v", got, want)
 	}
 	in.Units = nil
-	if got, want := in.Unchanged(), make([]bool, 4); !reflect.DeepEqual(got, want) {
+	if got, want := in.Unchanged(), make(Unchanged, 4); !reflect.DeepEqual(got, want) {
 		t.Errorf("without a state: %v, want %v", got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -34,6 +35,8 @@ type Unit struct {
 	Shard int
 	// Size is the length of the run file in bytes, 0 if it is not known.
 	Size int64
+	// IsRenamed says that the file had another name when the unit was made. Rejects have that name, and the audit has chosen by it.
+	IsRenamed bool
 }
 
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
@@ -312,9 +315,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 		case records.Sample:
 			samples = append(samples, piece)
 		case records.Rejects:
-			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
-				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
-			}
+			err = r.rejects(piece, u, stretch)
 		case records.Pages:
 			piece.Mark = uint32(stretch.File)
 			err = errors.Join(r.Run.Link(piece.Kind, r.number, piece, piece.Mark), r.traces(piece))
@@ -335,10 +336,31 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if !isCounted || len(blocks) != len(sets) {
 		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
 	}
-	if r.AuditSample > 0 && !r.lacksHeads && sampleBelow >= audit.Limit(r.shares.Sampled) {
+	if r.AuditSample > 0 && !r.lacksHeads && !u.IsRenamed && sampleBelow >= audit.Limit(r.shares.Sampled) {
 		return r.takeSample(samples, stretch.File)
 	}
 	return r.look(blocks, sets, r.inputs.Files[stretch.File].Reference)
+}
+
+// rejects passes on the rows of rejects of a unit, with the name that the file has now.
+func (r *recalling) rejects(piece runfile.Piece, u Unit, stretch corpus.Stretch) (err error) {
+	if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err != nil {
+		return err
+	}
+	packed := r.Buffers[0]
+	if u.IsRenamed {
+		name, _ := r.inputs.Files[stretch.File].Place(stretch.Start)
+		packed = nil
+		for line := range bytes.Lines(r.Buffers[0]) {
+			var row output.Reject
+			if err := json.Unmarshal(line, &row); err != nil {
+				return err
+			}
+			row.File = quoting.Text(name)
+			packed = output.AppendRow(packed, row)
+		}
+	}
+	return r.Run.Section(piece.Kind, 0, packed)
 }
 
 // look goes through the blocks of a unit for what the audit may want.

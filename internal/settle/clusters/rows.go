@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/zeebo/xxh3"
 
@@ -65,9 +66,6 @@ func (s *Shard) byCluster(store *paged.Store) *numbers {
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func(output.Member) error) error {
 	for cluster := range s.eachCluster {
-		if err := s.reach(cluster.document(0)); err != nil {
-			return err
-		}
 		name, of := s.name(s.members.First(cluster.document(0))), s.cohesion(cluster)
 		mean := of.mean()
 		for i := range cluster.documents {
@@ -82,7 +80,7 @@ func (s *Shard) ClusterRows(row func(output.Member) error) error {
 			}
 		}
 	}
-	return s.reach(s.end())
+	return nil
 }
 
 // cohesion is how similar the removed documents of a cluster are to those kept.
@@ -117,9 +115,6 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 	var spans []output.Span
 	rest, first := s.spans, namer{Shard: s}
 	for e := range s.withTwins(s.pairs) {
-		if err := s.reach(e.A); err != nil {
-			return err
-		}
 		var pair output.Pair
 		if a, b := first.name(e.A), s.name(e.B); kind == output.HammingPair {
 			distance, _ := e.Hamming()
@@ -143,7 +138,7 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 			return err
 		}
 	}
-	return s.reach(s.end())
+	return nil
 }
 
 // takeSpans takes the spans of an edge from the front of the spans of a shard into its row.
@@ -193,9 +188,6 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 		if !s.goes(i) {
 			continue
 		}
-		if err := s.reach(i); err != nil {
-			return err
-		}
 		c := s.choice(i)
 		at, other := s.members.Capture(i), s.members.Capture(c.Kept)
 		removal := output.Removal{
@@ -211,7 +203,7 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 			return err
 		}
 	}
-	return s.reach(s.end())
+	return nil
 }
 
 // WriteVerdicts writes the similar pairs of the shard. Of equal documents it writes one pair or more.
@@ -224,11 +216,15 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 			}
 			last = s.members.Digest(e.A)
 		}
+		a, b := s.members.Digest(e.A), s.members.Digest(e.B)
+		if a == (digest.Digest{}) || b == (digest.Digest{}) {
+			return fmt.Errorf("cache the pair of %s and %s: a document has no digest", s.ref(e.A), s.ref(e.B))
+		}
 		record, err := run.Record(records.Verdicts, 0, state.VerdictSize)
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(s.members.Digest(e.A), s.members.Digest(e.B), e.Score).Append(record[:0])
+		state.VerdictOf(a, b, e.Score).Append(record[:0])
 	}
 	return nil
 }

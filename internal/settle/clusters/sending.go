@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/internal/settle/standing"
 )
 
 // Sending sends the edges and passages of a part, or the clustered documents of a split, to their output shards.
@@ -21,8 +20,6 @@ type Sending struct {
 	ByValue bool
 	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these are compared.
 	ForNext, ByDistance bool
-	// Standing is the path of the components of the last run, where some may stand; "" if none does.
-	Standing work.Path
 	// Ranges is as in [Labelling].
 	Ranges int
 
@@ -34,11 +31,8 @@ func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does a task that [Labelling] has made.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	switch t.Step {
-	case membersStep:
+	if t.Step == membersStep {
 		return s.sendMembers(ctx, t, w)
-	case standingStep:
-		return s.sendStretches(w)
 	}
 	positions, err := s.nodePositions(t, w)
 	if err != nil {
@@ -157,32 +151,6 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) er
 		}
 		return nil
 	})
-}
-
-// sendStretches passes on which components of the last run stand in an output shard, and where. The next stage has to know whether some of their
-// documents share an id.
-func (s *Sending) sendStretches(w *work.Desk) error {
-	packed, err := w.Read(0, records.Stretches)
-	if err != nil {
-		return err
-	}
-	list, err := standing.Read(string(s.Standing))
-	if err != nil {
-		return err
-	}
-	w.Hold(list)
-	for ; len(packed) > 0; packed = packed[standing.StretchSize:] {
-		of := standing.GetStretch(packed)
-		for i := of.From; i < of.To; i++ {
-			w.Outcome.Counts.NamedByRef += int64(list.Components[i].NamedByRef)
-		}
-	}
-	for _, piece := range w.Pieces {
-		if err := w.Run.Link(piece.Kind, piece.Shard, piece, piece.Mark); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // flags returns the flags of a member, and its source beside them.

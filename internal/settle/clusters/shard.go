@@ -31,10 +31,9 @@ type Shard struct {
 	spans   []records.Span[records.Number] // spans of the edges, in their order
 	decision
 	// isDropped says that clusters go as a whole: a choice then leads to the document that a removed one is most like.
-	isDropped  bool
-	size       *paged.List[records.Number, uint32] // documents in the cluster, by its first document
-	components components
-	scratch    []byte // of a ref
+	isDropped bool
+	size      *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	scratch   []byte                              // of a ref
 }
 
 type (

@@ -227,6 +227,9 @@ const (
 	Star Split = "star"
 )
 
+// Splits lists both of them.
+var Splits = []Split{Component, Star}
+
 // Drop says which documents of clusters are removed.
 type Drop string
 

@@ -10,7 +10,7 @@ import (
 
 // Difference counts how the files of a corpus differ from the last generation's.
 type Difference struct {
-	// Unchanged counts the files that are as they were. They are not read.
+	// Unchanged counts the files that are as they were. They are not read, unless all files are to be read again.
 	Unchanged int `json:"unchanged"`
 	// New counts the files that the last generation lacks.
 	New int `json:"new"`
@@ -18,13 +18,14 @@ type Difference struct {
 	Changed int `json:"changed"`
 	// Removed counts the files that are not of the corpus any more.
 	Removed int `json:"removed"`
-	// Reordered says that unchanged files come in another order than in the last generation.
+	// Reordered says that known files come in another order than in the last generation.
 	Reordered bool `json:"-"`
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
-// for it, or all its stretches have units.
-func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
+// for it, or all its stretches have units. RanksNames says that units depend on the names of files: then a file is read again that another one
+// has taken its short name from, if an input names it.
+func (s *State) Assign(files []corpus.File, target int64, ranksNames bool) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
 		known[only(&s.Last.Files[i].File).Path] = i
@@ -37,12 +38,12 @@ func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split
 		var entry *File
 		if found {
 			d.Removed--
-			entry = &s.Last.Files[before]
+			entry, d.Reordered, last = &s.Last.Files[before], d.Reordered || before < last, before
 		}
 		switch {
-		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
+		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) &&
+			(!ranksNames || only(&files[number]).Unlisted || entry.madeAs() == only(&files[number]).Name):
 			d.Unchanged++
-			d.Reordered, last = d.Reordered || before < last, before
 			c.recall(number, entry)
 		case found:
 			d.Changed++
@@ -67,7 +68,7 @@ func only(file *corpus.File) *corpus.File {
 // isSame reports whether a file of a path is the one that the state knows. Two files of the same generation and size have
 // the same content.
 func isSame(known, file *corpus.File) bool {
-	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
+	return known.Size == file.Size && known.Generation == file.Generation &&
 		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference && known.Below == file.Below
 }
 
@@ -105,7 +106,7 @@ func (c *cutting) recall(number int, entry *File) {
 			c.flush(number)
 		}
 		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
-		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run]})
+		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run], IsRenamed: entry.madeAs() != only(&c.files[number]).Name})
 		c.size += size
 	}
 }
@@ -129,16 +130,16 @@ func (c *cutting) flush(number int) {
 // Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
 // when the files were listed.
 func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time) []File {
-	settled := make(map[string]bool, len(s.Last.Files))
+	last := make(map[string]*File, len(s.Last.Files))
 	for i := range s.Last.Files {
-		settled[only(&s.Last.Files[i].File).Path] = s.Last.Files[i].Settled
+		last[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
 	}
 	files := make([]File, len(in.Files))
 	for i := range in.Files {
 		of := only(&in.Files[i])
 		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
 		if of.Unlisted {
-			files[i].Settled = settled[of.Path]
+			files[i].Settled = last[of.Path].Settled
 		}
 	}
 	for number, split := range in.Splits {
@@ -148,6 +149,9 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 				unit = in.Units[number][i]
 			}
 			of := &files[stretch.File]
+			if unit.IsRenamed {
+				of.MadeAs = last[only(&of.File).Path].madeAs()
+			}
 			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(unit.Run), Shard: unit.Shard})
 		}
 	}

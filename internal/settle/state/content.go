@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -37,21 +38,21 @@ type Content struct {
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
 	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, Crowded int64
-	// SimilarPairs is the number of pairs in Verdicts, or a little more, and Settled what it was when a run last made all rows.
-	SimilarPairs, Settled int64
+	// SimilarPairs is the number of pairs in Pairs.
+	SimilarPairs int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
-	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
-	// compared all candidates. Standing is the file with its components, "" if no rows of it can be copied. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
-	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
-	// there are none. All are relative to the folder.
-	Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string
+	// Clusters is the file with the clusters of that run. Pairs is the file with its similar pairs, "" if the run has not compared all candidates.
+	// (Earlier versions call it Verdicts, and may lack some pairs: theirs are not read.) Mirrors and Suspects are files of the last run that was
+	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
+	// nobody has acknowledged, "" if there are none. All are relative to the folder.
+	Clusters, Pairs, Mirrors, Suspects, Outbox string
 	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
-	// shared ids if KnowsIDs says so, and what components add to sites if some may stand. Sites identifies what decides about the latter.
-	Kept, Sites string
-	KnowsIDs    bool
+	// shared ids if KnowsIDs says so.
+	Kept     string
+	KnowsIDs bool
 	// Originals are what that run has left of the protected sites, by name.
 	Originals []Original
 	// Results identifies what decides which pairs are similar, and Lists the lists of sites.
@@ -65,7 +66,12 @@ type File struct {
 	// Settled says that the generation of the file tells whether it has changed.
 	Settled   bool
 	Stretches []Stretch
+	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
+	MadeAs string
 }
+
+// madeAs returns the name that the file had when its units were made.
+func (f *File) madeAs() string { return cmp.Or(f.MadeAs, only(&f.File).Name) }
 
 // Stretch is a part of a file, in positions, and the place of its unit.
 type Stretch struct {
@@ -184,7 +190,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Verdicts, c.Standing, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
+	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
 		if name != "" {
 			names[name] = true
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mirrorbeam/internal/carry/output"
@@ -22,7 +21,6 @@ const (
 	secondAlertsMagic = "mirrorbeam alerts 2\n"
 	firstAlertsMagic  = "mirrorbeam alerts 1\n"
 	outboxMagic       = "mirrorbeam outbox 1\n"
-	componentsMagic   = "mirrorbeam components 1\n"
 )
 
 const (
@@ -61,83 +59,37 @@ func GroupSize(name string, members int) int { return groupHeader + len(name) + 
 
 // UnpackGroups reads packed groups, one behind the other. They have no lineages.
 func UnpackGroups(b []byte) ([]Group, error) {
-	g, err := findGroups(b, false)
-	return g.Unpack([2]int{0, g.Len()}), err
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
 }
 
-// PackedGroups are groups that lie packed, one behind the other. A night unpacks few of them.
-type PackedGroups struct {
-	packed     []byte
-	starts     []int // where each group begins
-	hasLineage bool
-}
-
-// findGroups finds packed groups, which may have their lineages before them.
-func findGroups(b []byte, hasLineage bool) (g PackedGroups, err error) {
-	g = PackedGroups{packed: b, hasLineage: hasLineage}
-	for at := 0; at < len(b); {
-		_, of, err := g.lineage(b[at:])
+// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
+func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
+	n := 0
+	for rest := b; len(rest) > 0; n++ {
+		_, of, err := lineageOf(rest)
 		if err == nil && len(of) < groupHeader {
 			err = errDamaged
 		}
 		if err != nil {
-			return PackedGroups{}, err
+			return nil, err
 		}
 		size := GroupSize("", int(binary.LittleEndian.Uint32(of[4:]))) + int(binary.LittleEndian.Uint32(of))
 		if size > len(of) {
-			return PackedGroups{}, errDamaged
+			return nil, errDamaged
 		}
-		g.starts = append(g.starts, at)
-		at = len(b) - len(of) + size
-	}
-	return g, nil
-}
-
-// lineage takes the lineage before a packed group.
-func (g *PackedGroups) lineage(b []byte) (lineage, rest []byte, err error) {
-	if !g.hasLineage {
-		return nil, b, nil
-	}
-	if len(b) == 0 || len(b)-1 < int(b[0]) {
-		return nil, nil, errDamaged
-	}
-	end := 1 + int(b[0])
-	return b[1:end], b[end:], nil
-}
-
-// Len returns the number of groups.
-func (g *PackedGroups) Len() int { return len(g.starts) }
-
-// Packed returns the bytes of the groups from one number on, without another one.
-func (g *PackedGroups) Packed(from, to int) []byte {
-	start, end := len(g.packed), len(g.packed)
-	if from < g.Len() {
-		start = g.starts[from]
-	}
-	if to < g.Len() {
-		end = g.starts[to]
-	}
-	return g.packed[start:end]
-}
-
-// Unpack returns the groups of some ranges of their numbers: from one on, without another one.
-func (g *PackedGroups) Unpack(ranges ...[2]int) []Group {
-	n := 0
-	for _, of := range ranges {
-		n += of[1] - of[0]
+		rest = of[size:]
 	}
 	var reader groupReader
-	groups := make([]Group, 0, n)
-	for _, of := range ranges {
-		for b := g.Packed(of[0], of[1]); len(b) > 0; {
-			lineage, rest, _ := g.lineage(b) // which was read before
-			var one Group
-			one, b = reader.next(rest)
-			one.Lineage = reader.text(lineage)
-			groups = append(groups, one)
+	groups := make([]Group, n)
+	for i := range groups {
+		lineage, rest, err := lineageOf(b)
+		if err != nil {
+			return nil, err
 		}
+		groups[i], b = reader.next(rest)
+		groups[i].Lineage = reader.text(lineage)
 	}
-	return groups
+	return groups, nil
 }
 
 // groupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
@@ -182,27 +134,17 @@ var errDamaged = errors.New("groups are damaged")
 
 // WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
-	return WritePackedGroups(path, AppendGroups(nil, groups))
-}
-
-// WritePackedGroups does the same for groups that [AppendGroups] has packed.
-func WritePackedGroups(path string, packed []byte) error {
-	return writeChecked(path, append(append(make([]byte, 0, len(groupsMagic)+len(packed)+checksum.Size), groupsMagic...), packed...))
-}
-
-// AppendGroups packs groups with their lineages.
-func AppendGroups(b []byte, groups []Group) []byte {
-	size := 0
+	size := len(groupsMagic) + checksum.Size
 	for i := range groups {
 		size += groupSize(&groups[i])
 	}
-	b = slices.Grow(b, size)
+	b := append(make([]byte, 0, size), groupsMagic...)
 	for i := range groups {
 		b = append(b, byte(len(groups[i].Lineage)))
 		b = append(b, groups[i].Lineage...)
 		b = AppendGroup(b, groups[i].Name, groups[i].Members)
 	}
-	return b
+	return writeChecked(path, b)
 }
 
 // WriteAlerts does the same for alerts.
@@ -225,11 +167,6 @@ func WriteOutbox(path string, o Outbox) error {
 	return writeChecked(path, b)
 }
 
-// WriteComponents does the same for components, which package standing packs.
-func WriteComponents(path string, pack func(b []byte) []byte) error {
-	return writeChecked(path, pack([]byte(componentsMagic)))
-}
-
 // writeChecked writes a file with a check sum at its end.
 func writeChecked(path string, b []byte) error {
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
@@ -238,25 +175,14 @@ func writeChecked(path string, b []byte) error {
 	return nil
 }
 
-// ReadGroups reads what WriteGroups wrote.
-func ReadGroups(path string) ([]Group, error) {
-	g, err := ReadPackedGroups(path)
-	return g.Unpack([2]int{0, g.Len()}), err
-}
-
-// ReadPackedGroups reads it, and unpacks nothing.
-func ReadPackedGroups(path string) (PackedGroups, error) { return readChecked(path, decodeGroups) }
+// ReadGroups reads what Write wrote.
+func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
 
 // ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
 // ReadOutbox reads what WriteOutbox wrote.
 func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
-
-// ReadComponents reads what WriteComponents wrote.
-func ReadComponents(path string) ([]byte, error) {
-	return readChecked(path, func(b []byte) ([]byte, error) { return Unseal(b, componentsMagic) })
-}
 
 // readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
@@ -271,11 +197,17 @@ func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err
 }
 
 // decodeGroups reads the content of a file of groups.
-func decodeGroups(b []byte) (g PackedGroups, err error) {
-	if b, err = Unseal(b, groupsMagic); err == nil {
-		g, err = findGroups(b, true)
+func decodeGroups(b []byte) (groups []Group, err error) {
+	if b, err = Unseal(b, groupsMagic); err != nil {
+		return nil, err
 	}
-	return g, err
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) {
+		if len(b) == 0 || len(b)-1 < int(b[0]) {
+			return nil, nil, errDamaged
+		}
+		end := 1 + int(b[0])
+		return b[1:end], b[end:], nil
+	})
 }
 
 // decodeAlerts reads the content of a file of alerts.

@@ -15,9 +15,9 @@ import (
 var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.SharedIDs}
 
 // Keep copies what the next run is to know from the run files of tasks into a run file of the state: ids that several documents have and, of a job that
-// looks for passages, the pairs with their passages, and keys under which all documents meet again. More, if not nil, writes further records, and may
-// use the reader. Keep returns the name of the file, relative to the folder.
-func (s *State) Keep(ctx context.Context, runs []work.Path, more func(reader *runfile.Reader, out *runfile.Writer) error) (string, error) {
+// looks for passages, the pairs with their passages, and keys under which all documents meet again. Keep returns the name of the file, relative to the
+// folder.
+func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 	out, reader := runfile.NewWriter(s.Units(), heldBytes), runfile.Reader{Stopped: ctx.Err}
 	out.Durable = true
 	defer out.Abort()
@@ -40,11 +40,7 @@ func (s *State) Keep(ctx context.Context, runs []work.Path, more func(reader *ru
 			}
 		}
 	}
-	err := out.Section(records.KeptPairs, 0) // there may be no record, and a file without a section is none
-	if err == nil && more != nil {
-		err = more(&reader, out)
-	}
-	if err != nil {
+	if err := out.Section(records.KeptPairs, 0); err != nil { // there may be no record, and a file without a section is none
 		return "", fmt.Errorf("keep what the next run is to know: %w", err)
 	}
 	path, err := out.Close()

@@ -28,7 +28,7 @@ func TestKeep(t *testing.T) {
 				return errors.Join(records.WriteLastingKey(run, 77), run.Section(records.IDs, 0, make([]byte, records.IDSize)))
 			})
 			rows := worktest.Write(t, runs, func(run *runfile.Writer) error { return records.WriteKeptPair(run, &pair) })
-			kept, err := s.Keep(t.Context(), []work.Path{work.Path(group), work.Path(rows)}, nil)
+			kept, err := s.Keep(t.Context(), []work.Path{work.Path(group), work.Path(rows)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ func TestKeep(t *testing.T) {
 			if keys := worktest.Read(t, records.LastingKeys, s.Path(kept))[0]; len(keys) != records.LastingKeySize || keys[0] != 77 {
 				t.Errorf("kept keys %v", keys)
 			}
-			empty, err := s.Keep(t.Context(), nil, nil) // of a run without a pair
+			empty, err := s.Keep(t.Context(), nil) // of a run without a pair
 			if err != nil || empty == kept {
 				t.Fatalf("%q, %v", empty, err)
 			}

@@ -118,13 +118,6 @@ func TestFile(t *testing.T) {
 		t.Errorf("read %v, %v", got, err)
 	}
 	noByteCanChange(t, path, func(b []byte) error { _, err := decodeGroups(b); return err })
-	packed, err := ReadPackedGroups(path)
-	if err != nil || packed.Len() != len(want) || !bytes.Equal(packed.Packed(1, 3), AppendGroups(nil, want[1:])) {
-		t.Errorf("%d groups lie packed, %v", packed.Len(), err)
-	}
-	if some := packed.Unpack([2]int{0, 1}, [2]int{1, 1}, [2]int{2, 3}); !reflect.DeepEqual(some, []Group{want[0], want[2]}) {
-		t.Errorf("unpacked %v", some)
-	}
 }
 
 // noByteCanChange changes each byte of a file in turn: decode must refuse it.

@@ -7,7 +7,6 @@
 //	units/run-...          sketch blocks, as package documents makes them; and what [State.Keep] has kept
 //	clusters-...           the clusters of the last run, see [Follow]
 //	verdicts-...           its similar pairs, see [Verdicts]
-//	standing-...           its components, as package standing notes them
 //	mirrors-...            the groups of mirrors of the last run that was about sites
 //	suspects-...           the alerts of all such runs
 //	outbox-...             changes that nobody has acknowledged, see [Outbox]
@@ -47,7 +46,7 @@ const (
 	unitsName        = "units"
 	clustersPrefix   = "clusters-"
 	verdictsPrefix   = "verdicts-"
-	standingPrefix   = "standing-"
+	standingPrefix   = "standing-" // of earlier versions
 	mirrorsPrefix    = "mirrors-"
 	suspectsPrefix   = "suspects-"
 	outboxPrefix     = "outbox-"
@@ -122,12 +121,12 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
 // Names are names of files that a run writes, relative to the folder; see [Content].
-type Names struct{ Clusters, Verdicts, Standing, Mirrors, Suspects, Outbox string }
+type Names struct{ Clusters, Pairs, Mirrors, Suspects, Outbox string }
 
 // NewNames returns names that no other run has.
 func NewNames() Names {
 	random := rand.Text()
-	return Names{clustersPrefix + random, verdictsPrefix + random, standingPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
+	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
 }
 
 // relative returns the name, relative to the folder, of a file of the state.

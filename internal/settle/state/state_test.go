@@ -115,14 +115,14 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Verdicts), nil, nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Verdicts: kept.Verdicts, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
+			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -131,7 +131,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Verdicts}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Pairs}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}
@@ -296,7 +296,7 @@ func TestAssign(t *testing.T) {
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
-	splits, units, d := s.Assign(first, 100)
+	splits, units, d := s.Assign(first, 100, false)
 	if d != (Difference{New: 3}) || slices.ContainsFunc(units, func(u []documents.Unit) bool { return u != nil }) {
 		t.Fatalf("of a new state: %+v, %v", d, units)
 	}
@@ -309,7 +309,7 @@ func TestAssign(t *testing.T) {
 	changed := file("c", 250)
 	changed.Generation += "1"
 	now := []corpus.File{file("a", 30), file("b", 50), changed, file("d", 20)}
-	splits, units, d = s.Assign(now, 100)
+	splits, units, d = s.Assign(now, 100, false)
 	if d != (Difference{New: 1, Changed: 1, Unchanged: 2}) {
 		t.Errorf("difference %+v", d)
 	}
@@ -334,7 +334,7 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%d of %d bytes of %s are in splits", covered[i], now[i].Size, now[i].Name)
 		}
 	}
-	if _, _, d := s.Assign(now[:1], 100); d != (Difference{New: 1, Removed: 3}) {
+	if _, _, d := s.Assign(now[:1], 100, false); d != (Difference{New: 1, Removed: 3}) {
 		t.Errorf("difference %+v", d)
 	}
 }

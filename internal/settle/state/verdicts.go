@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"sort"
 
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/ground/checksum"
@@ -52,39 +51,9 @@ func GetVerdict(b []byte) Verdict {
 // verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const verdictsMagic = "mirrorbeam verdicts 2\n"
 
-// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, and of the verdicts of another table, if it is not nil. The
-// file survives a loss of power. It asks stopped now and then, if it is not nil, and ends with its error.
-func WriteVerdicts(path string, other *Verdicts, packed []byte, stopped func() error) error {
-	order, err := orderOf(packed, stopped)
-	if err != nil {
-		return err
-	}
-	if other == nil {
-		other = new(Verdicts)
-	}
-	b := append(make([]byte, 0, len(verdictsMagic)+len(other.packed)+len(packed)+checksum.Size), verdictsMagic...)
-	rest := *other
-	for i, at := range order {
-		one := packed[VerdictSize*int(at):][:VerdictSize]
-		v := GetVerdict(one)
-		if i > 0 && GetVerdict(packed[VerdictSize*int(order[i-1]):]).compare(v) == 0 {
-			continue
-		}
-		before := VerdictSize * rest.from(v)
-		b = append(append(b, rest.packed[:before]...), one...)
-		if rest.packed = rest.packed[before:]; rest.Len() > 0 && rest.At(0).compare(v) == 0 {
-			rest.packed = rest.packed[VerdictSize:]
-		}
-	}
-	b = append(b, rest.packed...)
-	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
-		return fmt.Errorf("write verdicts: %w", err)
-	}
-	return nil
-}
-
-// orderOf returns the numbers of packed verdicts in the order of a table.
-func orderOf(packed []byte, stopped func() error) ([]uint32, error) {
+// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
+// stopped now and then, if it is not nil, and ends with its error.
+func WriteVerdicts(path string, packed []byte, stopped func() error) error {
 	get := func(at uint32) Verdict { return GetVerdict(packed[VerdictSize*int(at):]) }
 	type place struct{ lead, at uint32 } // the leading bits of the first digest, and the number among the packed ones
 	order := make([]place, len(packed)/VerdictSize)
@@ -99,14 +68,22 @@ func orderOf(packed []byte, stopped func() error) ([]uint32, error) {
 		}
 		return get(x.at).compare(get(y.at))
 	}, stopped)
-	numbers := make([]uint32, len(order))
-	for i, p := range order {
-		numbers[i] = p.at
+	if err != nil {
+		return err
 	}
-	return numbers, err
+	b := append(make([]byte, 0, len(verdictsMagic)+len(packed)+checksum.Size), verdictsMagic...)
+	for i, p := range order {
+		if i == 0 || order[i-1].lead != p.lead || get(order[i-1].at).compare(get(p.at)) != 0 {
+			b = append(b, packed[VerdictSize*int(p.at):][:VerdictSize]...)
+		}
+	}
+	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	return nil
 }
 
-// Verdicts finds verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
+// Verdicts is a table of verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type Verdicts struct{ packed []byte }
 
 // ReadVerdicts reads a table that Write wrote.
@@ -135,19 +112,3 @@ func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
 
 // At returns a verdict, in the order of the digests.
 func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }
-
-// from returns the number of the first verdict that is not before another one.
-func (t *Verdicts) from(v Verdict) int {
-	return sort.Search(t.Len(), func(i int) bool { return t.At(i).compare(v) >= 0 })
-}
-
-// Find returns the verdict about two digests, in either order.
-func (t *Verdicts) Find(a, b digest.Digest) (score records.Score, found bool) {
-	wanted := VerdictOf(a, b, score)
-	at := t.from(wanted)
-	if at == t.Len() {
-		return score, false
-	}
-	v := t.At(at)
-	return v.Score, v.compare(wanted) == 0
-}

@@ -87,8 +87,7 @@ func (c *Content) verifyOthers(folder string) error {
 		{c.Mirrors, fault(ReadGroups)},
 		{c.Suspects, fault(ReadAlerts)},
 		{c.Outbox, fault(ReadOutbox)},
-		{c.Verdicts, fault(ReadVerdicts)},
-		{c.Standing, fault(ReadComponents)},
+		{c.Pairs, fault(ReadVerdicts)},
 	} {
 		if of.name == "" {
 			continue

@@ -43,8 +43,6 @@ type Rows struct {
 	Least float64
 	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
 	Bytes int64
-	// Standing says what is copied of the last results.
-	Standing Standing
 
 	layout documents.Layout // read in Setup
 }
@@ -62,10 +60,6 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	defer shard.Close()
-	stands, err := r.Standing.open(w, shard)
-	if err != nil {
-		return err
-	}
 	if !r.Undecided {
 		if err := shard.Decide(r.Rule, w.Run.Stopped); err != nil {
 			return err
@@ -83,7 +77,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			continue
 		}
 		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
-		file, err := r.shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), stands, w.Run.Stopped)
+		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), w.Run.Stopped)
 		if err != nil {
 			return err
 		}
@@ -97,7 +91,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if err := r.note(w, t, shard, stands); err != nil {
+	if err := r.note(w, shard); err != nil {
 		return err
 	}
 	if slices.Contains(r.Emit, output.Unique) {
@@ -114,12 +108,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 }
 
 // note writes what the next run is to know of a shard.
-func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *shardStanding) (err error) {
+func (r *Rows) note(w *work.Desk, shard *clusters.Shard) (err error) {
 	if r.ForNext {
 		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run))
-	}
-	if err == nil && stands != nil {
-		err = w.Run.Section(records.Components, t.Number, stands.notes(shard))
 	}
 	if err == nil && r.KeepsPairs {
 		err = shard.WriteKept(&w.Run)
@@ -132,35 +123,16 @@ func (r *Rows) note(w *work.Desk, t work.Task, shard *clusters.Shard, stands *sh
 func (f Files) Shard(
 	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stopped func() error,
 ) (output.File, error) {
-	return f.shard(shard, pairs, file, kind, names, nil, stopped)
-}
-
-// shard does the same. It copies what stands between the rows that it makes, unless that is nil.
-func (f Files) shard(
-	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stands *shardStanding,
-	stopped func() error,
-) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
 		rows, err := output.NewRows[output.Member](string(f.Partial), file, f.Format, names)
-		return finishBetween(stands, shard, file.Output, rows, err, until(stopped, shard.ClusterRows))
+		return finish(rows, err, until(stopped, shard.ClusterRows))
 	case output.Removed:
 		rows, err := output.NewRemovalRows(string(f.Partial), file, f.Format, shard.IsDropped(), names)
-		return finishBetween(stands, shard, file.Output, rows, err, until(stopped, shard.RemovedRows))
+		return finish(rows, err, until(stopped, shard.RemovedRows))
 	}
 	rows, err := output.NewPairRows(string(f.Partial), file, f.Format, kind, names)
-	return finishBetween(stands, shard, file.Output, rows, err, until(stopped, pairs))
-}
-
-// finishBetween writes the rows of a file, as finish does, between others that it copies.
-func finishBetween[T any](
-	stands *shardStanding, shard *clusters.Shard, of string, rows *output.Rows[T], err error, write func(row func(T) error) error,
-) (output.File, error) {
-	if stands != nil && err == nil {
-		f := stands.follow(shard, of, rows)
-		defer f.last.close()
-	}
-	return finish(rows, err, write)
+	return finish(rows, err, until(stopped, pairs))
 }
 
 // until returns what passes rows until stopped has an error.
@@ -321,10 +293,6 @@ type ForNext struct {
 	Suspects          []state.Alert
 	// Verdicts are about the similar pairs, packed.
 	Verdicts []byte
-	// Noted is what each output shard has noted of components; see [standing.Merge].
-	Noted [][]byte
-	// SiteParts are the pieces with what components add to what is known of sites, by output shard.
-	SiteParts []runfile.Piece
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
@@ -360,15 +328,6 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	}
 	if err == nil {
 		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
-	}
-	for _, piece := range pieces {
-		if err == nil && piece.Kind == records.Components {
-			packed, err = reader.Read(nil, piece)
-			n.Noted = append(n.Noted, packed)
-		}
-		if piece.Kind == records.SiteParts {
-			n.SiteParts = append(n.SiteParts, piece)
-		}
 	}
 	if err != nil {
 		return nil, err

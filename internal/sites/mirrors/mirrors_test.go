@@ -28,7 +28,6 @@ import (
 type world struct {
 	pages  []placed
 	edges  [][]records.Edge[records.Number] // by output shard
-	stands bool                             // sums are made of what a run has noted of the components
 	lowest records.Number                   // added to all numbers
 }
 
@@ -149,13 +148,7 @@ func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 		return worktest.Do(t, runs, worktest.Tasks(t, runs, d, paths...), do)
 	}
 	summing := Summing{Judging: judging, Rule: site.Host, Ranges: ranges}
-	summing.Notes = w.stands
 	sums := steps(summing.Delivery(), summing.Task, clusters)
-	if w.stands {
-		parts, standing := standingRun(t, runs, sums)
-		all := Standing{Parts: work.Path(parts), Ranges: ranges}
-		sums = steps(all.Delivery(), all.Task, standing)
-	}
 	totalling := Totalling{Limits: judging.Limits}
 	totals := steps(totalling.Delivery(), totalling.Task, append(work.RunsOf(sums), sketches)...)
 	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files, true}, SiteRows{judging, files}

@@ -37,8 +37,6 @@ type Summing struct {
 	Rule site.Rule
 	// Ranges is the number of ranges of hashes of sites that the sums are written for.
 	Ranges int
-	// Notes says that the next run may do without documents of components that stand.
-	Notes bool
 }
 
 // Delivery returns the delivery of its tasks.
@@ -64,12 +62,11 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
 	shard.weighCopies()
-	sums := newSums(s.Ranges, rarities(s.Limits.Sites), &w.Run)
-	if s.Notes && len(shard.classes) > 0 {
-		sums.noting = newNoting(t.Number, len(shard.of), edges)
+	sums := &sums{
+		ranges: s.Ranges, rarities: rarities(s.Limits.Sites), run: &w.Run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{},
 	}
 	for i := range shard.classes {
-		if err := errors.Join(sums.class(shard, i), ctx.Err()); err != nil {
+		if err := sums.class(ctx, shard, i); err != nil {
 			return err
 		}
 	}
@@ -119,38 +116,13 @@ type sums struct {
 
 	bySite map[uint64]*records.SiteSum
 	wanted map[int]struct{} // ranges
-
-	packed []byte   // a class
-	sites  []uint64 // that it matters to
-	noting *noting  // nil if nobody notes parts
-	base   uint32   // the class whose id is the first one of the part
-}
-
-func newSums(ranges int, rarities []int64, run *runfile.Writer) *sums {
-	return &sums{ranges: ranges, rarities: rarities, run: run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{}}
+	packed []byte
 }
 
 // mostHeld is the number of sites whose sums are held in memory.
 const mostHeld = 1 << 16
 
 func (s *sums) flush() error {
-	if s.noting != nil {
-		if err := s.noting.write(s.run); err != nil {
-			return err
-		}
-	}
-	return s.flushSums()
-}
-
-// flushIfMany writes the sums of sites if they are many.
-func (s *sums) flushIfMany() error {
-	if len(s.bySite) < mostHeld {
-		return nil
-	}
-	return s.flushSums()
-}
-
-func (s *sums) flushSums() error {
 	for _, sum := range s.bySite {
 		if err := records.Write(s.run, records.SiteSums, records.ShardOf(sum.Site, s.ranges), sum); err != nil {
 			return err
@@ -161,58 +133,35 @@ func (s *sums) flushSums() error {
 }
 
 // class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it matters to.
-func (s *sums) class(shard *shard, number int) error {
+func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	c := &shard.classes[number]
-	if s.noting != nil {
-		isNew, err := s.noting.enter(s.run, c.holdings[0].pages[0].Number)
-		if err != nil {
-			return err
-		}
-		if isNew {
-			s.base = uint32(number)
-		}
-	}
 	if !c.isSpread {
 		c.rarity = s.rarities[c.domains]
 	}
 	for i := range c.holdings {
 		own := &c.holdings[i]
-		sum := records.SiteSum{
-			Site: own.site, Repeats: own.repeats, RepeatedText: own.repeatedText,
-			Common: fullRarity - c.rarity, CommonText: int64(own.pages[0].Size) * (fullRarity - c.rarity),
+		sum := s.bySite[own.site]
+		if sum == nil {
+			sum = &records.SiteSum{Site: own.site}
+			s.bySite[own.site] = sum
+		}
+		sum.Repeats += own.repeats
+		sum.RepeatedText += own.repeatedText
+		sum.Common += fullRarity - c.rarity
+		sum.CommonText += int64(own.pages[0].Size) * (fullRarity - c.rarity)
+		if c.isSpread {
+			s.spread++
 		}
 		if own.isProtected && shard.isAlike(number, own.site) {
-			sum.Alike = 1
-		}
-		if sum == (records.SiteSum{Site: own.site}) {
-			continue
-		}
-		if s.add(&sum); s.noting != nil {
-			s.noting.part.addSum(&sum)
+			sum.Alike++
 		}
 	}
-	if c.isSpread {
-		s.addSpread(int64(len(c.holdings)))
+	if len(s.bySite) >= mostHeld {
+		if err := s.flush(); err != nil {
+			return err
+		}
 	}
-	return errors.Join(s.flushIfMany(), s.send(shard, number))
-}
-
-// addSpread adds pages that too many sites have.
-func (s *sums) addSpread(pages int64) {
-	if s.spread += pages; s.noting != nil {
-		s.noting.part.spread += pages
-	}
-}
-
-// add adds to the sum of a site.
-func (s *sums) add(one *records.SiteSum) {
-	sum := s.bySite[one.Site]
-	if sum == nil {
-		sum = &records.SiteSum{Site: one.Site}
-		s.bySite[one.Site] = sum
-	}
-	sum.Repeats, sum.RepeatedText = sum.Repeats+one.Repeats, sum.RepeatedText+one.RepeatedText
-	sum.Common, sum.CommonText, sum.Alike = sum.Common+one.Common, sum.CommonText+one.CommonText, sum.Alike+one.Alike
+	return errors.Join(s.send(shard, number), ctx.Err())
 }
 
 // send writes a class to the ranges of the sites that have its pages, or copies of them. If it is spread, only those that are
@@ -222,11 +171,11 @@ func (s *sums) send(shard *shard, number int) error {
 	if c.sites < 2 {
 		return nil
 	}
-	s.sites = s.sites[:0]
+	clear(s.wanted)
 	want := func(of *class, isSpread bool) {
 		for i := range of.holdings {
 			if h := &of.holdings[i]; !isSpread || h.isWatched {
-				s.sites = append(s.sites, h.site)
+				s.wanted[records.ShardOf(h.site, s.ranges)] = struct{}{}
 			}
 		}
 	}
@@ -235,32 +184,18 @@ func (s *sums) send(shard *shard, number int) error {
 		near := &shard.classes[e.to]
 		want(near, c.isSpread || near.isSpread || e.isDerived)
 	}
-	if len(s.sites) == 0 {
+	if len(s.wanted) == 0 {
 		return nil
 	}
-	sent := records.PageClass{ID: uint64(uint32(number) - s.base), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread, Common: c.common}
+	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread, Common: c.common}
 	for i := range c.holdings {
 		h := &c.holdings[i]
 		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})
 	}
 	for _, e := range shard.around(number) {
-		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: uint64(e.to - s.base), Similarity: e.similarity, IsDerived: e.isDerived})
+		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity, IsDerived: e.isDerived})
 	}
-	if s.packed = sent.Append(s.packed[:0]); s.noting != nil {
-		slices.Sort(s.sites)
-		s.sites = slices.Compact(s.sites)
-		s.noting.part.addClass(s.sites, s.packed)
-	}
-	return s.write(shard.id(s.base))
-}
-
-// write writes a packed class to the ranges of the sites that it matters to. Its ids are counted from the first one on.
-func (s *sums) write(first uint64) error {
-	records.MovePageClass(s.packed, first)
-	clear(s.wanted)
-	for _, site := range s.sites {
-		s.wanted[records.ShardOf(site, s.ranges)] = struct{}{}
-	}
+	s.packed = sent.Append(s.packed[:0])
 	for to := range s.wanted {
 		if err := records.WritePageClass(s.run, to, s.packed); err != nil {
 			return err
