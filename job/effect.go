@@ -15,7 +15,7 @@ type effect struct {
 	setting string
 	// isVoid reports that, from the configuration alone; nil: it never is.
 	isVoid func(c *Config) bool
-	// matters reports whether the setting changes how files of a format are read; nil: those of any.
+	// matters reports whether the setting changes how files of a format are read; nil: whatever the format.
 	matters func(d *corpus.Definition, c *Config) bool
 	why     string
 }

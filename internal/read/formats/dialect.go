@@ -10,7 +10,7 @@ import (
 // dialect says how the records of a file are cut into cells. Comma 0 is the one that the header shows; quote and escape 0 are none.
 type dialect struct{ comma, quote, escape byte }
 
-// dialectOf returns the dialect that a user wants. The usual ones are those of the format.
+// dialectOf returns the dialect that a user wants, given the usual comma and quote of the format.
 func dialectOf(w corpus.Dialect, usualComma, usualQuote byte) dialect {
 	d := dialect{comma: w.Delimiter, quote: w.Quote, escape: w.Escape}
 	if usualComma != 0 {

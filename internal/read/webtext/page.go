@@ -2,7 +2,7 @@ package webtext
 
 import "bytes"
 
-// pageStarts are the tags and the like, in small letters, one of which a page begins with. Parts of pages begin with others, and so do notes that have some
+// pageStarts are what pages begin with, in small letters. Parts of pages begin with other tags, and so do notes that have some
 // tags.
 var pageStarts = [][]byte{[]byte("<!doctype html"), []byte("<html"), []byte("<head"), []byte("<body"), []byte("<title"), []byte("<meta")}
 
