@@ -15,7 +15,7 @@ type effect struct {
 	setting string
 	// isVoid reports that, from the configuration alone; nil: it never is.
 	isVoid func(c *Config) bool
-	// matters reports whether the setting changes how files of a format are read; nil: those of any.
+	// matters reports whether the setting changes how files of a format are read; nil: whatever the format.
 	matters func(d *corpus.Definition, c *Config) bool
 	why     string
 }
@@ -83,8 +83,8 @@ func (c *Config) checkFolder(check checker) {
 	check(!isFile, "{output} %s: "+files+"; a folder of that name ends with a slash, as in %[1]s/", c.Output)
 }
 
-// Exchanged returns the scheme of bands and rows that were given the wrong way round: pairs at the threshold are nearly all missed, and with the numbers
-// exchanged they are found. Given are the ones in use.
+// Exchanged returns the scheme of bands and rows that were given the wrong way round: pairs at the threshold are nearly
+// all missed, and with the numbers exchanged they are found. Given are the ones in use.
 func (c *Config) Exchanged() (given, other lshbands.Scheme, isExchanged bool) {
 	given, err := c.Scheme()
 	if err != nil || c.Bands == 0 || c.Rows == 0 {

@@ -9,7 +9,8 @@ import (
 	_ "mirrorbeam/internal/read/formats" // registers them
 )
 
-// TestEffects: a setting that is given and has no effect is an error that names it; one that has an effect, or was not given, is none.
+// TestEffects: a setting that is given and has no effect is an error that names it; one that has an effect, or was not
+// given, is none.
 func TestEffects(t *testing.T) {
 	set := map[string]func(*Config){
 		"delimiter": func(c *Config) { c.Delimiter = ";" }, "quote": func(c *Config) { c.Quote = "none" }, "escape": func(c *Config) { c.Escape = `\` },

@@ -242,18 +242,24 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 		files[i].Short, files[i].Long = files[i].Name, filepath.ToSlash(files[i].Path)
 	}
 	separateNames(files)
-	listing.Files, listing.Unread = CutUnread(files)
+	err = l.complete(&listing, files, inputs)
+	return listing, err
+}
+
+// complete fills in the files of a listing. It is an error if none can be read.
+func (l *lister) complete(listing *Listing, files []File, inputs []string) error {
+	read, unread := CutUnread(files)
 	switch {
 	case len(files) == 0:
-		return Listing{searched: l.searched, stored: l.stored}, &NoMatchError{Inputs: inputs, Folders: inputs}
-	case len(listing.Files) == 0:
-		return Listing{searched: l.searched, stored: l.stored}, fmt.Errorf("list inputs: %w", Unreadable(listing.Unread))
+		return &NoMatchError{Inputs: inputs, Folders: inputs}
+	case len(read) == 0:
+		return fmt.Errorf("list inputs: %w", Unreadable(unread))
 	}
-	listing.Passed = l.passedFiles()
+	listing.Files, listing.Unread, listing.Passed = read, unread, l.passedFiles()
 	listing.Sides = slices.Collect(maps.Values(l.sides))
 	sortFiles(listing.Sides)
 	separateNames(listing.Sides)
-	return listing, nil
+	return nil
 }
 
 // CutUnread divides files into those that can be read and those that cannot.

@@ -17,8 +17,8 @@ import (
 // headBytes is how many bytes of the decoded content show the format.
 const headBytes = 512
 
-// formatOf tells the format of a file by the first bytes of its content. Where these do not show it, the name does, and where neither
-// does, it is the guess.
+// formatOf tells the format of a file by the first bytes of its content. Where these do not show it, the name does, and
+// where neither does, it is the guess.
 func formatOf(name string, head []byte, guess Format) Format {
 	if mark := webtext.Marked(head); mark != "" {
 		head, _ = io.ReadAll(inCharset(bytes.NewReader(head), mark)) // no reader of memory fails
@@ -80,8 +80,8 @@ func BeginsObject(text []byte) bool {
 	return isObject && (len(inner) == 0 || strings.IndexByte("\"'}", inner[0]) >= 0)
 }
 
-// isText reports whether the beginning of a file is text: it shows no type of file that is none, and at most one byte in thirty is a
-// control character.
+// isText reports whether the beginning of a file is text: it shows no type of file that is none, and at most one byte
+// in thirty is a control character.
 func isText(head []byte) bool {
 	head = head[:min(len(head), headBytes)]
 	switch found := http.DetectContentType(head); {
@@ -99,8 +99,8 @@ func isText(head []byte) bool {
 	return 30*controls <= len(head)
 }
 
-// isProse reports whether a file with that name may hold lines of JSON, although its ending is one of texts. Scrapy calls such lines .jl, as
-// Julia calls its programs.
+// isProse reports whether a file with that name may hold lines of JSON, although its ending is one of texts. Scrapy
+// calls such lines .jl, as Julia calls its programs.
 func isProse(name string) bool {
 	return slices.Contains([]string{".txt", ".text", ".log", ".jl"}, nameEnding(name))
 }
@@ -112,8 +112,8 @@ func nameFormat(name string) (f Format, known bool) {
 	return Format(max(i, 0)), i >= 0
 }
 
-// nameEnding returns the ending of the name of a file, in small letters and without .gz and the like. Wget keeps the query of an address in
-// the name, behind a question mark or, for Windows, an at sign.
+// nameEnding returns the ending of the name of a file, in small letters and without .gz and the like. Wget keeps the
+// query of an address in the name, behind a question mark or, for Windows, an at sign.
 func nameEnding(name string) string {
 	name, _, _ = strings.Cut(filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name))), "?")
 	ending, _, _ := strings.Cut(filepath.Ext(dropCompressionSuffix(name)), "@")
@@ -141,8 +141,8 @@ var dumps = []foreign{
 
 const sqlDump = "is a dump of a database"
 
-// checkDump returns an error if a file that begins with head holds many records of a kind that is not read. As a text it would be one
-// document.
+// checkDump returns an error if a file that begins with head holds many records of a kind that is not read. As a text
+// it would be one document.
 func checkDump(head []byte) error {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
 	at := slices.IndexFunc(dumps, func(f foreign) bool { return bytes.HasPrefix(text, []byte(f.magic)) })
@@ -158,8 +158,8 @@ func checkDump(head []byte) error {
 	return nil
 }
 
-// repeatedElement returns the name of the element that the first two children of the root of a text in XML have; empty: they differ, or it
-// is no such text.
+// repeatedElement returns the name of the element that the first two children of the root of a text in XML have; empty:
+// they differ, or it is no such text.
 func repeatedElement(text []byte) string {
 	if !bytes.HasPrefix(text, []byte("<")) {
 		return ""

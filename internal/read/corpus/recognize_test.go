@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestFilesWithoutEndings: of a folder of texts and pages, files whose names tell nothing are what their content says, in an archive as on the disk. What is no
-// text is passed over, and counted. A folder of data has no such files, and with a format all files are of it.
+// TestFilesWithoutEndings: of a folder of texts and pages, files whose names tell nothing are what their content says,
+// in an archive as on the disk. What is no text is passed over, and counted. A folder of data has no such files, and
+// with a format all files are of it.
 func TestFilesWithoutEndings(t *testing.T) {
 	const page, line = "<!DOCTYPE html><p>x", `{"text":"x"}` + "\n"
 	plant(t, map[string]string{
@@ -84,7 +85,8 @@ func TestFormatOf(t *testing.T) {
 	}
 }
 
-// TestDumps: a file of many records of a kind that is not read is no text, unless its folder is searched or --format says so. A text in XML is one.
+// TestDumps: a file of many records of a kind that is not read is no text, unless its folder is searched or --format
+// says so. A text in XML is one.
 func TestDumps(t *testing.T) {
 	row := "<row Id='1' Body='" + strings.Repeat("x", 5000) + "'/>\n"
 	files := map[string]string{

@@ -80,7 +80,7 @@ func (f *bulkFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 	return end
 }
 
-// bulkDecoder decodes pairs. The id of a document that names none is the one of its action.
+// bulkDecoder decodes pairs. A document without an id has the id of its action.
 type bulkDecoder struct{ objects corpus.Decoder }
 
 func (d bulkDecoder) Decode(header, record []byte) (corpus.Record, error) {

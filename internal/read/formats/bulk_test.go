@@ -9,7 +9,8 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// TestBulk: an action and its document are a record, whose id is that of the action unless the document has its own. What is no pair is a reject.
+// TestBulk: an action and its document are a record, which has the id of the action unless the document has its own.
+// What is no pair is a reject.
 func TestBulk(t *testing.T) {
 	const content = `{"index": {"_index": "a", "_id": "x\"0"}}
 {"text": "one", "b": 1}

@@ -103,8 +103,10 @@ func TestCSV(t *testing.T) {
 		{"a name twice", "a.csv", "id,text,text\n1,a,b\n", idAndText, []document{{13, "", "", `two columns "text"`}}},
 		{"another name twice", "a.csv", "id,text,x,x\n1,a,b,c\n", idAndText, []document{{12, "1", "a", ""}}},
 		{"named delimiter", "a.csv", "sep=;\r\nid;text;a,b,c,d\r\n1;one, two;x\r\n", idAndText, []document{{24, "1", "one, two", ""}}},
-		{"quotes behind backslashes", "a.csv", "\"id\",\"text\"\n\"1\",\"he said \\\"hello, you\\\" and went, away\"\n\"2\",\"\\\"bye\\\"\"\n\"3\",\"C:\\\"\n", idAndText,
-			[]document{{12, "1", `he said "hello, you" and went, away`, ""}, {56, "2", `"bye"`, ""}, {70, "3", `C:\`, ""}}},
+		{
+			"quotes behind backslashes", "a.csv", "\"id\",\"text\"\n\"1\",\"he said \\\"hello, you\\\" and went, away\"\n\"2\",\"\\\"bye\\\"\"\n\"3\",\"C:\\\"\n", idAndText,
+			[]document{{12, "1", `he said "hello, you" and went, away`, ""}, {56, "2", `"bye"`, ""}, {70, "3", `C:\`, ""}},
+		},
 		{"blanks before quotes", "a.csv", "id, text\n1, \"one, two\"\n2, \"three\" four\n", corpus.Fields{ID: "id", Texts: []string{" text"}}, []document{{9, "1", "one, two", ""}, {23, "2", ` "three" four`, ""}}},
 		{"quotes in a .tsv", "a.tsv", "id\ttext\n1\t\"one\n2\ttwo\"\n", idAndText, []document{{8, "1", `"one`, ""}, {15, "2", `two"`, ""}}},
 		{"empty lines", "a.csv", "id,text\n\n1,one\n\n", idAndText, []document{{9, "1", "one", ""}}},

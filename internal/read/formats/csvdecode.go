@@ -83,7 +83,8 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	return r, nil
 }
 
-// nullCells are how programs write null in a cell without quotes. In nullTexts are all that pandas reads so: no text says only that.
+// nullCells are how programs write null in a cell without quotes. In nullTexts are all that pandas reads so: no text
+// says only that.
 var (
 	nullCells = []string{`\N`, "NULL", "null"}
 	nullTexts = append([]string{"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NaN", "None", "n/a", "nan"}, nullCells...)
@@ -174,7 +175,8 @@ func (d *csvDecoder) readHeader(header []byte) []string {
 	return names
 }
 
-// errMixedEnds is what is wrong with a record that holds another line end outside of quotes: nobody can tell which is meant.
+// errMixedEnds is what is wrong with a record that holds another line end outside of quotes: nobody can tell which is
+// meant.
 var errMixedEnds = errors.New("lines end with a carriage return in one place and with a line feed in another: write the file with one kind of line ends")
 
 // check returns an error unless a record has all cells, and says which flag helps.
@@ -213,8 +215,9 @@ func (d *csvDecoder) advice(record []byte) string {
 	return ""
 }
 
-// swallowed returns the number of lines of a record if each of them is a record by itself, of as many cells and with an id of the same form. So is a quoted
-// field whose quote is not closed before the next quote, which may be far behind it. 0: the lines are of a text.
+// swallowed returns the number of lines of a record if each of them is a record by itself, of as many cells and with an
+// id of the same form. So is a quoted field whose quote is not closed before the next quote, which may be far behind
+// it. 0: the lines are of a text.
 func (d *csvDecoder) swallowed(record []byte, newline byte) int {
 	first, lines, form := -1, 0, ""
 	plain := dialect{comma: d.comma}
@@ -253,7 +256,8 @@ func (d *csvDecoder) swallowed(record []byte, newline byte) int {
 	return lines
 }
 
-// shapeOf returns the form of an id: a letter for a word, with a digit if it has one, and all else as it is. One with white space is none.
+// shapeOf returns the form of an id: a letter for a word, with a digit if it has one, and all else as it is. One with
+// white space is none.
 func shapeOf(id []byte) string {
 	var form []byte
 	for i, c := range id {

@@ -7,10 +7,11 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// dialect says how the records of a file are cut into cells. Comma 0 is the one that the header shows; quote and escape 0 are none.
+// dialect says how the records of a file are cut into cells. Comma 0 is the one that the header shows; quote and escape
+// 0 are none.
 type dialect struct{ comma, quote, escape byte }
 
-// dialectOf returns the dialect that a user wants. The usual ones are those of the format.
+// dialectOf returns the dialect that a user wants, given the usual comma and quote of the format.
 func dialectOf(w corpus.Dialect, usualComma, usualQuote byte) dialect {
 	d := dialect{comma: w.Delimiter, quote: w.Quote, escape: w.Escape}
 	if usualComma != 0 {
@@ -28,8 +29,8 @@ func dialectOf(w corpus.Dialect, usualComma, usualQuote byte) dialect {
 // delimiters are what may stand between cells, the most likely one first.
 const delimiters = ",;\t|"
 
-// in returns the dialect of a file whose content begins with its header. Excel names the delimiter in a line before it. Otherwise, of several that
-// the header may have it is the most frequent one.
+// in returns the dialect of a file whose content begins with its header. Excel names the delimiter in a line before it.
+// Otherwise, of several that the header may have it is the most frequent one.
 func (d dialect) in(content []byte) dialect {
 	named, begin := namedComma(content)
 	switch {
@@ -49,7 +50,8 @@ func (d dialect) in(content []byte) dialect {
 	return d
 }
 
-// namedComma returns the delimiter that the first line of a file names, as in sep=; and where the second line begins; 0: it names none.
+// namedComma returns the delimiter that the first line of a file names, as in sep=; and where the second line begins;
+// 0: it names none.
 func namedComma(content []byte) (comma byte, begin int) {
 	const start = "sep="
 	line, _, _ := bytes.Cut(content, []byte("\n"))
@@ -87,7 +89,8 @@ func (d dialect) count(content []byte, comma byte) (n int) {
 
 // cell is a part of a record.
 type cell struct {
-	// begin and end are where its content is, without quotes. Next is where the delimiter or the line end behind it is, or the end of the data.
+	// begin and end are where its content is, without quotes. Next is where the delimiter or the line end behind it is,
+	// or the end of the data.
 	begin, end, next int
 	isQuoted         bool
 	// isEscaped says that the content has quotes behind backslashes, whatever the dialect says.
@@ -104,8 +107,8 @@ const (
 	goesOn             // something follows its closing quote
 )
 
-// cell returns the cell that begins at an index. Line is where the first line end at or behind it is. Blanks before a quote do not count, if the cell
-// is well-formed then.
+// cell returns the cell that begins at an index. Line is where the first line end at or behind it is. Blanks before a
+// quote do not count, if the cell is well-formed then.
 func (d *dialect) cell(data []byte, from, line int, newline byte) cell {
 	at := from
 	for d.quote != 0 && at < line && data[at] == ' ' {
@@ -138,8 +141,9 @@ func (d *dialect) cell(data []byte, from, line int, newline byte) cell {
 	return cell{begin: from, end: end, next: line}
 }
 
-// quoted returns the cell whose opening quote is at an index. A quote closes it if the cell ends there. Another one is content if a backslash stands
-// before it, as MySQL writes them, and one before the end of the cell if the cell has had such a quote.
+// quoted returns the cell whose opening quote is at an index. A quote closes it if the cell ends there. Another one is
+// content if a backslash stands before it, as MySQL writes them, and one before the end of the cell if the cell has had
+// such a quote.
 func (d *dialect) quoted(data []byte, at int, newline byte) cell {
 	c := cell{begin: at + 1, isQuoted: true}
 	for i := at + 1; ; {
@@ -204,7 +208,8 @@ func nextByte(data []byte, from int, b byte) int {
 	return len(data)
 }
 
-// appendContent appends what a cell says: without escapes, and with one quote for two. As for encoding/csv a line in quotes ends with a line feed alone.
+// appendContent appends what a cell says: without escapes, and with one quote for two. As for encoding/csv a line in
+// quotes ends with a line feed alone.
 func (d *dialect) appendContent(b, data []byte, c cell) []byte {
 	content := data[c.begin:c.end]
 	marks := d.escape
@@ -228,8 +233,8 @@ func (d *dialect) appendContent(b, data []byte, c cell) []byte {
 	return b
 }
 
-// recordEnd returns the end of the record at the beginning of data, behind the byte that ends a line. It returns -1 if data ends before the record
-// does. IsOpen then says that data ends within quotes.
+// recordEnd returns the end of the record at the beginning of data, behind the byte that ends a line. It returns -1 if
+// data ends before the record does. IsOpen then says that data ends within quotes.
 func (d *dialect) recordEnd(data []byte, newline byte) (end int, isCut bool) {
 	for at, line := 0, -1; ; {
 		if line < at {

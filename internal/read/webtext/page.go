@@ -2,8 +2,8 @@ package webtext
 
 import "bytes"
 
-// pageStarts are the tags and the like, in small letters, one of which a page begins with. Parts of pages begin with others, and so do notes that have some
-// tags.
+// pageStarts are what pages begin with, in small letters. Parts of pages begin with other tags, and so do notes that
+// have some tags.
 var pageStarts = [][]byte{[]byte("<!doctype html"), []byte("<html"), []byte("<head"), []byte("<body"), []byte("<title"), []byte("<meta")}
 
 // BeginsPage reports whether a text that begins with head is a web page. Comments and what declares XML may come first.
