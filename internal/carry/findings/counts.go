@@ -70,8 +70,6 @@ type Counts struct {
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
-	// Files counts the files of the input and the reference that were read.
-	Files int64 `json:"files,omitempty" label:"files"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
