@@ -227,7 +227,7 @@ func TestOpenedInputs(t *testing.T) {
 		}, 1},
 		{"nothing new then", func(*job.Config) {}, 0},
 		{"all again", func(c *job.Config) { c.Rebuild = true }, 9},
-		{"a format", func(c *job.Config) { c.Input, c.Format, c.AllowRemoval = []string{folder + "/in"}, "jsonl", true }, 7},
+		{"a format", func(c *job.Config) { c.Input, c.Format, c.AllowRemoval = []string{folder + "/in"}, "jsonl", true }, 9},
 		{"the same format", func(c *job.Config) { c.Input, c.Format, c.Republish = []string{folder + "/in"}, "jsonl", true }, 0},
 		{"another version", func(c *job.Config) {
 			c.Input, c.Format = []string{folder + "/in"}, "jsonl"
@@ -239,7 +239,7 @@ func TestOpenedInputs(t *testing.T) {
 			if err := errors.Join(s.Commit(s.Last), s.Close()); err != nil {
 				t.Fatal(err)
 			}
-		}, 7},
+		}, 9},
 	} {
 		usual := j.config
 		test.change(&j.config)

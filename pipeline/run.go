@@ -283,7 +283,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	sides, err := r.copySides(ctx)
+	sides, err := r.copySides()
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}

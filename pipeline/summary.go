@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -60,7 +58,7 @@ const mostFiles = 10
 // noteFiles says which files were read, and names some that were not, or only in part.
 func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	for i := range inputs.Files {
-		s.Counts.Files += int64(len(inputs.Files[i].All()))
+		s.Files.Read += int64(len(inputs.Files[i].All()))
 	}
 	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)), int64(len(damaged)), inputs.Passed.Counts
 	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
@@ -72,7 +70,7 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 }
 
 // copySides copies the files that describe the data of folders, where copies are laid out as the folders are.
-func (r *run) copySides(ctx context.Context) (files []output.File, err error) {
+func (r *run) copySides() (files []output.File, err error) {
 	if r.Config.Layout != output.Tree {
 		return nil, nil
 	}
@@ -87,7 +85,7 @@ func (r *run) copySides(ctx context.Context) (files []output.File, err error) {
 			if !slices.Contains(r.Config.Outputs(), of) || taken[side.CopyName()] {
 				continue
 			}
-			file, err := copySide(ctx, string(r.results.Partial), output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}, side.Path)
+			file, err := copySide(string(r.results.Partial), output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}, side.Path)
 			if err != nil {
 				return nil, fmt.Errorf("copy %s: %w", side.Path, err)
 			}
@@ -98,23 +96,17 @@ func (r *run) copySides(ctx context.Context) (files []output.File, err error) {
 }
 
 // copySide copies a file into a folder.
-func copySide(ctx context.Context, folder string, file output.File, path string) (output.File, error) {
-	from, err := storage.Open(path)
+func copySide(folder string, file output.File, path string) (output.File, error) {
+	content, err := storage.ReadFile(path)
 	if err != nil {
 		return file, err
 	}
-	defer from.Close() // it was only read
-	stream := from.From(0)
-	defer stream.Close()
 	out, err := output.NewWriter(folder, file, output.Binary)
 	if err != nil {
 		return file, err
 	}
 	defer out.Abort()
-	if _, err := io.Copy(out, stream); err != nil {
-		return file, err
-	}
-	if err := ctx.Err(); err != nil {
+	if _, err := out.Write(content); err != nil {
 		return file, err
 	}
 	return out.Close()

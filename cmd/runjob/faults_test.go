@@ -138,7 +138,7 @@ var faults = []struct {
 	}},
 	{"`--output` is a file", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
-		return s.runjob("--output", "in.jsonl").fails(exitStorage)
+		return s.runjob("--output", "in.jsonl").fails(exitUsage)
 	}},
 	{"`TMPDIR` names no folder", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
@@ -321,7 +321,7 @@ var faults = []struct {
 		return s.runjob("--input", "in.parquet", "--memory", "100MiB").fails(exitInput)
 	}},
 	{"a folder without a file to read", func(s *scene) observed {
-		s.write("folder/notes.dat", []byte("text"))
+		s.write("folder/notes.dat", []byte("\x00\x01\x02"))
 		return s.runjob("--input", "folder").fails(exitInput)
 	}},
 }

@@ -45,7 +45,7 @@ func TestSideFiles(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, got, err)
 		}
 	}
-	for _, want := range []string{`"files": 1,`, `"(side file)": 3`, `"(marker)": 1`, `"(marker)": "data/_SUCCESS"`} {
+	for _, want := range []string{`"read": 1,`, `"(side file)": 3`, `"(marker)": 1`, `"(marker)": "data/_SUCCESS"`} {
 		if !strings.Contains(results["summary.json"], want) {
 			t.Errorf("summary without %s: %s", want, results["summary.json"])
 		}

@@ -72,7 +72,10 @@ func (s *scene) command(name string, args ...string) *started {
 func (s *scene) runjob(args ...string) *started { return s.command("runjob", jobArgs(args)...) }
 
 func jobArgs(args []string) []string {
-	all := []string{"run", "--output", "out"}
+	all := []string{"run"}
+	if !slices.Contains(args, "--output") {
+		all = append(all, "--output", "out")
+	}
 	if !slices.Contains(args, "--input") {
 		all = append(all, "--input", "in.jsonl")
 	}

@@ -77,8 +77,6 @@ type Counts struct {
 	Pairs int64 `json:"pairs"`
 	// Archives counts the files of web archives, the reference's included.
 	Archives int64 `json:"archives,omitempty" label:"web archives"`
-	// Files counts the files of the input and the reference that were read.
-	Files int64 `json:"files,omitempty" label:"files"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.

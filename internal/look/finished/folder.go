@@ -238,8 +238,10 @@ type Summary struct {
 	Cost
 }
 
-// FileNotes names files that were not read, or only in part: ten of a kind at most, the first in the order of the corpus or of names.
+// FileNotes says how many files were read, and names some that were not, or only in part: ten of a kind at most, the first in the order of the corpus or of names.
 type FileNotes struct {
+	// Read is the number of files of the input and the reference that were read.
+	Read int64 `json:"read"`
 	// Rejected are files that could not be read at all; counts.files_rejected counts them.
 	Rejected []FileFault `json:"rejected,omitempty"`
 	// Damaged are files that are cut short or damaged; counts.files_damaged counts them.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -307,6 +308,16 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 		found[i].isResult = results[folder][name]
 	}
 	return l.choose(found, kinds)
+}
+
+// Reaches reports whether an input stands for a file if it is read in full. Both are whole names.
+func Reaches(input, path string) bool {
+	fixed, elements, err := parsePattern(filepath.ToSlash(input))
+	parts := strings.FieldsFunc(filepath.ToSlash(path), func(r rune) bool { return r == '/' })
+	if err != nil || !hasMeta(input) {
+		return path == input || strings.HasPrefix(path, strings.TrimRight(input, "/")+"/")
+	}
+	return len(parts) > len(fixed) && slices.Equal(parts[:len(fixed)], fixed) && matchParts(elements, parts[len(fixed):], isHidden)
 }
 
 // cutFolder cuts a name before its last part.

@@ -319,36 +319,28 @@ var descriptions = []string{"dataset_dict.json", "dataset_info.json", "dataset_i
 // describing returns what tells the files that describe others: of data sets of Hugging Face, the lists of pages and the index of a
 // crawl that is saved as WACZ, and the log and the cache of HTTrack.
 func describing(found []*candidate) func(*candidate) bool {
-	arrows, crawls, projects := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for i := range found {
-		folder, name := path.Split(found[i].relative)
-		if nameEnding(name) == ".arrow" {
-			arrows[folder] = true
-		}
-		if name == "hts-log.txt" {
-			projects[folder] = true
-		}
-		if named, known := nameFormat(name); known && named == WARC && path.Base(folder) == "archive" {
-			crawls[path.Dir(path.Clean(folder))] = true
-		}
-	}
-	packages := maps.Clone(crawls)
-	clear(packages)
-	for i := range found {
-		if folder, name := path.Split(found[i].relative); name == "datapackage.json" && crawls[path.Clean(folder)] {
-			packages[path.Clean(folder)] = true
+	arrows, archives, tells := map[string]bool{}, map[string]bool{}, map[string]bool{} // folders, and names of files that tell what a folder is
+	for _, c := range found {
+		folder, name := path.Split(c.relative)
+		named, known := nameFormat(name)
+		arrows[folder] = arrows[folder] || nameEnding(name) == ".arrow"
+		archives[folder] = archives[folder] || known && named == WARC
+		if name == "datapackage.json" || name == "hts-log.txt" {
+			tells[c.relative] = true
 		}
 	}
 	return func(c *candidate) bool {
 		folder, name := path.Split(c.relative)
-		if slices.Contains(descriptions, name) || name == "state.json" && arrows[folder] {
+		above, last := path.Split(strings.TrimSuffix(folder, "/"))
+		isPackage := func(root string) bool { return tells[root+"datapackage.json"] && archives[root+"archive/"] }
+		project, _, isCache := strings.Cut(folder, "hts-cache/")
+		switch {
+		case slices.Contains(descriptions, name), name == "state.json" && arrows[folder]:
+			return true
+		case tells[folder+"hts-log.txt"] && (strings.HasPrefix(name, "hts-") || name == "index.html"), isCache && tells[project+"hts-log.txt"]:
 			return true
 		}
-		if rest, _, is := strings.Cut(folder, "hts-cache/"); projects[folder] && (strings.HasPrefix(name, "hts-") || name == "index.html") || is && projects[rest] {
-			return true
-		}
-		above := path.Dir(path.Clean(folder))
-		return packages[path.Clean(folder)] && strings.HasPrefix(name, "datapackage") || packages[above] && slices.Contains([]string{"pages", "indexes", "logs"}, path.Base(folder))
+		return isPackage(folder) && strings.HasPrefix(name, "datapackage") || isPackage(above) && slices.Contains([]string{"pages", "indexes", "logs"}, last)
 	}
 }
 

@@ -80,7 +80,8 @@ func only(file *corpus.File) *corpus.File {
 // the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Size == file.Size && known.Generation == file.Generation &&
-		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference && known.Below == file.Below
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference &&
+		(known.Below == file.Below || !file.Format.IsWhole()) // it says the site of a page
 }
 
 // cutting cuts files into splits.

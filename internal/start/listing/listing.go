@@ -192,6 +192,12 @@ func (l listed) number(c *job.Config, earlier []string) (order []string, err err
 		for _, files := range [][]corpus.File{of.listing.Files, of.listing.Unread} {
 			for i := range files {
 				files[i].Input = numbers[files[i].Input]
+				if len(earlier) > 0 { // an earlier input may have reached the file, too
+					path := storage.AbsoluteIn(working, files[i].Path)
+					if first := slices.IndexFunc(order, func(input string) bool { return corpus.Reaches(input, path) }); first >= 0 {
+						files[i].Input = min(files[i].Input, first)
+					}
+				}
 			}
 		}
 	}
@@ -206,7 +212,8 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	}
 	limits, isRecalled := reading.LineLimits(), func(f corpus.File) bool { return f.Recalled }
 	if !slices.ContainsFunc(l.input.Files, isRecalled) && !slices.ContainsFunc(l.reference.Files, isRecalled) {
-		if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
+		named := slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.At(0).Unlisted }) // the others have been read
+		if err := formats.Probe(named, reading.Wanted(), limits); err != nil {
 			if len(c.Weight) > 0 {
 				return setting.Errorf("{weight}: %w", err)
 			}
