@@ -22,7 +22,7 @@ type Difference struct {
 	Reordered bool `json:"-"`
 }
 
-// Reading is how a run reads files, as far as that may change from run to run.
+// Reading is what may change from run to run about how files are read.
 type Reading struct {
 	// RanksNames says that units depend on the names of files, as the ids of files that are one document always do. Then a file that has
 	// another name is read again, if it is still there.
