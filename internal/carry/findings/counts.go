@@ -91,7 +91,7 @@ func (c *Counts) OfInput() Counts {
 		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
 		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
 		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, Files: c.Files, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
+		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
 	}
 }
 
