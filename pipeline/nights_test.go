@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 )
@@ -313,89 +311,6 @@ func TestNightsKeepTheSample(t *testing.T) {
 		if s := n.run(t, config); s.Audit == nil || s.Audit.Sampled != 10 {
 			t.Errorf("night %d: audit %+v, want a sample of 10", night, s.Audit)
 		}
-	}
-}
-
-// TestDrawnNights draws the settings of a job, and what comes and goes. CASES asks for more jobs, of five nights each, and CASES_SEED for
-// another first one.
-func TestDrawnNights(t *testing.T) {
-	few := 12
-	if testing.Short() {
-		few = 4
-	}
-	first, cases := drawnCases(t, few)
-	for seed := first; seed < first+cases; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			n := newNight(t, 100+uint64(seed))
-			config := testConfig(t, n.folder)
-			n.draw(t, &config)
-			var nights []string
-			written := []string{"a0"}
-			for night := range 5 {
-				var steps string
-				steps, written = n.drawSteps(night, written)
-				nights = append(nights, steps+fmt.Sprintf("last:%d", 10+night))
-			}
-			n.runNights(t, config, nights, nil)
-		})
-	}
-}
-
-// drawSteps draws the steps of a night, given the names that have been written. It returns these and further ones.
-func (n *night) drawSteps(night int, written []string) (steps string, all []string) {
-	for range 1 + n.random.IntN(3) {
-		if name := written[n.random.IntN(len(written))]; night > 0 && n.random.IntN(3) == 0 {
-			steps += fmt.Sprintf("-%s.jsonl ", name)
-			continue
-		}
-		name := fmt.Sprintf("%c%d", 'a'+n.random.IntN(26), n.random.IntN(3))
-		steps, written = steps+fmt.Sprintf("%s:%d ", name, n.random.IntN(60)), append(written, name)
-	}
-	return steps, written
-}
-
-// draw draws settings.
-func (n *night) draw(t *testing.T, config *job.Config) {
-	config.Keys = []methods.Name{methods.Exact, methods.MinHash, methods.Auto, methods.SimHash}[n.random.IntN(4)]
-	if config.Keys != methods.SimHash {
-		config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
-		config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
-		if config.Keys == methods.Exact {
-			config.Verify = methods.VerifyExact // it has no other
-		}
-	} else if n.random.IntN(2) == 0 {
-		config.Score = methods.Jaccard
-	}
-	if config.Verify == methods.VerifyExact && config.Keys == methods.MinHash {
-		config.Audit = "100"
-	}
-	config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
-	config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day", preference.Last}[n.random.IntN(4)]
-	if n.random.IntN(3) == 0 {
-		config.SourceField = "lang"
-	}
-	n.drawCompared(t, config)
-	if n.random.IntN(3) > 0 {
-		config.Emit = []string{output.Clusters, output.Pairs, output.Removed} // whose rows can be copied
-	}
-}
-
-// drawCompared draws which documents are compared.
-func (n *night) drawCompared(t *testing.T, config *job.Config) {
-	switch n.random.IntN(5) {
-	case 0:
-		config.Within = "lang"
-	case 1:
-		config.Across = "lang"
-	case 2:
-		reference := newNight(t, n.random.Uint64())
-		reference.ofPassages = n.ofPassages
-		n.known = 40
-		reference.file(t, "r.jsonl", n.known)
-		n.texts, n.next = reference.texts, 10_000
-		config.Reference = []string{reference.folder}
-	case 3:
-		config.IDField = "lang" // repeated ids, or none
 	}
 }
 

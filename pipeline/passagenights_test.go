@@ -9,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/job"
 )
@@ -51,52 +49,6 @@ func (n *night) passageText() string {
 		return draw(1 + n.random.IntN(7)) // fewer words than a passage
 	}
 	return n.text()
-}
-
-// TestDrawnPassageNights is TestDrawnNights for copied passages. Some files have pages of one template, whose passages are dense.
-func TestDrawnPassageNights(t *testing.T) {
-	few := 8
-	if testing.Short() {
-		few = 3
-	}
-	first, cases := drawnCases(t, few)
-	for seed := first; seed < first+cases; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			n := newNight(t, 5000+uint64(seed))
-			n.ofPassages = true
-			config := testConfig(t, n.folder)
-			n.drawPassages(t, &config)
-			var nights []string
-			written := []string{"a0"}
-			for night := range 5 {
-				var steps string
-				steps, written = n.drawSteps(night, written)
-				if n.random.IntN(5) == 0 {
-					steps += fmt.Sprintf("p%d~%d ", n.random.IntN(3), []int{40, 200, 300}[n.random.IntN(3)])
-					written = append(written, "p0", "p1", "p2")
-				}
-				nights = append(nights, steps+fmt.Sprintf("last:%d", 10+night))
-			}
-			n.runNights(t, config, nights, func(night int, s Summary) {
-				isNarrow := func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }
-				if night > 0 != slices.ContainsFunc(s.Stages, isNarrow) {
-					t.Errorf("night %d leaves documents out: %t", night, night == 0)
-				}
-			})
-		})
-	}
-}
-
-// drawPassages draws settings of a job that looks for passages.
-func (n *night) drawPassages(t *testing.T, config *job.Config) {
-	config.Similarity, config.Keys = methods.Containment, methods.Auto
-	config.Threshold = []float64{0.4, 0.9, 1}[n.random.IntN(3)]
-	config.Excerpt = []int{0, 8, 15}[n.random.IntN(3)]
-	config.Passage = []int{0, 4, 5}[n.random.IntN(3)]
-	config.Shingle = 2 + n.random.IntN(2)
-	config.Emit = []string{output.Pairs}
-	config.NoQuotations = n.random.IntN(2) == 0
-	n.drawCompared(t, config)
 }
 
 // TestPassageState: a night with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is

@@ -269,7 +269,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	summary := summarize(r.Config, all, result, found, r.before)
 	noteFiles(&summary, r.inputs, result.Damaged)
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
-	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
+	summary.Plan = planOf(r.Config, r.Scheme, documentsOf(result) <= r.Config.AllPairsUpTo())
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(r.Begun).Seconds()), work.TempBytes(r.results.Temp)
 	if err := r.results.Settle(); err != nil {

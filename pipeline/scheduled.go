@@ -117,7 +117,10 @@ func (r *run) assign(splitBytes int64) error {
 	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
-	cut := func() { r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes) }
+	reading := state.Reading{RanksNames: r.ranking != "" && r.Config.SourceField == "", Memory: r.Config.DocumentBytes()}
+	cut := func() {
+		r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes, reading)
+	}
 	cut()
 	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {
 		r.inputs.Past = s.Past(r.inputs)
@@ -128,8 +131,10 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	switch {
 	case r.Config.Rebuild:
+		difference := s.difference
 		s.Last.Files = nil
 		cut()
+		s.difference = difference // that all files are read again changes none
 	case s.difference.Reordered:
 		return failure.New(failure.Usage, setting.Errorf("{state} %s was made with the files in another order, which decides between copies: name {input} and {reference} in the order of the last run (%s), name another folder, or have all files read again with {rebuild}",
 			r.Config.State, strings.Join(s.Last.Order, ", ")))

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -265,6 +266,34 @@ func TestWithinIsTheUnion(t *testing.T) {
 			checkSame(t, "counts", got.counts, want.counts)
 			if got.counts.Pairs < 100 || got.counts.Identical < 50 {
 				t.Errorf("too few pairs: counts %+v", got.counts)
+			}
+		})
+	}
+}
+
+// TestAcrossNames: names are texts if documents share an id, whether or not these are in clusters, in each kind of run.
+func TestAcrossNames(t *testing.T) {
+	record := func(id int, text, lang string) []byte {
+		return fmt.Appendf(nil, `{"id":%d,"text":%q,"lang":%q}`+"\n", id, text, lang)
+	}
+	for _, keys := range methods.Resembling() {
+		t.Run(string(keys), func(t *testing.T) {
+			h := newHistory(t, 1, false)
+			h.config = byKeys(testConfig(t), keys)
+			h.config.Across, h.config.Emit = "lang", []string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed}
+			h.config.State, h.config.Overwrite, h.rebuilt = filepath.Join(t.TempDir(), "state"), true, ""
+			in := filepath.Join(h.root, h.folders[0])
+			if err := os.RemoveAll(in); err != nil {
+				t.Fatal(err)
+			}
+			h.put(t, filepath.Join(in, "a.jsonl"), slices.Concat(
+				record(1, "equal texts of one side", "a"), record(1, "equal texts of one side", "a"),
+				record(3, "equal texts of two sides", "a"), record(4, "equal texts of two sides", "b"),
+			))
+			h.run(t)
+			h.put(t, filepath.Join(in, "b.jsonl"), record(5, "another text that resembles none", "c"))
+			if s, isDone := h.run(t); !isDone || s.Counts.NamedByRef != 2 || s.Counts.Clustered != 2 {
+				t.Errorf("counts %+v", s.Counts)
 			}
 		})
 	}

@@ -41,7 +41,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups})...)
+		return Write(s, job, clusters, sketches, groups, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters))...)
 	}
 	scored := narrowed
 	if job.Index.IsStripped {
@@ -58,7 +58,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{groups, edges})...)
+	return Write(s, job, clusters, sketches, groups, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{edges})...)
 }
 
 // written lays out what writes the boilerplate that was found, if any was looked for. It returns all outcomes about it.

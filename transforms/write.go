@@ -18,17 +18,24 @@ import (
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
-// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each, and the outcomes of Trim, if any. The outcomes of other stages only
+// It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and the outcomes of Trim, if any. The outcomes of other stages only
 // add to the counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
-func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
+func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Write)
-	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
-	written := sideBySide(at, &writeFn{newTasks(at, job.Rows)}, exchange(at, ofShards, clusters, sketches))
-	outcomes := slices.Concat([]beam.PCollection{written, clusters, sketches}, trims, others)
+	ofShards := work.Delivery{
+		Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects},
+		OnlyCounted: []work.Stage{work.Group},
+	}
+	named := []beam.PCollection{clusters}
+	if job.Parameters.HasSides {
+		named = append(named, groups) // which count the documents that share an id
+	}
+	written := sideBySide(at, &writeFn{newTasks(at, job.Rows)}, exchange(at, ofShards, append(named, sketches)...))
+	outcomes := slices.Concat([]beam.PCollection{written, clusters, sketches, groups}, trims, others)
 
 	for _, name := range []string{output.Unique, output.Annotated} {
 		if slices.Contains(job.Rows.Emit, name) {
-			outcomes = append(outcomes, copies(at.part(name), name, written, sketches, clusters))
+			outcomes = append(outcomes, copies(at.part(name), name, append([]beam.PCollection{written, sketches}, named...)...))
 		}
 	}
 	if slices.Contains(job.Rows.Emit, output.Trimmed) {
@@ -39,16 +46,16 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
 		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: []work.Stage{work.Cluster}}
+	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: []work.Stage{work.Cluster, work.Group}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
 			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
-		})}, exchange(at, ofDocuments, sketches, clusters)))
+		})}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	if slices.Contains(job.Rows.Emit, output.Index) {
 		at := at.part("index")
-		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, sketches, clusters)))
+		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	finish := at.part("finish")
 	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(finish, outcomes...))
@@ -56,12 +63,12 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, trims []
 }
 
 // copies copies records of the input, as an output has them. The outcomes come from the tasks that read documents and say what becomes of
-// them. The outcomes of Cluster only add to the counts.
+// them. The outcomes of Cluster and Group only add to the counts.
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
 		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Layout: s.job.Layout, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster}}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster, work.Group}}
 	var fn any
 	switch name {
 	case output.Annotated:

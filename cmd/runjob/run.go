@@ -152,7 +152,7 @@ func printSummary(w io.Writer, s finished.Summary) {
 		say(w, "audit: %s\n", auditText(a))
 	}
 	printSources(w, s.Sources)
-	printChanges(w, s.State)
+	printChanges(w, s.State, s.Config.Rebuild)
 	printMirrors(w, s.Mirrors)
 	printCost(w, s)
 }
@@ -188,12 +188,15 @@ func printUnacknowledged(w io.Writer, s *finished.StateSummary) {
 	}
 }
 
-func printChanges(w io.Writer, s *finished.StateSummary) {
+func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 	if s == nil {
 		return
 	}
-	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
-		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
+	read := counted(int64(s.Files.New+s.Files.Changed), "file")
+	if isRebuilt {
+		read = "all " + counted(int64(s.Files.New+s.Files.Changed+s.Files.Unchanged), "file")
+	}
+	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation, read, count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	say(w, "%s\n", changesText(s.Changes))
 	if s.Scratch != "" {
 		say(w, "all documents were compared from scratch: %s\n", s.Scratch)

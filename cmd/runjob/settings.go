@@ -74,7 +74,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("verify", &c.Verify, "HOW", 0,
 		"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from --sketch-size hashes each, which takes less disk), none (a common key is enough).")
 	l.add("audit", &c.Audit, "N", 0,
-		"Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, 1250 with exact keys; off: no audit.")
+		"Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, otherwise none; off: no audit.")
 	l.group = "Output"
 	l.add("output", &c.Output, "DIR", required,
 		"Folder for the results, on the disk or in a bucket; must be empty or new, see --overwrite.")

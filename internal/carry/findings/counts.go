@@ -61,7 +61,8 @@ type Counts struct {
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
 	// MedianCluster is the size of the median cluster: at least half of the clusters have no more documents.
 	MedianCluster int64 `json:"median_cluster,omitempty" label:"documents in the median cluster"`
-	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id.
+	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id. With --across
+	// it counts all documents that share an id.
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the documents of the input that stay.
 	Kept int64 `json:"kept"`

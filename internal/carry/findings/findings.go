@@ -21,6 +21,8 @@ type Findings struct {
 	Sources sources.Counts `json:",omitzero"`
 	// Damaged counts the places at which files are cut short or damaged, by the names of the files.
 	Damaged map[string]int64 `json:",omitempty"`
+	// Cramped counts the parts of files that have records which more memory would have read, by the names of the files.
+	Cramped map[string]int64 `json:",omitempty"`
 	// Repeated says which ids several documents have.
 	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
@@ -49,8 +51,6 @@ type Findings struct {
 	Unnamed int64 `json:",omitempty"`
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
-	// AllPairs says that all pairs of documents have been compared.
-	AllPairs bool `json:",omitempty"`
 }
 
 // Totals is the part of the findings that the summary of every job has.

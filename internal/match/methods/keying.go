@@ -275,5 +275,10 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := m.Group(ctx, &g.Parameters, &g.layout, t.Number, w); err != nil {
 		return err
 	}
-	return groups.RepeatedIDs(w, &g.layout)
+	err := groups.RepeatedIDs(w, &g.layout)
+	if g.HasSides {
+		// Equal documents of one side are in no pair, but may be joined: an incremental run, which forms fewer such groups, must count the same.
+		w.Outcome.Counts.NamedByRef += w.Outcome.Repeated.Documents
+	}
+	return err
 }

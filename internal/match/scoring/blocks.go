@@ -19,7 +19,6 @@ func (s *Sets) block(ctx context.Context, t work.Task, w *work.Desk, edges *edge
 	if err != nil {
 		return err
 	}
-	w.Outcome.AllPairs = true
 	if err := s.compareBlocks(ctx, w, edges, own, own); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"strings"
+
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
@@ -67,6 +69,9 @@ func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	name, inFile := file.Place(r.Position)
 	if r.Damage {
 		findings.Merge(&b.Damaged, map[string]int64{quoting.Text(name): 1})
+	}
+	if strings.Contains(fault, "memory") { // more may help, so the message names it
+		findings.Merge(&b.Cramped, map[string]int64{name: 1})
 	}
 	url, date := CaptureOf(&r.Content)
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})

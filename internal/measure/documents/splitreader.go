@@ -42,6 +42,7 @@ type splitReader struct {
 	mostExpanded int64      // see [Reading]
 	expanded     int64      // decoded bytes of the stretch, if it is compressed
 	expanding    []int64    // for each earlier stretch, 1 if its file has become very long
+	decoded      []int64    // for each earlier stretch, its bytes if its file is compressed
 }
 
 // newSplitReader returns a reader of the stretches of a split. It reads at most a number of bytes of small files ahead. It must
@@ -124,7 +125,8 @@ func (r *splitReader) endStretch(l *part) {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 	}
 	r.sums = append(r.sums, r.sum)
-	r.expanding, r.expanded = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded)), 0
+	r.expanding, r.decoded = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded)), append(r.decoded, r.expanded)
+	r.expanded = 0
 	r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, Checksum{}
 }
 
@@ -262,14 +264,15 @@ var expansions work.Shared[expansion]
 // expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.
 func (r *splitReader) expand(bytes int64) error {
 	r.expanded += bytes
-	if r.total == nil || r.mostExpanded == 0 {
+	return r.total.add(bytes, r.mostExpanded, r.files[r.rest[0].File].Path)
+}
+
+// add counts decoded bytes of a file. It fails beyond a limit, unless that is 0 or nobody counts.
+func (e *expansion) add(bytes, limit int64, path string) error {
+	if e == nil || limit == 0 || e.bytes.Add(bytes) <= limit {
 		return nil
 	}
-	if all := r.total.bytes.Add(bytes); all > r.mostExpanded {
-		return fmt.Errorf("read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, or leave the file out",
-			r.files[r.rest[0].File].Path, r.mostExpanded)
-	}
-	return nil
+	return fmt.Errorf("read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, or leave the file out", path, limit)
 }
 
 // expanding returns 1 if a file has become much longer than files do, else 0.

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
@@ -34,12 +35,14 @@ type Unit struct {
 	Shard int
 	// Size is the length of the run file in bytes, 0 if it is not known.
 	Size int64
+	// IsRenamed says that the file had another name when the unit was made. Rejects have that name, and the audit has chosen by it.
+	IsRenamed bool
 }
 
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new or counts something else. For the
 // main text of pages alone, [webtext.MainVersion] is raised.
-const unitVersion = 7
+const unitVersion = 8
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
@@ -73,6 +76,10 @@ type stretchFigures struct {
 	Texts      findings.Texts
 	Damaged    bool `json:",omitempty"`
 	Shingles   int64
+	// Unnamed, Cramped and Expanded are what was counted of documents without ids, of documents that memory had no room for, and of the
+	// decoded bytes of a compressed file.
+	Unnamed, Expanded int64 `json:",omitempty"`
+	Cramped           bool  `json:",omitempty"`
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
 	// SampleBelow is the limit of the hashes of documents that the unit keeps for samples of the audit.
@@ -83,7 +90,8 @@ func (s *stretchFigures) add(b *block) {
 	findings.Merge(&s.Counts, b.Counts)
 	findings.Merge(&s.PassedOver, b.PassedOver)
 	findings.Merge(&s.Texts, b.Texts)
-	s.Damaged = s.Damaged || len(b.Damaged) > 0
+	s.Damaged, s.Cramped = s.Damaged || len(b.Damaged) > 0, s.Cramped || len(b.Cramped) > 0
+	s.Unnamed += b.Unnamed
 	s.Shingles += b.shingles()
 }
 
@@ -127,7 +135,6 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 			shard++
 		}
 		all[shard].add(b)
-		w.Outcome.Unnamed += b.Unnamed
 		asides[shard] = append(asides[shard], b.aside.sampled...)
 		b.aside.reset()
 		if values.addAll(b.values); len(values) >= mostValues {
@@ -152,7 +159,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		return "", err
 	}
 	for i := range all {
-		all[i].Counts.Expanding = reader.expanding[i]
+		all[i].Counts.Expanding, all[i].Expanded = reader.expanding[i], reader.decoded[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
 		if err := f.endUnit(run, i, asides[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
@@ -215,7 +222,7 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -247,6 +254,7 @@ type recalling struct {
 	*Fingerprinting
 	*work.Desk
 	number int                                // of the split
+	isMade bool                               // the units were made just now
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
@@ -312,9 +320,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 		case records.Sample:
 			samples = append(samples, piece)
 		case records.Rejects:
-			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
-				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
-			}
+			err = r.rejects(piece, u, stretch)
 		case records.Pages:
 			piece.Mark = uint32(stretch.File)
 			err = errors.Join(r.Run.Link(piece.Kind, r.number, piece, piece.Mark), r.traces(piece))
@@ -335,10 +341,31 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	if !isCounted || len(blocks) != len(sets) {
 		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
 	}
-	if r.AuditSample > 0 && !r.lacksHeads && sampleBelow >= audit.Limit(r.shares.Sampled) {
+	if r.AuditSample > 0 && !r.lacksHeads && !u.IsRenamed && sampleBelow >= audit.Limit(r.shares.Sampled) {
 		return r.takeSample(samples, stretch.File)
 	}
 	return r.look(blocks, sets, r.inputs.Files[stretch.File].Reference)
+}
+
+// rejects passes on the rows of rejects of a unit, with the name that the file has now.
+func (r *recalling) rejects(piece runfile.Piece, u Unit, stretch corpus.Stretch) (err error) {
+	if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err != nil {
+		return err
+	}
+	packed := r.Buffers[0]
+	if u.IsRenamed {
+		name, _ := r.inputs.Files[stretch.File].Place(stretch.Start)
+		packed = nil
+		for line := range bytes.Lines(r.Buffers[0]) {
+			var row output.Reject
+			if err := json.Unmarshal(line, &row); err != nil {
+				return err
+			}
+			row.File = quoting.Text(name)
+			packed = output.AppendRow(packed, row)
+		}
+	}
+	return r.Run.Section(piece.Kind, 0, packed)
 }
 
 // look goes through the blocks of a unit for what the audit may want.
@@ -391,9 +418,17 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	findings.Merge(&o.Counts, s.Counts)
 	findings.Merge(&o.PassedOver, s.PassedOver)
 	findings.Merge(&o.Texts, s.Texts)
+	name, _ := file.Place(stretch.Start)
 	if s.Damaged {
-		name, _ := file.Place(stretch.Start)
 		findings.Merge(&o.Damaged, map[string]int64{quoting.Text(name): 1})
+	}
+	if s.Cramped {
+		findings.Merge(&o.Cramped, map[string]int64{name: 1})
+	}
+	if o.Unnamed += s.Unnamed; !r.isMade {
+		if err := r.expansion.add(s.Expanded, r.MaxExpanded, file.Path); err != nil {
+			return 0, err
+		}
 	}
 	if !r.Kept.Whole {
 		o.Shingles += s.Shingles

@@ -57,6 +57,8 @@ type File struct {
 	Recalled bool
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
+	// Short is the name unless another file has it, too. Long is the path as the input named it, with slashes, which then is the name.
+	Short, Long string `json:",omitempty"`
 	// Input is the number of the input that the file belongs to: the first that it is reached by. Files of an earlier input come first.
 	Input int `json:",omitempty"`
 	// Below is the length of the end of Path that is below the fixed part of the input.
@@ -236,6 +238,9 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err := checkNumber(files); err != nil {
 		return listing, err
 	}
+	for i := range files {
+		files[i].Short, files[i].Long = files[i].Name, filepath.ToSlash(files[i].Path)
+	}
 	separateNames(files)
 	listing.Files, listing.Unread = CutUnread(files)
 	if len(listing.Files) == 0 {
@@ -342,20 +347,28 @@ func sortFiles(files []File) {
 	}
 }
 
-// separateNames gives files that share a name their whole path. That path may be the name of another file. So
-// this is repeated until all names differ. It ends since all paths differ.
+// separateNames gives files that share a name their path as an input named it or, if that is not enough, their whole path. Either may be
+// the name of another file. So this is repeated until all names differ, which they do in the end since all paths differ. Names that were
+// longer in another list get short again if they may be: they do not depend on the lists that were made before.
 func separateNames(files []File) {
-	for {
-		count := make(map[string]int, len(files))
-		for _, file := range files {
-			count[file.Name]++
-		}
-		if len(count) == len(files) {
-			return
-		}
-		for i, file := range files {
-			if count[file.Name] > 1 {
-				files[i].Name = filepath.ToSlash(file.Path)
+	for i := range files {
+		files[i].Name = cmp.Or(files[i].Short, files[i].Name)
+	}
+	count := make(map[string]int, len(files))
+	for _, longer := range []func(*File) string{
+		func(f *File) string { return cmp.Or(f.Long, filepath.ToSlash(f.Path)) },
+		func(f *File) string { return filepath.ToSlash(f.Path) },
+	} {
+		for isChanged := true; isChanged; {
+			clear(count)
+			for i := range files {
+				count[files[i].Name]++
+			}
+			isChanged = false
+			for i := range files {
+				if name := longer(&files[i]); count[files[i].Name] > 1 && files[i].Name != name {
+					files[i].Name, isChanged = name, true
+				}
 			}
 		}
 	}

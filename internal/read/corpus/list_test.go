@@ -127,7 +127,7 @@ func TestListInspects(t *testing.T) {
 		if err != nil || file.Generation != fmt.Sprint(info.ModTime().UnixNano()) {
 			t.Errorf("%s is of generation %s, %v (%v)", file.Path, file.Generation, info, err)
 		}
-		files[i].Generation, files[i].Identity, files[i].Below = "", Identity{}, 0
+		files[i].Generation, files[i].Identity, files[i].Below, files[i].Short, files[i].Long = "", Identity{}, 0, "", ""
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -332,7 +332,7 @@ func TestWithReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range files {
-		files[i].Generation, files[i].Identity, files[i].Below = "", Identity{}, 0
+		files[i].Generation, files[i].Identity, files[i].Below, files[i].Short, files[i].Long = "", Identity{}, 0, "", ""
 	}
 	want := []File{
 		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},

@@ -128,7 +128,7 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) er
 				continue
 			}
 			flags := s.flags(repeated[ref], unchecked[ref], partly[ref], sourceOf(block, i))
-			if repeated[ref] {
+			if repeated[ref] && block.Side(i) == 0 {
 				w.Outcome.Counts.NamedByRef++
 			}
 			equal := block.Digest(i)

@@ -10,7 +10,7 @@ import (
 
 // Difference counts how the files of a corpus differ from the last generation's.
 type Difference struct {
-	// Unchanged counts the files that are as they were. They are not read.
+	// Unchanged counts the files that are as they were. They are not read, unless all files are to be read again.
 	Unchanged int `json:"unchanged"`
 	// New counts the files that the last generation lacks.
 	New int `json:"new"`
@@ -22,9 +22,31 @@ type Difference struct {
 	Reordered bool `json:"-"`
 }
 
+// Reading is how a run reads files, as far as that may change from run to run.
+type Reading struct {
+	// RanksNames says that units depend on the names of files, as the ids of files that are one document always do. Then a file that has
+	// another name is read again, if it is still there.
+	RanksNames bool
+	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
+	Memory int64
+}
+
+// isMade reports whether the units of a file are as this run would make them. A file that no input names need not be there any more.
+func (r *Reading) isMade(entry *File, file *corpus.File) bool {
+	isNamed := entry.madeAs() == file.Name || !r.RanksNames && !file.Format.IsWhole()
+	if isNamed && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory) {
+		return true
+	}
+	if !file.Unlisted || file.Member != nil {
+		return file.Unlisted
+	}
+	info, err := storage.Stat(file.Path)
+	return err != nil || info.Size != file.Size || info.Generation != file.Generation
+}
+
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
 // for it, or all its stretches have units.
-func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
+func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
 		known[only(&s.Last.Files[i].File).Path] = i
@@ -40,7 +62,7 @@ func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split
 			entry = &s.Last.Files[before]
 		}
 		switch {
-		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
+		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
 			d.Unchanged++
 			d.Reordered, last = d.Reordered || before < last, before
 			c.recall(number, entry)
@@ -67,7 +89,7 @@ func only(file *corpus.File) *corpus.File {
 // isSame reports whether a file of a path is the one that the state knows. Two files of the same generation and size have
 // the same content.
 func isSame(known, file *corpus.File) bool {
-	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
+	return known.Size == file.Size && known.Generation == file.Generation &&
 		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference && known.Below == file.Below
 }
 
@@ -105,7 +127,7 @@ func (c *cutting) recall(number int, entry *File) {
 			c.flush(number)
 		}
 		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
-		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run]})
+		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run], IsRenamed: entry.madeAs() != only(&c.files[number]).Name})
 		c.size += size
 	}
 }
@@ -127,18 +149,22 @@ func (c *cutting) flush(number int) {
 }
 
 // Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
-// when the files were listed.
-func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time) []File {
-	settled := make(map[string]bool, len(s.Last.Files))
+// when the files were listed. Cramped has the names of files with documents that took more than memory, in this run or an earlier one.
+func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64, memory int64) []File {
+	last := make(map[string]*File, len(s.Last.Files))
 	for i := range s.Last.Files {
-		settled[only(&s.Last.Files[i].File).Path] = s.Last.Files[i].Settled
+		last[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
 	}
 	files := make([]File, len(in.Files))
 	for i := range in.Files {
 		of := only(&in.Files[i])
 		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
 		if of.Unlisted {
-			files[i].Settled = settled[of.Path]
+			entry := last[of.Path] // nil if all files were read again
+			files[i].Settled = entry != nil && entry.Settled
+		}
+		if cramped[of.Name] > 0 {
+			files[i].Memory = memory
 		}
 	}
 	for number, split := range in.Splits {
@@ -148,6 +174,12 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 				unit = in.Units[number][i]
 			}
 			of := &files[stretch.File]
+			if entry := last[only(&of.File).Path]; len(in.Units[number]) > 0 && entry != nil {
+				of.Memory = entry.Memory
+				if unit.IsRenamed {
+					of.MadeAs = entry.madeAs()
+				}
+			}
 			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(unit.Run), Shard: unit.Shard})
 		}
 	}

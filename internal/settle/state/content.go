@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -65,7 +66,14 @@ type File struct {
 	// Settled says that the generation of the file tells whether it has changed.
 	Settled   bool
 	Stretches []Stretch
+	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
+	MadeAs string
+	// Memory is how many bytes a document could take then, if some took more; 0 if none did.
+	Memory int64
 }
+
+// madeAs returns the name that the file had when its units were made.
+func (f *File) madeAs() string { return cmp.Or(f.MadeAs, only(&f.File).Name) }
 
 // Stretch is a part of a file, in positions, and the place of its unit.
 type Stretch struct {

@@ -296,7 +296,7 @@ func TestAssign(t *testing.T) {
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
-	splits, units, d := s.Assign(first, 100)
+	splits, units, d := s.Assign(first, 100, Reading{})
 	if d != (Difference{New: 3}) || slices.ContainsFunc(units, func(u []documents.Unit) bool { return u != nil }) {
 		t.Fatalf("of a new state: %+v, %v", d, units)
 	}
@@ -305,11 +305,11 @@ func TestAssign(t *testing.T) {
 		made[i] = "/state/units/run-" + string(rune('a'+i))
 	}
 	in := documents.Inputs{Files: first, Splits: splits, Units: units}
-	s.Last = Content{Number: 1, Files: s.Files(&in, made, time.Unix(2e9, 0))}
+	s.Last = Content{Number: 1, Files: s.Files(&in, made, time.Unix(2e9, 0), nil, 0)}
 	changed := file("c", 250)
 	changed.Generation += "1"
 	now := []corpus.File{file("a", 30), file("b", 50), changed, file("d", 20)}
-	splits, units, d = s.Assign(now, 100)
+	splits, units, d = s.Assign(now, 100, Reading{})
 	if d != (Difference{New: 1, Changed: 1, Unchanged: 2}) {
 		t.Errorf("difference %+v", d)
 	}
@@ -334,7 +334,7 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%d of %d bytes of %s are in splits", covered[i], now[i].Size, now[i].Name)
 		}
 	}
-	if _, _, d := s.Assign(now[:1], 100); d != (Difference{New: 1, Removed: 3}) {
+	if _, _, d := s.Assign(now[:1], 100, Reading{}); d != (Difference{New: 1, Removed: 3}) {
 		t.Errorf("difference %+v", d)
 	}
 }
