@@ -66,7 +66,8 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	prefers := keep.Rule{Split: o.Split, Drop: o.Drop}.Prefers()
 	switch {
 	case o.Keep != "" && !prefers:
-		return finished.Summary{}, failure.New(failure.Usage, setting.Errorf("{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep, o.Drop))
+		err := setting.Errorf("{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep, o.Drop)
+		return finished.Summary{}, failure.New(failure.Usage, err)
 	case o.Keep == "" && prefers:
 		o.Keep = folder.Summary.Config.Keep
 	case o.Keep == "":
@@ -152,7 +153,9 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	usual := job.Default() // settings of other outputs
 	c.Trimming, c.Mirroring, c.Layout = usual.Trimming, usual.Mirroring, usual.Layout
 	method, _ := methods.Of(s.Plan.Keys)
-	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring()}).Recall
+	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
+		Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring(),
+	}).Recall
 	lists := job.Lists{}
 	var err error
 	if lists.StopWords, err = c.ReadStopWords(); err != nil {

@@ -33,7 +33,7 @@ type rows struct {
 // document is a document of a cluster, as its row has it.
 type document struct {
 	id, ref     string
-	input       int // number of the input or reference that is its file, -1 for a file that is found in one
+	input       int // number of the input or reference that is its file, -1 for a file of a folder
 	file        string
 	position    int64
 	isReference bool
@@ -89,7 +89,9 @@ func documentOf(m output.Member, c *job.Config) (document, error) {
 	if d.isReference {
 		inputs = c.Reference
 	}
-	d.input = slices.IndexFunc(inputs, func(input string) bool { return input == d.file || strings.HasSuffix(input, "/"+d.file) })
+	d.input = slices.IndexFunc(inputs, func(input string) bool {
+		return input == d.file || strings.HasSuffix(input, "/"+d.file)
+	})
 	if m.URL != "" || m.Date != "" {
 		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
 	}
@@ -112,7 +114,9 @@ func (d document) compare(other document) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.input, other.input), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
+	return cmp.Or(
+		cmp.Compare(d.input, other.input), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position),
+	)
 }
 
 // place gives sorted documents their refs, and their standing.

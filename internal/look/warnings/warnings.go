@@ -132,7 +132,8 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	return slices.DeleteFunc(warnings, func(w Warning) bool { return slices.Contains(ofRemoval, w.Kind) })
 }
 
-// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, they warn of nothing.
+// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, there is
+// nothing to warn of.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
 // ofPanics warns of panics over documents.
@@ -157,7 +158,9 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Warning) int { return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)) })
+	slices.SortStableFunc(all, func(a, b Warning) int {
+		return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind))
+	})
 	return all
 }
 
