@@ -17,6 +17,8 @@ def run(
     *,
     preset: Text | None = None,
     reference: Sequence[Text] | Text | None = None,
+    include: Sequence[Text] | Text | None = None,
+    exclude: Sequence[Text] | Text | None = None,
     format: Text | None = None,
     delimiter: Text | None = None,
     encoding: Text | None = None,
@@ -114,6 +116,8 @@ def run(
       input: File, folder or quoted pattern to read, on the disk, in a bucket (gs://, s3://), on the web (https://) or in a data set of the hub (hf://); may be repeated. A folder stands for all its files of the format, plain or compressed, and so does an archive of tar or zip; ** matches any number of folders.
       preset: Settings for a kind of corpus, which hold where nothing else is given: corpus (texts to train on, of which few good ones are to be lost), web (pages of the web), code (program code), plagiarism (copied and rewritten passages), titles (titles, headlines and other short texts), mirrors (mirror sites, as 'runjob mirrors' looks for them). See docs/presets.md.
       reference: Reference corpus, given like input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.
+      include: Read only files below folders and patterns that match this pattern, as in include '*.py' or 'src/**'; may be repeated. Without a slash it matches the name of a file or folder at any depth; what is in such a folder matches, too.
+      exclude: Pass over files that match this pattern, given like include; may be repeated.
       format: Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text (a file is a document), html (a file is a web page), lines (a line is a document), json (an array of objects, or objects on several lines each), arrow (files and streams of Arrow, Feather, data sets that were saved), or auto (chosen for each file by its content and name) (default "auto").
       delimiter: What stands between the fields of CSV: a character, or tab; default: the comma, semicolon, tab or | that the first record of a file shows.
       encoding: Encoding of texts, CSV and lines without a byte order mark, such as windows-1252 or shift_jis; default: UTF-8, or what a file looks like. JSON, too, if it is given.
@@ -185,7 +189,7 @@ def run(
       rebuild: Read all files again: after a change of settings, or of a file that kept its size and time.
       republish: Make the results anew even if nothing has changed since the last run, which has left them in output.
       allow_removal: Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.
-      fail_on: Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.
+      fail_on: Exit with 10 if this is so, after all is published: rejects (anything could not be read), damaged-files (a file could not be read at all, is cut short or damaged), or with a state a change since the last run: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.
       memory: Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it (default 0).
       worker_memory: The same for a worker process on a cluster, which cuts the tasks of the job, too. Default: memory; without it tasks are cut for 2GiB, and a worker aims at three quarters of what its control group, or its machine, may have (default 0).
       lanes: How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same (default 0).
@@ -195,6 +199,8 @@ def run(
         "input": input,
         "preset": preset,
         "reference": reference,
+        "include": include,
+        "exclude": exclude,
         "format": format,
         "delimiter": delimiter,
         "encoding": encoding,

@@ -151,7 +151,8 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 		of := only(&in.Files[i])
 		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
 		if of.Unlisted {
-			files[i].Settled = last[of.Path].Settled
+			entry := last[of.Path] // nil if all files were read again
+			files[i].Settled = entry != nil && entry.Settled
 		}
 		if cramped[of.Name] > 0 {
 			files[i].Memory = memory
