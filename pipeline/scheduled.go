@@ -238,7 +238,7 @@ func mostVerdicts(config *job.Config) int64 {
 const growth = 8
 
 // crowded returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
-// adds those with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
+// adds the pairs with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
 // may have.
 func (r *run) crowded(result *write.Result) int64 {
 	now, added := result.Crowded, result.NewlyCrowded

@@ -22,9 +22,10 @@ type Difference struct {
 	Reordered bool `json:"-"`
 }
 
-// Reading is how a run reads files, as far as that may change from run to run.
+// Reading is what may change from run to run about how files are read.
 type Reading struct {
-	// RanksNames says that units depend on the names of files. Then a file that has another name is read again, if an input names it.
+	// RanksNames says that units depend on the names of files, as the ids of files that are one document always do. Then a file that has
+	// another name is read again, if it is still there.
 	RanksNames bool
 	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
 	Memory int64
@@ -32,7 +33,15 @@ type Reading struct {
 
 // isMade reports whether the units of a file are as this run would make them. A file that no input names need not be there any more.
 func (r *Reading) isMade(entry *File, file *corpus.File) bool {
-	return file.Unlisted || !(r.RanksNames && entry.madeAs() != file.Name) && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory)
+	isNamed := entry.madeAs() == file.Name || !r.RanksNames && !file.Format.IsWhole()
+	if isNamed && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory) {
+		return true
+	}
+	if !file.Unlisted || file.Member != nil {
+		return file.Unlisted
+	}
+	info, err := storage.Stat(file.Path)
+	return err != nil || info.Size != file.Size || info.Generation != file.Generation
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
