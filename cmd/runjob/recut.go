@@ -74,14 +74,11 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{
-		Threshold: of.Threshold, Keep: of.Keep, Split: of.Split, Drop: of.Drop, Format: of.OutputFormat,
+		Threshold: of.Threshold, Keep: preference.Preference(c.Keep), Split: of.Split, Drop: of.Drop, Format: of.OutputFormat,
 		Output: c.Output, Overwrite: c.Overwrite, Emit: c.Emit,
 	}
 	if c.Threshold != 0 {
 		o.Threshold = c.Threshold
-	}
-	if c.Keep != "" {
-		o.Keep = preference.Preference(c.Keep)
 	}
 	if c.Split != "" {
 		o.Split = keep.Split(c.Split)

@@ -34,9 +34,9 @@ import (
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
-	// Keep is first or last. Split says what makes a cluster.
+	// Keep is first or last. It is empty for that of the run, or where Split and Drop leave nothing to prefer.
 	Keep preference.Preference
-	// Drop says which documents of clusters are removed.
+	// Split says what makes a cluster, and Drop which documents of clusters are removed.
 	Split keep.Split
 	Drop  keep.Drop
 	// Output is the folder for the results, which must be empty or new unless Overwrite is set.
@@ -63,6 +63,16 @@ func OutputsOf(folder *finished.Folder) (names []string) {
 // Run cuts the pairs of the run in a folder and publishes the results. The error is of a kind of package failure.
 func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summary, error) {
 	begun := time.Now()
+	prefers := keep.Rule{Split: o.Split, Drop: o.Drop}.Prefers()
+	switch {
+	case o.Keep != "" && !prefers:
+		err := setting.Errorf("{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep, o.Drop)
+		return finished.Summary{}, failure.New(failure.Usage, err)
+	case o.Keep == "" && prefers:
+		o.Keep = folder.Summary.Config.Keep
+	case o.Keep == "":
+		o.Keep = preference.First
+	}
 	if err := check(folder, &o); err != nil {
 		return finished.Summary{}, failure.New(failure.Usage, err)
 	}
@@ -80,7 +90,7 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 		return summary, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
-	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0 || rows.haveURLs}
+	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0}
 	found, written, err := rows.write(ctx, files, &summary)
 	if err == nil {
 		summary.Totals, summary.Warnings = found.Totals, warnings.OfPairs(c, found, folder.Summary.Warnings)
@@ -139,8 +149,13 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	c := &s.Config
 	c.Threshold, c.Keep, c.Split, c.Drop, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Drop, o.Emit, o.Format
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
+	c.Rebuild, c.Republish, c.AllowRemoval = false, false, false
+	usual := job.Default() // settings of other outputs
+	c.Trimming, c.Mirroring, c.Layout = usual.Trimming, usual.Mirroring, usual.Layout
 	method, _ := methods.Of(s.Plan.Keys)
-	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring()}).Recall
+	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
+		Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring(),
+	}).Recall
 	lists := job.Lists{}
 	var err error
 	if lists.StopWords, err = c.ReadStopWords(); err != nil {

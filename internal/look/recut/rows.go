@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam/job"
 )
 
 // rows is what the rows of a run say of its documents and pairs.
@@ -27,13 +28,12 @@ type rows struct {
 	pairs   []output.Pair    // from the threshold on
 	edges   []records.Edge[records.Number]
 	rejects []output.Reject
-	// haveURLs says that some documents are of web archives.
-	haveURLs bool
 }
 
 // document is a document of a cluster, as its row has it.
 type document struct {
 	id, ref     string
+	input       int // number of the input or reference that is its file, -1 for a file of a folder
 	file        string
 	position    int64
 	isReference bool
@@ -48,13 +48,13 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 		if err != nil {
 			return nil, err
 		}
-		one, err := documentOf(m)
+		one, err := documentOf(m, &folder.Summary.Config)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0, m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
-			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would stand, as in archives that are compressed as a whole", folder.Path, m.Ref)
+			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would be, as in archives that are compressed as a whole and in several folders; run the job again", folder.Path, m.Ref)
 		case m.Cluster != cluster:
 			cluster, first = m.Cluster, len(all)
 		}
@@ -77,14 +77,21 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 	return r, nil
 }
 
-// documentOf returns the document of a row.
-func documentOf(m output.Member) (document, error) {
+// documentOf returns the document of a row, given the settings of the run.
+func documentOf(m output.Member, c *job.Config) (document, error) {
 	file, text, found := cutLast(m.Ref, ":")
 	position, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || !found {
 		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
 	}
 	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
+	inputs := c.Input
+	if d.isReference {
+		inputs = c.Reference
+	}
+	d.input = slices.IndexFunc(inputs, func(input string) bool {
+		return input == d.file || strings.HasSuffix(input, "/"+d.file)
+	})
 	if m.URL != "" || m.Date != "" {
 		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
 	}
@@ -107,7 +114,9 @@ func (d document) compare(other document) int {
 		}
 		return 1
 	}
-	return cmp.Or(strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
+	return cmp.Or(
+		cmp.Compare(d.input, other.input), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position),
+	)
 }
 
 // place gives sorted documents their refs, and their standing.
@@ -126,7 +135,6 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 			return err
 		}
 		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
-		r.haveURLs = r.haveURLs || d.capture != nil
 		if d.id == d.ref {
 			member.Id = ""
 		}

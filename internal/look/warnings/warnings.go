@@ -126,7 +126,8 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	return slices.DeleteFunc(warnings, func(w Warning) bool { return slices.Contains(ofRemoval, w.Kind) })
 }
 
-// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, they warn of nothing.
+// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, there is
+// nothing to warn of.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
 // OfPairs returns the warnings about clusters that were made of the pairs of an earlier run, given what was found and the warnings of that
@@ -139,7 +140,9 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Warning) int { return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)) })
+	slices.SortStableFunc(all, func(a, b Warning) int {
+		return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind))
+	})
 	return all
 }
 

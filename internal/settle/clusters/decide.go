@@ -73,7 +73,9 @@ func (s *Shard) choose(stopped func() error) error {
 		return err
 	}
 	asking := asking{stopped: stopped}
-	d := keep.Documents{Store: store, Order: order, Classes: s.classes.of, Distinct: s.classes.len(), Sides: s.members.Sides()}
+	d := keep.Documents{
+		Store: store, Order: order, Classes: s.classes.of, Distinct: s.classes.len(), Sides: s.members.Sides(),
+	}
 	s.choices = newList[keep.Choice](s, s.end())
 	keep.Choose(d, s.choices, s.edges.Len(), func(i int) (keep.Edge, bool) {
 		e, counts := s.rival(i)

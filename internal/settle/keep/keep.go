@@ -119,7 +119,8 @@ func (c *chooser) makeUnits() int {
 // order puts each of the n edges to the classes that may offer a document to the other one: those with a document that is decided
 // before the last one of the other.
 func (c *chooser) order(n int) {
-	first, last := paged.New[records.Number, records.Number](c.Store, int(c.Distinct)), paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
+	first := paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
+	last := paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
 	for i := range c.end() {
 		last.Set(c.Classes.At(c.Order.At(i)), i)
 	}
@@ -160,7 +161,8 @@ func (c *chooser) choose(document records.Number) Choice {
 	case undecided:
 		choice = Choice{document, 1}
 		if c.best.Set(unit, choice); c.Sides != nil {
-			c.best.Set(unit, Choice{itself, 1}) // no document of its side is removed for it, and no other is kept that could be offered
+			// No document of its side is removed for it, and no other is kept that could be offered.
+			c.best.Set(unit, Choice{itself, 1})
 		}
 		c.offer(document, unit)
 	case itself:
@@ -188,7 +190,8 @@ func (c *chooser) offerTo(class, own records.Number, offer Choice) {
 	}
 	for unit != undecided {
 		best := c.best.At(unit)
-		if (c.Sides == nil || c.sides[unit] != c.sides[own]) && (best.Kept == undecided || offer.Similarity > best.Similarity) {
+		isOther := c.Sides == nil || c.sides[unit] != c.sides[own]
+		if isOther && (best.Kept == undecided || offer.Similarity > best.Similarity) {
 			c.best.Set(unit, offer)
 		}
 		if c.Sides == nil {
@@ -230,4 +233,9 @@ var Drops = []Drop{Copies, Clusters, Reference}
 type Rule struct {
 	Split Split
 	Drop  Drop
+}
+
+// Prefers reports whether the rule asks which document of a cluster is preferred. If not, --keep decides nothing.
+func (r Rule) Prefers() bool {
+	return r.Drop != Reference && (r.Drop != Clusters || r.Split == Star)
 }
