@@ -150,8 +150,7 @@ func TestHeaps(t *testing.T) {
 			}
 			got, other := runInner(t, config, inner)
 			sameText(t, fmt.Sprintf("%+v", inner), got, text)
-			checkSame(t, "counts", other.Counts, result.Counts)
-			checkSame(t, "skipped", other.Skipped, result.Skipped)
+			sameResult(t, other, result)
 		})
 	}
 }

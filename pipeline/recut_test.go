@@ -63,7 +63,7 @@ func TestRecutLaw(t *testing.T) {
 	}
 }
 
-// drawRecut draws a job, and settings of recut, as those of a job over the same input.
+// drawRecut draws a job, and another job over the same input with settings that recut may have.
 func drawRecut(t *testing.T, seed int) (h *history, again job.Config) {
 	t.Helper()
 	for try := range 50 {

@@ -15,6 +15,9 @@ import (
 	"mirrorbeam/internal/sites/mirrors"
 )
 
+// groupStages are the stages whose outcomes [Group] returns. Heaps are gathered and scored there.
+var groupStages = []work.Stage{work.Group, work.Gather, work.Score}
+
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
@@ -24,7 +27,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 	at := job.stage(s, work.Write)
 	ofShards := work.Delivery{
 		Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects},
-		OnlyCounted: []work.Stage{work.Group},
+		OnlyCounted: groupStages,
 	}
 	named := []beam.PCollection{clusters}
 	if job.Parameters.HasSides {
@@ -46,7 +49,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
 		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: []work.Stage{work.Cluster, work.Group}}
+	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: append(groupStages, work.Cluster)}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
@@ -68,7 +71,7 @@ func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection
 	copies := write.Unique{
 		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Layout: s.job.Layout, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: []work.Stage{work.Cluster, work.Group}}
+	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: append(groupStages, work.Cluster)}
 	var fn any
 	switch name {
 	case output.Annotated:
