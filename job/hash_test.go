@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -124,7 +125,7 @@ func TestIndexHash(t *testing.T) {
 		t.Errorf("hash %s, want %s", index, sketches)
 	}
 	config.HTMLText, config.Common = webtext.Main, common.Auto
-	if index, want := config.IndexHash(Lists{}), config.SketchHash(Lists{})+"-common-main-1"; index != want {
+	if index, want := config.IndexHash(Lists{}), config.SketchHash(Lists{})+fmt.Sprint("-common-main-", webtext.MainVersion); index != want {
 		t.Errorf("hash %s, want %s", index, want)
 	}
 }

@@ -138,6 +138,7 @@ func TestPanicOverDocument(t *testing.T) {
 			run := func(name string, lines []string) (job.Config, Summary) {
 				path := put(t, filepath.Join(t.TempDir(), name), []byte(strings.Join(lines, "\n")+"\n"), plain)
 				config := testConfig(t, path)
+				config.Format = strings.TrimPrefix(filepath.Ext(name), ".")
 				config.SourceField, config.FailOn = "lang", []string{job.FailOnPanics}
 				if slices.Contains(one.emit, output.Trimmed) || slices.Contains(one.emit, output.Passages) {
 					config.PassageWords, config.MinWords = 10, 1
@@ -197,7 +198,7 @@ func TestPanicOverOneAskedFor(t *testing.T) {
 	t.Parallel()
 	path := put(t, filepath.Join(t.TempDir(), "in.fragile"), []byte(strings.Join(fragileLines(overDecoding+"-asked"), "\n")+"\n"), plain)
 	config := testConfig(t, path)
-	config.Emit = []string{output.Pairs, output.Index}
+	config.Emit, config.Format = []string{output.Pairs, output.Index}, "fragile"
 	runJob(t, config)
 	x, err := query.Open(config.Output)
 	if err != nil {

@@ -263,6 +263,7 @@ func TestWithinIsTheUnion(t *testing.T) {
 			sameText(t, "rows", strings.Join(got.rows, ""), strings.Join(want.rows, ""))
 			// Which pairs are candidates depends on how rare shingles are.
 			got.counts.Candidates, got.counts.Unscoped, want.counts.Candidates = 0, 0, 0
+			got.counts.MedianCluster, want.counts.MedianCluster = 0, 0 // medians do not add up
 			checkSame(t, "counts", got.counts, want.counts)
 			if got.counts.Pairs < 100 || got.counts.Identical < 50 {
 				t.Errorf("too few pairs: counts %+v", got.counts)

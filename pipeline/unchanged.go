@@ -42,7 +42,7 @@ func (r *run) unchanged() (Summary, bool) {
 	return kept, true
 }
 
-// hasUnreadOf reports whether the files that cannot be read are those of earlier results, as far as their summary names them.
+// hasUnreadOf reports whether the files that cannot be read are the ones that the summary of earlier results names.
 func (r *run) hasUnreadOf(kept *Summary) bool {
 	var now Summary
 	noteFiles(&now, r.inputs, nil)

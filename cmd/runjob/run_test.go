@@ -70,17 +70,17 @@ func TestCheck(t *testing.T) {
 		exit int
 		says string
 	}{
-		"in order":     {"--input in.jsonl --runner flink --endpoint 127.0.0.1:1", exitDone, "settings and input are in order"},
-		"a setting":    {"--input in.jsonl --threshold 3", exitUsage, "--threshold 3"},
-		"no input":     {"--input nowhere.jsonl --runner flink --endpoint 127.0.0.1:1", exitInput, "no file matches"},
-		"stdin":        {"--input - --format jsonl", exitDone, "settings and input are in order"},
-		"the other":    {"--input in.jsonl --runner flink --region here", exitUsage, "--region: means nothing to --runner flink"},
+		"in order":     {"--input in.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitDone, "settings and input are in order"},
+		"a setting":    {"--input in.jsonl --threshold 3 --output out", exitUsage, "--threshold 3"},
+		"no input":     {"--input nowhere.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitInput, "no file matches"},
+		"stdin":        {"--input - --format jsonl --output out", exitDone, "settings and input are in order"},
+		"the other":    {"--input in.jsonl --runner flink --region here --output out", exitUsage, "--region: means nothing to --runner flink"},
 		"its own eyes": {"--input out --output out/below", exitInput, "out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			s.write("in.jsonl", between(""))
-			code, message := s.command("runjob", append([]string{"run", "--check", "--output", "out"}, strings.Fields(test.args)...)...).ends()
+			code, message := s.command("runjob", append([]string{"run", "--check"}, strings.Fields(test.args)...)...).ends()
 			if code != test.exit || !strings.Contains(message, test.says) {
 				t.Errorf("exit code %d, want %d: %s", code, test.exit, message)
 			}

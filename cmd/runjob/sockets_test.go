@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
@@ -50,6 +51,7 @@ func TestNoSockets(t *testing.T) {
 	server.Run()
 	s := newScene(t)
 	s.write("in.jsonl", randomCorpus(30_000))
+	s.write("pages.jsonl", bytes.ReplaceAll(randomCorpus(30_000), []byte(`"id":"`), []byte(`"url":"http://site.example/`)))
 	s.write("truth.tsv", []byte("1\t2\n"))
 	s.write("more.jsonl", randomCorpus(3_000))
 	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs,index")
@@ -71,7 +73,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"query", "--index", "earlier", "--input", "more.jsonl"}},
 		{args: []string{"demo", "--output", "demo"}},
 		{args: []string{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"}},
-		{args: []string{"mirrors", "--input", "in.jsonl", "--output", "mirrors", "--url-field", "id"}},
+		{args: []string{"mirrors", "--input", "pages.jsonl", "--output", "mirrors"}},
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},
 		{args: []string{"report", "earlier"}},

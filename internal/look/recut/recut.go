@@ -34,7 +34,7 @@ import (
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
-	// Keep is first or last. It is empty for that of the run, or where Split and Drop leave nothing to prefer.
+	// Keep is first or last. Empty stands for the run's policy, or where Split and Drop leave nothing to prefer.
 	Keep preference.Preference
 	// Split says what makes a cluster, and Drop which documents of clusters are removed.
 	Split keep.Split

@@ -211,7 +211,7 @@ func fraction(x float64) (numerator, denominator int) {
 	return int(n), int(d)
 }
 
-// countJoined counts the documents that have an edge: those of the input, and those that rows call by their refs.
+// countJoined counts the documents that have an edge: documents of the input, and documents that rows call by their refs.
 func (r *rows) countJoined(found *findings.Findings) {
 	joined := make([]bool, len(r.members))
 	for _, e := range r.edges {

@@ -131,7 +131,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownErrors: a document without a digest, and equal documents of which one has keys, are errors: their pairs would be lost.
+// TestKnownErrors: a document without a digest, and equal documents one of which has keys, are errors: their pairs would be lost.
 func TestKnownErrors(t *testing.T) {
 	d := digest.Digest{1, 2}
 	for name, all := range map[string][]records.KnownDocument{

@@ -23,7 +23,7 @@ type leaf struct {
 	isRead bool // its values are read
 }
 
-// leavesOf lists the columns of a schema. The elements of a list have its path, those of a map its path and key or value.
+// leavesOf lists the columns of a schema. The elements of a list have its path, and the elements of a map its path and key or value.
 func leavesOf(schema *arrow.Schema) (leaves []leaf) {
 	for i, field := range schema.Fields() {
 		leaves = appendLeaves(leaves, field, leaf{Field: parquetfile.Field{Path: field.Name}, top: i})
@@ -312,7 +312,7 @@ func unitOf(t arrow.DataType) time.Duration {
 	return t.(arrow.TemporalWithUnit).TimeUnit().Multiplier()
 }
 
-// isText reports whether a type is that of strings or binary values.
+// isText reports whether the values of a type are strings or binary.
 func isText(t arrow.DataType) bool {
 	name, _ := typeName(t)
 	return (name == "string" || name == "binary") && !strings.HasPrefix(t.Name(), "fixed")

@@ -210,7 +210,7 @@ func WithFields(schema *arrow.Schema, fields ...arrow.Field) *arrow.Schema {
 // PandasKey is the key under which pandas describes a table in the metadata of its schema.
 const PandasKey = "pandas"
 
-// pandasTypes are what pandas calls the types of added fields: the type of the values, and that of a column, which may have nulls.
+// pandasTypes are what pandas calls the types of added fields: the type of the values, and the type of a column, which may have nulls.
 var pandasTypes = map[arrow.Type][2]string{
 	arrow.STRING: {"unicode", "object"}, arrow.INT64: {"int64", "Int64"}, arrow.BOOL: {"bool", "bool"},
 }

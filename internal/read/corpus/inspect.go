@@ -21,7 +21,7 @@ import (
 )
 
 // inspectAll opens the files that are not known and fills in what that shows about them: a Fault of those that cannot be read. It opens
-// several side by side, for network file systems. It returns the error of the first file of which a storage, and not the file, is the
+// several side by side, for network file systems. It returns the error of the first file whose storage, and not the file itself, is the
 // cause, or of the context.
 func inspectAll(ctx context.Context, files []*candidate, options Options) error {
 	faults := make([]error, len(files))

@@ -278,7 +278,7 @@ func CutUnread(files []File) (read, unread []File) {
 	return read, unread
 }
 
-// Unreadable returns the error of some files of which none can be read.
+// Unreadable returns the error of some files none of which can be read.
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {

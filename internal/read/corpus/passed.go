@@ -111,7 +111,7 @@ func (p PassedFiles) Add(other PassedFiles) PassedFiles {
 	return p
 }
 
-// fileKind is a kind of files that a folder may stand for. The first kind of which it has a file counts.
+// fileKind is a kind of files that a folder may stand for. The first kind that has a file in it counts.
 type fileKind struct {
 	takes     func(name string) bool
 	isArchive bool

@@ -13,7 +13,7 @@ const Unknown = "application/octet-stream"
 // sample is how much of a content is looked at, in bytes.
 const sample = 16 << 10
 
-// mostControls is the largest share of control characters that a text has, as 1 of so many bytes. One byte of nine is one
+// mostControls is the largest share of control characters in a text: 1 in this many bytes. One byte of nine is one
 // where all bytes are as frequent, as in what is compressed.
 const mostControls = 32
 

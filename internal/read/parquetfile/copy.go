@@ -417,7 +417,7 @@ func (w *footerWriter) Write(p []byte) (int, error) {
 	return w.output.Write(p)
 }
 
-// finish writes what was held back, with the schema in the footer of the file that was copied, and so many columns of its own.
+// finish writes what was held back, with the schema in the footer of the file that was copied, and this many columns of its own.
 func (w *footerWriter) finish(source []byte, added int) error {
 	held := w.held.Bytes()
 	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))

@@ -26,7 +26,7 @@ const (
 	maxPageHeader = 16 << 20
 	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
-	// valueBytes is what a value takes beside its content: levels, and where it is in the page. wordBytes is that of one in a dictionary.
+	// valueBytes is what a value takes beside its content: levels, and where it is in the page. wordBytes is what a value in a dictionary takes.
 	valueBytes = 8
 	wordBytes  = 24
 	// maxBlock is how many differences a block of them may have. Writers make 128.

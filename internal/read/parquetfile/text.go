@@ -96,7 +96,7 @@ func appendDecimal(b []byte, v int64, scale int32) []byte {
 	return AppendDecimal(b, strconv.AppendInt(nil, v, 10), int(scale))
 }
 
-// AppendDecimal appends a whole number, of which the digits are given, divided by ten to the power of scale, with all its digits.
+// AppendDecimal appends the whole number with these digits, divided by ten to the power of scale, with all its digits.
 func AppendDecimal(b, digits []byte, scale int) []byte {
 	if digits[0] == '-' {
 		b, digits = append(b, '-'), digits[1:]

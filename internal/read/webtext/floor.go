@@ -35,9 +35,9 @@ const (
 var rulesOfText = []hiding{unseen, unspoken, menus, headers, footers, sidebars, forms, others}
 
 const (
-	// leastShare is the share of the prose of a page that must be left, as one of so many parts.
+	// leastShare is the share of the prose of a page that must be left: one part in this many.
 	leastShare = 2
-	// leastOfLinks is the share of the text of a page that must be left next to blocks of links, as one of so many parts.
+	// leastOfLinks is the share of the text of a page that must be left next to blocks of links: one part in this many.
 	leastOfLinks = 10
 )
 

@@ -39,7 +39,7 @@ type block struct {
 	why        hiding // why it could be left out
 }
 
-// end is where an element ended: behind so many blocks, with so many bytes of prose.
+// end is where an element ended: the number of blocks and the bytes of prose before it.
 type end struct{ blocks, prose int }
 
 // start begins a page, whose bytes are UTF-8.

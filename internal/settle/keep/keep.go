@@ -171,7 +171,7 @@ func (c *chooser) choose(document records.Number) Choice {
 	return choice
 }
 
-// offer offers a document that is kept to all units that it has an edge to, and to those of identical documents. Of two equally similar
+// offer offers a document that is kept to all units that it has an edge to, and to the units of identical documents. Of two equally similar
 // documents the first one that is offered is the preferred one.
 func (c *chooser) offer(document, own records.Number) {
 	class := c.Classes.At(document)

@@ -243,7 +243,7 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	return nil
 }
 
-// checkCopies returns an error if only copies of records are wanted, and in another format than that of their files: nothing would be of the
+// checkCopies returns an error if only copies of records are wanted, and in another format than their files have: nothing would be of the
 // format that was asked for.
 func checkCopies(c *job.Config, files []corpus.File) error {
 	isOther := func(name string) bool { return !slices.Contains(output.Copies, name) }
