@@ -294,7 +294,7 @@ func (c *Config) checkSimHash(check checker) {
 	} else if err != nil {
 		check(false, "{hamming} %d, {bits} %d: %w; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
 	} else if _, err := lshbands.PlanTables(c.Bits, c.Hamming, c.Blocks...); err != nil {
-		check(false, "{blocks} %s: %w; 'runjob plan' lists blocks that are of use", BlocksText(c.Blocks), err)
+		check(false, "{blocks} %s: %w; without {blocks} there are usual ones", BlocksText(c.Blocks), err)
 	}
 }
 

@@ -15,7 +15,6 @@ func TestConstructorsRefuse(t *testing.T) {
 		"threshold 0":   {func() (any, error) { return NewPrefixKeys(0) }, "threshold 0"},
 		"threshold 1.5": {func() (any, error) { return NewPrefixKeys(1.5) }, "threshold 1.5"},
 		"no threshold":  {func() (any, error) { return NewPrefixKeys(math.NaN()) }, "threshold NaN"},
-		"no tables":     {func() (any, error) { return PickTables(nil) }, "no tables"},
 		"tables":        {func() (any, error) { return PlanTables(65, 3) }, "65 bits"},
 	} {
 		if _, err := c.make(); err == nil || !strings.Contains(err.Error(), c.says) {

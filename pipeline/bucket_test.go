@@ -18,8 +18,6 @@ import (
 	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/internal/ground/storage/s3"
 	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/job"
 )
 
@@ -230,39 +228,6 @@ func checkRequests(t *testing.T, summary *Summary, seen map[string]int) {
 	}
 	if inStages < int64(seen["read"])/2 {
 		t.Errorf("the stages have made %d requests of %v", inStages, seen)
-	}
-}
-
-// TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
-// temporary files and the input a job lists, and writes and publishes its results.
-func TestPlannedRequests(t *testing.T) {
-	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash}
-	if testing.Short() {
-		all = all[:1]
-	}
-	for _, keys := range all {
-		t.Run(string(keys), func(t *testing.T) {
-			proxy := services[0].serve(t)
-			w := newWriter(28)
-			w.families(4000, 6, 60, 240)
-			config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...)), keys)
-			config.Emit = []string{output.Clusters}
-			config = inBucket(t, config, "gs")
-			advice, err := plan.Make(t.Context(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
-			if err != nil {
-				t.Fatal(err)
-			}
-			proxy.Requests()
-			if _, err := Run(t.Context(), config); err != nil {
-				t.Fatal(err)
-			}
-			planned, real := advice.Choices[advice.Chosen].Requests, proxy.Requests()
-			planned.Reads += advice.Reads.Requests.Reads
-			reads, writes := float64(real["read"]+real["stat"]), float64(real["write"])
-			if math.Abs(planned.Reads-reads) > 0.2*reads+80 || math.Abs(planned.Writes-writes) > 0.2*writes+30 {
-				t.Errorf("%+v are planned, the job makes %v", planned, real)
-			}
-		})
 	}
 }
 

@@ -144,7 +144,6 @@ var goldenPlans = []goldenRun{
 	{name: "plan/small", input: "oddities", change: `{"keys":"auto"}`},
 	{name: "plan/large", input: "reuters21578/reuters.jsonl.zst", change: `{"keys":"auto"}`},
 	{name: "plan/minhash", input: "heaps", change: `{"keys":"minhash","recall":0.95}`},
-	{name: "plan/simhash", input: "template", change: `{"keys":"simhash","hamming":6}`},
 	{name: "plan/reference", input: "equal", reference: "oddities", change: `{"keys":"exact","threshold":0.6}`},
 }
 

@@ -21,16 +21,15 @@ import (
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
 	Mirrors mirrorsCommand `cmd:"" help:"Find mirrors among the sites of a corpus, and copies of protected sites: the main job with its own defaults."`
-	Plan    planCommand    `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
+	Plan    planCommand    `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises, compares and takes."`
 	Demo    demoCommand    `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
 
-	Show      showCommand      `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
-	Explain   explainCommand   `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
-	Report    reportCommand    `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
-	Recut     recutCommand     `cmd:"" help:"Make clusters of the pairs of an earlier run at a higher threshold, without its texts."`
-	Eval      evalCommand      `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
-	Calibrate calibrateCommand `cmd:"" help:"Compare an earlier run with its plan, and correct what a plan supposes of cores and buckets."`
-	Query     queryCommand     `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run, or in a state."`
+	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
+	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
+	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
+	Recut   recutCommand   `cmd:"" help:"Make clusters of the pairs of an earlier run at a higher threshold, without its texts."`
+	Eval    evalCommand    `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
+	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run, or in a state."`
 
 	State      stateCommand      `cmd:"" help:"Look after the state of a job that runs again and again."`
 	Finish     finishCommand     `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`

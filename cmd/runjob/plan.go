@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
 
@@ -68,26 +66,16 @@ func printReads(w io.Writer, reads *plan.Reads) {
 	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(int64(reads.Splits), "part"))
 }
 
-func printWrites(w io.Writer, a *plan.Advice) {
-	if len(a.Writes) > 0 {
-		var parts []string
-		for _, one := range a.Writes {
-			about := "about"
-			if one.AtMost {
-				about = "at most"
-			}
-			parts = append(parts, fmt.Sprintf("%s %s %s", one.Output, about, size(rounded(one.Bytes))))
-		}
-		wrapped(w, "Writes what --emit asks for, rows without compression: %s.", strings.Join(parts, ", "))
-	}
+// printRoom says whether the temporary files fit on their disk.
+func printRoom(w io.Writer, a *plan.Advice) {
 	if a.TempFree == nil {
 		return
 	}
-	verdict := "the temporary files fit"
+	answer := "the temporary files fit"
 	if needed := a.Choices[a.Chosen].TempBytes; float64(*a.TempFree) < needed {
-		verdict = fmt.Sprintf("the temporary files, of about %s, do not fit", size(rounded(needed)))
+		answer = fmt.Sprintf("the temporary files, of about %s, do not fit", size(rounded(needed)))
 	}
-	wrapped(w, "The disk of --temp %s has %s free: %s.", a.Config.Temp, size(*a.TempFree), verdict)
+	wrapped(w, "The disk of --temp %s has %s free: %s.", a.Config.Temp, size(*a.TempFree), answer)
 }
 
 // The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of
@@ -159,24 +147,14 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printReads(w, a.Reads)
 	printCorpus(w, a)
-	if a.Curve == nil {
-		printTables(w, a)
-	} else {
-		printChoices(w, a)
-	}
+	printChoices(w, a)
 	if a.Chosen >= 0 {
 		printHeaps(w, a.Choices[a.Chosen])
-		printWrites(w, a)
-		printStages(w, &a.Choices[a.Chosen])
-		printInputRequests(w, a.Reads)
+		printRoom(w, a)
 	}
-	if a.Curve == nil {
-		printDistances(w, a)
-	} else {
-		printCurve(w, a)
-		if a.Corpus != nil {
-			printPairs(w, a.Curve)
-		}
+	printCurve(w, a)
+	if a.Corpus != nil {
+		printPairs(w, a.Curve)
 	}
 	say(w, "\n")
 	printAdvice(w, a)
@@ -186,16 +164,9 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
-	if a.Curve == nil {
-		within = fmt.Sprintf("within %s", counted(int64(a.Config.Hamming), "bit"))
-	}
-	if c == nil && a.Curve == nil {
-		say(w, "%s with random fingerprints of %d bits\n\n", counted(a.Config.Documents, "document"), a.Config.Bits)
-		return
-	}
 	if c == nil {
-		wrapped(w, "%s of %.4g distinct shingles each, of which nothing else is known: only --input tells what they have in common, and so the candidates.",
-			counted(a.Config.Documents, "document"), a.Config.Shingles)
+		wrapped(w, "%s of which nothing else is known: only --input tells what they have in common, and so the candidates.",
+			counted(a.Config.Documents, "document"))
 		say(w, "\n")
 		return
 	}
@@ -232,9 +203,9 @@ func printChoices(w io.Writer, a *plan.Advice) {
 		say(w, " %7s", fmt.Sprintf("at %.3g", similarity))
 	}
 	if a.Corpus != nil {
-		say(w, " %11s %9s %9s %7s\n", "candidates", "memory", "disk", "CPU-s")
+		say(w, " %11s %9s %9s\n", "candidates", "memory", "disk")
 	} else {
-		say(w, " %9s %7s\n", "keys", "CPU-s")
+		say(w, " %9s\n", "keys")
 	}
 	for i := range a.Choices {
 		printChoice(w, a, i, similarities)
@@ -261,7 +232,6 @@ func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	} else {
 		say(w, " %9s", size(rounded(c.Bytes)))
 	}
-	say(w, " %7s", seconds(c.CPUSeconds))
 	if !c.Fits {
 		say(w, "  keys too large")
 	}
@@ -287,51 +257,8 @@ func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Corpus == nil {
 		return
 	}
-	c := &a.Choices[a.Chosen]
-	audit := ""
-	if c.AuditSeconds > 0 {
-		audit = fmt.Sprintf(", %s of them for the audit", seconds(c.AuditSeconds))
-	}
-	wrapped(w, "The job takes about %s CPU-s%s, %s of memory and %s of temporary files, if it writes clusters only.",
-		seconds(c.CPUSeconds), audit, size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
-}
-
-func printTables(w io.Writer, a *plan.Advice) {
-	say(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
-	for i := range a.Choices {
-		c := &a.Choices[i]
-		mark := " "
-		if i == a.Chosen {
-			mark = "*"
-		}
-		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, job.BlocksText(c.Blocks), c.Distance, c.PrefixBits,
-			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.CPUSeconds))
-		if !c.Fits {
-			say(w, "  too large")
-		}
-		say(w, "\n")
-	}
-	printFooter(w, a)
-}
-
-func printDistances(w io.Writer, a *plan.Advice) {
-	if a.Distances == nil {
-		return
-	}
-	say(w, "\nPairs by the number of bits in which their fingerprints differ:\n")
-	first := 0
-	for part := range slices.Chunk(a.Distances, 10) {
-		say(w, "\n  differ")
-		for i := range part {
-			say(w, "%7d", first+i)
-		}
-		say(w, "\n  pairs ")
-		for _, n := range part {
-			say(w, "%7s", short(n))
-		}
-		say(w, "\n")
-		first += len(part)
-	}
+	wrapped(w, "It takes about %s CPU-s, %s of memory and %s of temporary files, which in a bucket take about %s requests, if it writes clusters only.",
+		seconds(a.Estimate.CPUSeconds), size(rounded(a.Choices[a.Chosen].MemoryBytes)), size(rounded(a.Estimate.TempBytes)), short(a.Estimate.Requests))
 }
 
 // marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
@@ -368,15 +295,9 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 		return
 	}
 	chosen := &a.Choices[a.Chosen]
-	total := chosen.CPUSeconds
-	printBest(w, a, total)
+	printBest(w, a)
 	tell := func(title string, c *plan.Choice) {
-		difference := "saves"
-		if c.CPUSeconds > chosen.CPUSeconds {
-			difference = "takes another"
-		}
-		wrapped(w, "%s: %s (%s) %s %s of %s CPU-s and %s.", title, c.Flags, choiceText(c),
-			difference, seconds(math.Abs(c.CPUSeconds-chosen.CPUSeconds)), seconds(total), promiseText(a, c))
+		wrapped(w, "%s: %s (%s) %s and %s.", title, c.Flags, choiceText(c), savingText(c.Saving(chosen)), promiseText(a, c))
 	}
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
@@ -389,27 +310,13 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	case chosen.Probability == 1:
 		wrapped(w, "Safer: no choice; this one misses no pair.")
 	default:
-		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they cost.")
+		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they take.")
 	}
 }
 
 // promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
-	if c.Keys == methods.SimHash {
-		text := fmt.Sprintf("finds pairs within %s in place of %d", counted(int64(c.Distance), "bit"), chosen.Distance)
-		if a.Distances == nil {
-			return text
-		}
-		about := "about "
-		if a.Corpus.DocumentShare == 1 {
-			about = ""
-		}
-		if c.Distance < chosen.Distance {
-			return text + fmt.Sprintf("; here that misses %s%s", about, pairsText(c.Missed))
-		}
-		return text + fmt.Sprintf("; here these are %s%s more", about, pairsText(a.Distances[c.Distance]))
-	}
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
 	switch {
 	case a.Corpus == nil:
@@ -421,19 +328,28 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	return text
 }
 
-func printBest(w io.Writer, a *plan.Advice, total float64) {
+// savingText says which share of the CPU time for keys and candidates a choice saves.
+func savingText(share float64) string {
+	verb := "saves"
+	if share < 0 {
+		verb = "takes another"
+	}
+	return fmt.Sprintf("%s %.0f %% of the CPU time of keys and candidates", verb, 100*math.Abs(share))
+}
+
+func printBest(w io.Writer, a *plan.Advice) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
 		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
 		return
 	}
 	best := &a.Choices[a.Best]
-	switch saved := chosen.CPUSeconds - best.CPUSeconds; {
+	switch share := best.Saving(chosen); {
 	case !chosen.Fits:
 		wrapped(w, "Advice: %s (%s) is as sure; the keys that 'runjob run' would take need %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
-	case saved > total/20:
-		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
+	case a.Saves(best):
+		wrapped(w, "Advice: %s (%s) is as sure, and %s.", best.Flags, choiceText(best), savingText(share))
 	default:
 		wrapped(w, "Advice: change nothing; no choice as sure saves a twentieth of the job.")
 	}
@@ -442,9 +358,6 @@ func printBest(w io.Writer, a *plan.Advice, total float64) {
 func choiceText(c *plan.Choice) string {
 	if c.Keys == methods.Exact {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
-	}
-	if c.Keys == methods.SimHash {
-		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))
 	}
 	if c.Scheme.Bands > 0 {
 		return bandsText(c.Scheme)
@@ -481,48 +394,8 @@ func pairsText(n float64) string {
 }
 
 func seconds(s float64) string {
-	switch {
-	case s < 0.1:
-		return fmt.Sprintf("%.3f", s)
-	case s < 10:
+	if s < 10 {
 		return fmt.Sprintf("%.2f", s)
 	}
 	return count(int64(math.Round(s)))
-}
-
-func printStages(w io.Writer, c *plan.Choice) {
-	if len(c.Stages) == 0 {
-		return
-	}
-	say(w, "\n  %-11s %9s %9s %9s %9s   of temporary files\n", "stage", "tasks", "pieces", "read", "written")
-	line := func(s plan.Stage) {
-		say(w, "  %-11s %9s %9s %9s %9s\n", s.Name, short(s.Tasks), short(s.Pieces), size(rounded(s.ReadBytes)), size(rounded(s.WrittenBytes)))
-	}
-	all := plan.Stage{Name: "in all"}
-	for _, s := range c.Stages {
-		line(s)
-		all.Tasks += s.Tasks
-		all.Pieces += s.Pieces
-		all.ReadBytes += s.ReadBytes
-		all.WrittenBytes += s.WrittenBytes
-	}
-	line(all)
-	wrapped(w, "In a bucket they take about %s requests to read and %s to write: %s at the list prices of Cloud Storage and S3.",
-		short(c.Requests.Reads), short(c.Requests.Writes), dollars(c.Requests.Dollars))
-}
-
-// printInputRequests says what it takes to read an input that is in a bucket.
-func printInputRequests(w io.Writer, reads *plan.Reads) {
-	if reads == nil || reads.Requests == nil {
-		return
-	}
-	r := reads.Requests
-	wrapped(w, "To list and read the input takes about %s requests for lists and %s to read: %s.", short(r.Lists), short(r.Reads), dollars(r.Dollars))
-}
-
-func dollars(sum float64) string {
-	if sum < 0.01 {
-		return "less than a cent"
-	}
-	return fmt.Sprintf("$%.2f", sum)
 }

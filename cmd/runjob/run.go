@@ -499,3 +499,10 @@ func printMirrors(w io.Writer, found *findings.Mirrors) {
 		say(w, "  suspect  %s copies %s: %s, score %.2f, %s\n", s.Site, s.Of, s.Kind, s.Score, counted(s.Pages, "page"))
 	}
 }
+
+func dollars(sum float64) string {
+	if sum < 0.01 {
+		return "less than a cent"
+	}
+	return fmt.Sprintf("$%.2f", sum)
+}

@@ -262,14 +262,10 @@ func planFlags(c *plan.Config) []settingFlag {
 	l.group = "Plan"
 	l.add("documents", &c.Documents, "N", 0,
 		"Without --input: plan for this many documents, of which nothing else is known.")
-	l.add("shingles", &c.Shingles, "N", 0,
-		"With --documents: distinct shingles in each document.")
 	l.add("memory", &c.Memory, "SIZE", 0,
 		"Room for the keys of all documents, on disk or in memory. Choices that need more are ranked last. 0: no limit.")
 	l.add("temp", &c.Temp, "DIR", 0,
 		"Folder for the temporary files of the job: say whether its disk has room for them.")
-	l.add("comparison", &c.Comparison, "TIME", 0,
-		"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.")
 	l.addStorageTimeout(&c.StorageTimeout)
 	return l.flags
 }

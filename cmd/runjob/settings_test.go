@@ -94,10 +94,9 @@ func TestFlagOfEverySetting(t *testing.T) {
 	for _, c := range []struct {
 		of    any
 		flags []settingFlag
-		names map[string]string // of settings in JSON whose flag has another name
 	}{
-		{config, jobFlags(&config), nil},
-		{planned, planFlags(&planned), map[string]string{"comparison_ns": "comparison"}},
+		{config, jobFlags(&config)},
+		{planned, planFlags(&planned)},
 	} {
 		flags := map[string]bool{}
 		for _, f := range c.flags {
@@ -108,9 +107,6 @@ func TestFlagOfEverySetting(t *testing.T) {
 		}
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(c.of)) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if other := c.names[name]; other != "" {
-				name = other
-			}
 			if flag := strings.TrimPrefix(setting.Flag(name), "--"); name != "" && name != "-" && !flags[flag] {
 				t.Errorf("%s has no flag --%s", field.Name, flag)
 			} else {

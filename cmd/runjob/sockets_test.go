@@ -60,11 +60,6 @@ func TestNoSockets(t *testing.T) {
 			t.Fatalf("%v: %s", err, &j.stderr)
 		}
 	}
-	planned, err := s.command("runjob", "plan", "--input", "in.jsonl", "--json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.write("plan.json", planned)
 	engine := startEngine(t)
 	commands := []watched{
 		{args: jobArgs(nil)},
@@ -77,7 +72,6 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},
 		{args: []string{"report", "earlier"}},
-		{args: []string{"calibrate", "earlier", "--plan", "plan.json"}},
 		{args: []string{"recut", "earlier", "--output", "again"}},
 		{args: []string{"state", "show", "state"}},
 		{args: []string{"state", "acknowledge", "state"}},

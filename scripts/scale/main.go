@@ -4,12 +4,6 @@
 //	go run ./scripts/scale -documents 1000000 -output corpus
 //	go run ./scripts/scale -judge 'out/pairs-*.jsonl' -threshold 0.8 -documents 1000000
 //
-// With -plan it says what a job takes, and costs in a cloud, on a corpus of that many documents which is like a smaller one
-// that was planned:
-//
-//	runjob plan --input corpus --json >plan.json
-//	go run ./scripts/scale -plan plan.json -documents 1000000000
-//
 // Words are drawn by Zipf's law from a vocabulary of 200,000, and a document has from 40 to 160 of them. Every fourth
 // document is a copy of the one before. In a copy a run of adjacent words is replaced by words that occur nowhere else.
 // With shingles of three words that takes away a known number of shingles and adds as many, so the Jaccard similarity
@@ -35,25 +29,15 @@ func main() {
 	each := flag.Int("file", 250_000, "documents in a file")
 	pairs := flag.String("judge", "", "pairs of a job over the corpus, to be compared with what is known")
 	threshold := flag.Float64("threshold", 0.8, "threshold of the job")
-	planned := flag.String("plan", "", "output of 'runjob plan --json', to be extrapolated to that number of documents")
-	on := defaultCluster
-	flag.Float64Var(&on.vcpus, "vcpus", on.vcpus, "vCPUs of the cluster")
-	flag.Float64Var(&on.memory, "memory", on.memory, "memory of a vCPU, in GB")
-	flag.Float64Var(&on.rate, "rate", on.rate, "bytes of text that a job does in a second of CPU time")
-	flag.Float64Var(&on.busy, "busy", on.busy, "share of the time in which a vCPU computes")
-	flag.Float64Var(&on.answer, "answer", on.answer, "seconds until a bucket answers")
-	flag.Float64Var(&on.idle, "idle", on.idle, "seconds that machines are paid for at the start and at the end")
 	flag.Parse()
 	var err error
 	switch {
-	case *planned != "":
-		err = extrapolate(os.Stdout, *planned, float64(*documents), on)
 	case *pairs != "":
 		err = judge(os.Stdout, *pairs, *documents, *threshold)
 	case *output != "":
 		err = generate(*output, *documents, *each)
 	default:
-		err = fmt.Errorf("give -output, -judge or -plan")
+		err = fmt.Errorf("give -output or -judge")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)

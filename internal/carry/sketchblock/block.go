@@ -48,10 +48,8 @@ const (
 	// Layout is the number of this layout. It changes with the layout.
 	Layout = 7
 
-	// HeaderSize is the size of the header of a block in bytes, DocumentSize about the size of a document in it without keys, SimHash,
-	// id, set and the columns that a block may lack: its digest, and four bytes of numbers.
-	HeaderSize   = 24
-	DocumentSize = digest.Size + 4
+	// HeaderSize is the size of the header of a block in bytes.
+	HeaderSize = 24
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
 )

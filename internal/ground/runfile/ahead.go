@@ -45,16 +45,6 @@ func (s *stream) passes(offset int64) bool {
 	return true
 }
 
-// Requests returns by about how many requests a number of pieces of one file, which lie one behind the other and have the given bytes
-// together, are read in a storage behind a network.
-func Requests(pieces, bytes float64) float64 {
-	requests, wanted := 1., bytes/max(pieces, 1)
-	for ; wanted < bytes && requests < pieces; requests++ {
-		wanted += max(min(max(2*wanted, leastAhead), mostAhead), bytes/pieces)
-	}
-	return min(requests, pieces)
-}
-
 // reset forgets a file, and keeps the memory.
 func (a *ahead) reset() {
 	for i := range a.streams {

@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/ground/docref"
-	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/look/sample"
-	"mirrorbeam/internal/match/gathering"
 )
 
 // allPairs counts the pairs that are compared if each document is compared with all others whose sizes allow the threshold. The
@@ -34,12 +32,9 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 		doubt = (math.Sqrt(others) + unseenTexts) / share / texts
 	}
 	estimate := pairsOf(lengths, m.threshold)
-	m.reread = reread(lengths, perUnit*distinct, m.threshold, m.corpus.sizing.PlaceBytes)
 	estimate.Keys = 1 // the key by which equal documents meet
-	estimate.Documents *= distinct
 	estimate.DocumentElements *= distinct * perUnit
 	allowed, spread := m.allowed(documents, share, isReference)
-	estimate.Elements *= distinct * distinct * allowed * perUnit
 	estimate.Candidates *= distinct * distinct * allowed
 	estimate.Error = estimate.Candidates * math.Hypot(spread, 2*doubt)
 	estimate.Low, estimate.High = sample.Interval(estimate.Candidates, estimate.Error, share)
@@ -87,59 +82,24 @@ func lengthsOf(documents []sample.Document, of func(d *sample.Document) length) 
 // pairsOf counts the pairs of distinct documents of these lengths, without pairs within the reference.
 func pairsOf(all []length, threshold float64) sample.Estimate {
 	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
-	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
-	// Number and total length of the documents from the first that is long enough on, of the input and of the
-	// reference.
-	var counts, lengths [2]float64
+	estimate := sample.Estimate{Share: 1}
+	// Number of the documents from the first that is long enough on, of the input and of the reference.
+	var counts [2]float64
 	from := 0
 	for _, longer := range all {
 		for ; float64(all[from].length) < threshold*float64(longer.length)*(1-1e-9); from++ {
-			side := sideOf(all[from])
-			counts[side]--
-			lengths[side] -= float64(all[from].length)
+			counts[sideOf(all[from])]--
 		}
 		own := sideOf(longer)
 		for side := range counts {
 			if own == 0 || side == 0 {
 				estimate.Candidates += counts[side]
-				estimate.Elements += lengths[side] + counts[side]*float64(longer.length)
 			}
 		}
 		counts[own]++
-		lengths[own] += float64(longer.length)
 		estimate.DocumentElements += float64(longer.length)
 	}
 	return estimate
-}
-
-// reread returns how many shingles of the documents of these lengths, ordered, are read again to compare all pairs: each
-// block is compared with those before it, until the sizes do not allow the threshold. PerUnit is the number of shingles for
-// a unit of length.
-func reread(lengths []length, perUnit, threshold float64, placeBytes int64) float64 {
-	documents := make([]graphs.Sized, len(lengths))
-	for i, l := range lengths {
-		documents[i].Size = uint32(float64(l.length)*perUnit + 0.5)
-	}
-	type block struct{ least, most, all float64 }
-	var blocks []block
-	for i, number := range graphs.Blocks(documents, gathering.BlockShingles(placeBytes)) {
-		size := float64(documents[i].Size)
-		if int(number) == len(blocks) {
-			blocks = append(blocks, block{least: size})
-		}
-		b := &blocks[number]
-		b.most, b.all = size, b.all+size
-	}
-	again := 0.
-	for i := range blocks {
-		for earlier := i - 1; earlier >= 0; earlier-- {
-			again += blocks[earlier].all
-			if blocks[earlier].most < threshold*blocks[i].least {
-				break
-			}
-		}
-	}
-	return again
 }
 
 func sideOf(l length) int {

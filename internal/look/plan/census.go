@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/graphs"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/sample"
@@ -108,8 +107,6 @@ type census struct {
 
 	// Sums over the sampled documents.
 	sampled, shingles, wordless, bytes atomic.Int64
-	withID, idBytes                    atomic.Int64
-	blocks                             atomic.Int64 // sketch blocks of all documents
 
 	mutex sync.Mutex
 	texts []text       // of the first documents that were read; all of a small corpus
@@ -164,9 +161,6 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 		},
 		Visit: func(d *documents.Surveyed) {
 			if d == nil {
-				if len(texts) > 0 {
-					c.blocks.Add(1)
-				}
 				c.addTexts(texts)
 				texts = texts[:0]
 				return
@@ -209,10 +203,6 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 	c.sampled.Add(1)
 	c.bytes.Add(int64(d.Bytes))
 	c.shingles.Add(int64(len(d.Set)))
-	if len(d.ID) > 0 {
-		c.withID.Add(1)
-		c.idBytes.Add(int64(len(d.ID)))
-	}
 	if len(d.Set) > 0 {
 		return true
 	}
@@ -221,32 +211,13 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 	return false
 }
 
-// ids says what the ids of the documents of a corpus take.
-type ids struct{ number, bytes float64 }
-
-func (c *census) ids(counts findings.Counts) ids {
-	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
-	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}
-}
-
-// cut returns into how many parts the job is cut.
-func (c *census) cut(corpus *corpusRead) Cut {
-	sizing := corpus.sizing
-	return Cut{
-		Splits: float64(len(corpus.inputs.Splits)), Blocks: float64(c.blocks.Load()),
-		Shards: float64(sizing.Shards), Outputs: float64(work.OutputShards(corpus.counts)),
-		Lanes: float64(min(sizing.Lanes, work.Cores())), RunBytes: float64(sizing.RunBytes), PlaceBytes: float64(sizing.PlaceBytes),
-		CountBytes: float64(sizing.CountBytes), KeyBytes: float64(sizing.KeyBytes),
-	}
-}
-
 func (c *census) facts(counts findings.Counts) Facts {
 	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
 		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),
 	}
-	all := float64(facts.Documents + facts.ReferenceDocuments)
+	all := facts.all()
 	perSampled := all / float64(max(facts.SampledDocuments, 1))
 	if facts.SampledDocuments == facts.Documents+facts.ReferenceDocuments {
 		facts.Shingles = float64(c.shingles.Load()) / all

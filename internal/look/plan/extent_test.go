@@ -29,22 +29,6 @@ func TestReads(t *testing.T) {
 	if got := readsOf(&inputs); !reflect.DeepEqual(got, want) {
 		t.Errorf("reads %+v, want %+v", got, want)
 	}
-	writes := writesOf(&inputs, &Work{Documents: 110, Edges: 20}, &Facts{Documents: 100, Shingles: 10}, 128)
-	if want := []Write{
-		{"clusters", 40 * clusterRow, true},
-		{"pairs", 20 * pairRow, false},
-		{"removed", 20 * removedRow, true},
-		{"unique", 48, true},
-		{"sketches", 100 * (sketchRow + 10*hashText), false},
-	}; !reflect.DeepEqual(writes, want) {
-		t.Errorf("writes %+v, want %+v", writes, want)
-	}
-	for _, hashes := range []int{32, 512} {
-		longer := writesOf(&inputs, &Work{}, &Facts{Documents: 100, Shingles: 1000}, hashes)
-		if want := float64(100 * (sketchRow + hashes*hashText)); longer[4].Bytes != want {
-			t.Errorf("sketches of %d hashes take %g bytes, want %g", hashes, longer[4].Bytes, want)
-		}
-	}
 }
 
 // TestRoomForTemp: what is free is told of a folder that is there.
@@ -55,7 +39,7 @@ func TestRoomForTemp(t *testing.T) {
 		want bool
 	}{{"", false}, {t.TempDir(), true}, {filepath.Join(t.TempDir(), "absent"), false}} {
 		a.TempFree = nil
-		a.describe(&Config{Temp: test.temp}, &documents.Inputs{})
+		a.describe(&Config{Temp: test.temp}, &survey{})
 		if (a.TempFree != nil) != test.want {
 			t.Errorf("%q: %v", test.temp, a.TempFree)
 		}

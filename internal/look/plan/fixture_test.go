@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -73,7 +72,6 @@ func (s *scene) count(t *testing.T, texts []string) {
 	t.Helper()
 	config := s.config.config()
 	sketching := config.Sketching(0)
-	sketching.Options.SimHashBits = 64
 	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +83,7 @@ func (s *scene) count(t *testing.T, texts []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Set, f.SimHash = slices.Clone(f.Set), slices.Clone(f.SimHash)
+		f.Set = slices.Clone(f.Set)
 		s.prints = append(s.prints, f.Fingerprint)
 		if len(f.Set) > 0 && !known[f.Digest] {
 			s.distinct = append(s.distinct, f.Fingerprint)
@@ -163,8 +161,6 @@ func jaccard(a, b *sketch.Fingerprint) float64 {
 	}
 	return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
 }
-
-func distance(a, b *sketch.Fingerprint) int { return bits.OnesCount64(a.SimHash[0] ^ b.SimHash[0]) }
 
 // atLeast returns the number of similarities from a threshold on.
 func atLeast(similarities []float64, threshold float64) (n float64) {

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"mirrorbeam/internal/carry/candidates"
 	"mirrorbeam/internal/ground/digest"
-	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/look/sample"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/fingerprints"
@@ -20,9 +18,6 @@ import (
 type keying struct {
 	keys   methods.Name
 	scheme lshbands.Scheme // scheme of MinHash, zero for others
-	// blocks are the blocks of the tables for SimHash fingerprints within distance, as --blocks takes them.
-	blocks   string
-	distance int
 }
 
 func (k keying) method() *methods.Method {
@@ -30,12 +25,8 @@ func (k keying) method() *methods.Method {
 	return m
 }
 
-func (k keying) keyBytes(keys float64) float64 {
-	return k.method().KeyBytes(k.parameters(0), keys)
-}
-
 func (k keying) parameters(threshold float64) *methods.Parameters {
-	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
+	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme}
 }
 
 func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
@@ -154,16 +145,12 @@ func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows
 // keys that need frequencies.
 func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sample.Estimator {
 	method := k.method()
-	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
+	// NewKeys fails for SimHash keys only, and these are not planned.
 	keys, _ := method.NewKeys(k.parameters(e.Threshold), counters)
 	e.Exact = method.Exact
-	return estimating(e, keys)
-}
-
-func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	var document methods.Document
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Content: fingerprints.Content{Set: d.Set}, SimHash: d.Set}
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Content: fingerprints.Content{Set: d.Set}}
 		return keys(records, &document)
 	}
 	return &e
@@ -172,11 +159,11 @@ func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 // estimateOrdered estimates the candidates of keys that need an order of shingles. The order is the sample's. It
 // is counted in a counter in which about as many shingles share a cell as in the job's.
 func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
-	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	all := m.facts.all() * m.facts.Shingles
 	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
 	if share < 1 {
 		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
-		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		copied := estimate.Hidden * alike / m.facts.all()
 		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
 		estimate.Low, estimate.High = estimate.Low/orderError, estimate.High*orderError
 	}
@@ -185,21 +172,6 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 
 // orderError is the factor by which candidates may be off since shingles that are rare in the sample are not the rarest of the corpus.
 const orderError = 1.25
-
-// withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
-func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
-	return estimating(sample.Estimator{
-		MostRecords: mostRecords,
-		FirstInput:  firstInput,
-		Compare: func(a, b *sample.Document) float64 {
-			distance := 0
-			for i, word := range a.Set {
-				distance += bits.OnesCount64(word ^ b.Set[i])
-			}
-			return float64(distance)
-		},
-	}, methods.TableKeys(tables))
-}
 
 // The number of exact keys of a document depends on how many of its shingles other documents have. A sample shows only
 // few of these. Each doubling of the sample shows more; further doublings are assumed to show as many more as the last

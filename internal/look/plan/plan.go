@@ -1,11 +1,11 @@
-// Package plan says what a job would cost, and what it would find, for each of the ways to find candidates. For that it
+// Package plan says what a job would find and compare, and what room it would take, for each of the ways to find candidates. For that it
 // samples the corpus.
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -31,15 +31,9 @@ type Config struct {
 
 	// Documents is the number of documents to plan for without an input.
 	Documents int64 `json:"documents"`
-	// Shingles is the number of distinct shingles of a document, without an input.
-	Shingles float64 `json:"shingles"`
 	// Memory is the room for the keys of all documents, in bytes; 0: no limit. Choices
 	// that need more are ranked last.
 	Memory job.ByteSize `json:"memory"`
-	// Comparison is the CPU time to compare the two documents of a candidate pair; 0: the measured time, by the sizes
-	// of their sets.
-	Comparison time.Duration `json:"comparison_ns"`
-
 	// Temp is the folder for temporary files, whose disk is looked at; empty: none is.
 	Temp string `json:"temp,omitempty"`
 
@@ -53,7 +47,7 @@ type Config struct {
 }
 
 // Default returns the configuration of a plan before anything is chosen. Input or Documents is still to be set.
-func Default() Config { return Config{Measure: job.Default().Measure, Shingles: 100} }
+func Default() Config { return Config{Measure: job.Default().Measure} }
 
 // config returns the configuration of a job of this measure, which writes clusters.
 func (c *Config) config() job.Config {
@@ -78,11 +72,10 @@ func (c *Config) Validate() error {
 	check(len(c.Input) > 0 || c.Documents != 0, "{input}: give at least one file, folder or pattern, or {documents} for a corpus of which nothing is known")
 	check(len(c.Input) == 0 || c.Documents == 0, "{documents} %d: the documents of {input} are counted; leave one of the two out", c.Documents)
 	check(c.Documents >= 0, "{documents} %d: must be 1 or more", c.Documents)
-	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "{shingles} %g: must be above 0", c.Shingles)
-	check(c.Comparison >= 0, "{comparison} %v: must be 0 or more", c.Comparison)
 	method, _ := methods.Of(c.Keys)
 	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
-	check(method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	check(method.Settings.Distance || method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	check(!method.Settings.Distance, "{keys} %s: has no bands and no threshold to weigh, so there is nothing to plan", c.Keys)
 	preset, err := job.PresetNamed(c.Preset)
 	check(err != nil || preset.HasClusters(), "{preset} %s: looks for copied passages, and there is no plan for these", c.Preset)
 	config := c.config()
@@ -100,35 +93,42 @@ func Make(ctx context.Context, c Config) (*Advice, error) {
 	defer work.LimitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
-	if config.Method() == methods.SimHash {
-		return planTables(ctx, c, config)
-	}
 	options, err := listOptions(&config)
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
 	advice := &Advice{Config: c, Bands: options.base}
-	workload := c.workload(lshbands.UsualCosts())
+	documents := float64(c.Documents)
 	var measured *survey
 	if len(c.Input) > 0 {
 		if measured, err = takeSurvey(ctx, config, options); err != nil {
 			return nil, err
 		}
-		advice.tell(&measured.facts, &workload)
-		options.settle(&config, measured.facts.Documents+measured.facts.ReferenceDocuments)
+		advice.Corpus, documents = &measured.facts, measured.facts.all()
+		options.settle(&config, int64(documents))
 	}
 	for _, option := range options.all {
 		if measured.has(option.keying) {
-			advice.Choices = append(advice.Choices, weigh(option, workload, &c, measured))
+			advice.Choices = append(advice.Choices, weigh(option, documents, &c, measured))
 		}
 	}
-	slices.SortStableFunc(advice.Choices, func(a, b Choice) int { return a.Compare(&b.Choice) })
+	slices.SortStableFunc(advice.Choices, func(a, b Choice) int { return a.compare(&b) })
 	advice.find(options, config.PromisedRecall())
 	advice.Curve = curve(options.base, measured)
 	if measured != nil {
-		advice.describe(&c, &measured.corpus.inputs)
+		advice.describe(&c, measured)
 	}
 	return advice, nil
+}
+
+// Saves reports whether a choice saves a twentieth of the job or more.
+func (a *Advice) Saves(c *Choice) bool {
+	chosen := &a.Choices[a.Chosen]
+	total := chosen.seconds
+	if a.Estimate != nil {
+		total = max(total, a.Estimate.CPUSeconds)
+	}
+	return chosen.seconds-c.seconds > total/20
 }
 
 // has reports whether the survey, or its absence, allows an estimate for the keys: exact keys depend on the corpus.
@@ -146,51 +146,62 @@ const planMemoryBytes = 640 << 20
 // planGarbage is how much garbage there may be for what is kept, in percent: little is kept for long.
 const planGarbage = 400
 
-// workload returns the part of the work that is known without reading the input.
-func (c *Config) workload(costs lshbands.Costs) lshbands.Workload {
-	if c.Comparison > 0 {
-		costs.Comparison = c.Comparison.Seconds()
-	}
-	return lshbands.Workload{Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory), Costs: costs}
-}
+// CPU seconds by which choices are ranked, on a core of an AMD EPYC (Zen 5).
+const (
+	keySeconds       = 300e-9 // to write a key of a document, to bring it to its shard and to sort it there
+	componentSeconds = 15e-12 // for a component of the MinHash signature and a shingle
+	countedSeconds   = 12e-9  // to count a shingle in the corpus and to look up how rare it is
+	candidateSeconds = 350e-9 // to bring two documents together and to compare them
+	blockedSeconds   = 60e-9  // to compare them where all pairs are compared
+)
 
-// tell adds the facts of the input.
-func (a *Advice) tell(facts *Facts, workload *lshbands.Workload) {
-	a.Corpus = facts
-	workload.Documents, workload.Shingles = float64(facts.Documents+facts.ReferenceDocuments), facts.Shingles
-}
-
-// weigh returns the promise and the cost of an option.
-func weigh(option option, workload lshbands.Workload, c *Config, measured *survey) Choice {
-	choice := Choice{Keys: option.keys, Flags: option.flags}
-	var estimate sample.Estimate
-	if measured != nil {
-		estimate = measured.estimates[option.keying]
-		choice.doubt(estimate, workload.Documents, &measured.corpus.inputs)
-	}
-	workload.RecordBytes = option.keyBytes
-	if option.scheme.Bands > 0 {
-		choice.Choice = workload.MinHash(option.scheme, c.Threshold, estimate.Candidates)
-	} else {
-		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
-	}
+// weigh returns the promise of an option for that many documents, and its work.
+func weigh(option option, documents float64, c *Config, measured *survey) Choice {
+	choice := Choice{Keys: option.keys, Flags: option.flags, Scheme: option.scheme, KeysPerDocument: float64(option.scheme.Bands)}
 	choice.Probability = option.method().Promise(option.parameters(c.Threshold)).Recall
-	if measured == nil {
-		choice.CPUSeconds = choice.Seconds
-		return choice
+	shingles, sketches, comparing := 0., 0., candidateSeconds
+	if measured != nil {
+		estimate := measured.estimates[option.keying]
+		choice.doubt(estimate, documents, &measured.corpus.inputs)
+		choice.Candidates, shingles = estimate.Candidates, documents*measured.facts.Shingles
+		if option.scheme.Bands == 0 {
+			choice.KeysPerDocument = estimate.Keys
+		} else {
+			choice.Missed = measured.missed(option.scheme)
+		}
+		load := measured.load(option.keying)
+		choice.MemoryBytes, sketches = load.memory(), load.bytes/gb*sketchBytesPerGB+8*documents*float64(option.scheme.Bands)
+		choice.TempBytes = load.bytes / gb * tempBytesPerGB
 	}
-	if option.scheme.Bands > 0 {
-		choice.Missed = measured.missed(option.scheme)
+	if option.method().ComparesAll {
+		comparing = blockedSeconds
 	}
-	work := measured.work(option.keying)
-	choice.Work = &work
-	choice.Needs = work.Needs(choice.Keys)
-	if c.Comparison > 0 {
-		choice.CPUSeconds += work.Candidates*c.Comparison.Seconds() - work.comparing()
+	choice.seconds = documents*choice.KeysPerDocument*keySeconds + choice.Candidates*comparing +
+		shingles*float64(option.scheme.Components())*componentSeconds
+	if option.method().Ordered {
+		choice.seconds += shingles * countedSeconds
 	}
-	choice.Seconds = choice.CPUSeconds
+	choice.Bytes = documents * option.method().KeyBytes(choice.KeysPerDocument)
+	choice.Fits = c.Memory == 0 || choice.Bytes <= float64(c.Memory)
+	if measured != nil {
+		choice.TempBytes = max(choice.TempBytes, sketches+choice.Bytes)
+	}
 	return choice
 }
+
+// compare orders choices: first those that fit, then cheaper ones.
+func (c *Choice) compare(other *Choice) int {
+	if c.Fits != other.Fits {
+		if c.Fits {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(c.seconds, other.seconds), cmp.Compare(c.Bytes, other.Bytes))
+}
+
+// Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it takes more.
+func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
 // doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the heaps that make it unsure.
 func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
@@ -219,20 +230,15 @@ func (a *Advice) find(options *options, recall float64) {
 		c := &a.Choices[i]
 		switch {
 		case !slices.Contains(options.steps, c.keying()):
-		case c.Probability < chosen.Probability && c.Seconds < chosen.Seconds && (a.Cheaper < 0 || c.Probability > a.Choices[a.Cheaper].Probability):
+		case c.Probability < chosen.Probability && c.seconds < chosen.seconds && (a.Cheaper < 0 || c.Probability > a.Choices[a.Cheaper].Probability):
 			a.Cheaper = i
-		case c.Probability > chosen.Probability && (a.Safer < 0 || c.Seconds < a.Choices[a.Safer].Seconds):
+		case c.Probability > chosen.Probability && (a.Safer < 0 || c.seconds < a.Choices[a.Safer].seconds):
 			a.Safer = i
 		}
 	}
 }
 
-func (c *Choice) keying() keying {
-	if c.Keys == methods.SimHash {
-		return keying{keys: c.Keys, blocks: job.BlocksText(c.Blocks), distance: c.Distance}
-	}
-	return keying{keys: c.Keys, scheme: c.Scheme}
-}
+func (c *Choice) keying() keying { return keying{keys: c.Keys, scheme: c.Scheme} }
 
 const (
 	// curveSteps is the number of steps of the S-curve from 0 to 1.
@@ -269,14 +275,15 @@ type Advice struct {
 	Config Config `json:"config"`
 	// Corpus describes the input; nil without one.
 	Corpus *Facts `json:"corpus,omitempty"`
-	// Reads says what the job reads; nil without an input. Writes says what each output takes if the job writes it.
-	Reads  *Reads  `json:"reads,omitempty"`
-	Writes []Write `json:"writes,omitempty"`
+	// Reads says what the job reads; nil without an input.
+	Reads *Reads `json:"reads,omitempty"`
+	// Estimate says what the chosen job takes; nil without an input.
+	Estimate *Estimate `json:"estimate,omitempty"`
 	// TempFree is the number of bytes that are free on the disk of the temporary folder; nil if nobody knows.
 	TempFree *int64 `json:"temp_free_bytes,omitempty"`
 	// Choices are ranked, the cheapest first.
 	Choices []Choice `json:"choices"`
-	// Chosen is the index in Choices of the choice of the configuration; -1 if its cost cannot be told without an
+	// Chosen is the index in Choices of the choice of the configuration; -1 if its work cannot be told without an
 	// input.
 	Chosen int `json:"chosen"`
 	// Best is the index of the cheapest choice that fits and finds a pair at the threshold as surely as the
@@ -288,17 +295,24 @@ type Advice struct {
 	Safer   int `json:"safer"`
 	// Curve is the S-curve of Bands. These are the bands of the configuration, or those that it would have if it asked
 	// for MinHash. SimHash keys have none.
-	Bands lshbands.Scheme `json:"curve_of,omitzero"`
-	Curve []Point         `json:"curve,omitempty"`
-	// Distances holds estimates of the number of pairs of the corpus whose fingerprints differ in 0, 1 and more bits,
-	// up to one more than asked for. It is nil for other keys.
-	Distances []float64 `json:"distances,omitempty"`
+	Bands lshbands.Scheme `json:"curve_of"`
+	Curve []Point         `json:"curve"`
 }
 
-// Choice is a way to find candidates, and its cost for the corpus.
+// Choice is a way to find candidates, and what it takes for the corpus.
 type Choice struct {
 	Keys methods.Name `json:"keys"`
-	lshbands.Choice
+	// Scheme is the scheme of MinHash keys. It is zero for other keys.
+	lshbands.Scheme
+	// KeysPerDocument is the mean number of keys of a document: bands, or rare shingles.
+	KeysPerDocument float64 `json:"keys_per_document"`
+	// Probability is the probability that a pair at the threshold shares a key.
+	Probability float64 `json:"probability"`
+	// Candidates is the number of pairs to compare.
+	Candidates float64 `json:"candidates"`
+	// Bytes is the room that the keys take, Fits whether they have room in the memory.
+	Bytes float64 `json:"bytes"`
+	Fits  bool    `json:"fits"`
 	// Flags make 'runjob run' take this choice, in place of other flags of keys. They are empty for the choice of the
 	// configuration.
 	Flags string `json:"flags"`
@@ -308,15 +322,16 @@ type Choice struct {
 	// are Candidates if these are not an estimate, and 0 without an input.
 	CandidatesLow  float64 `json:"candidates_low"`
 	CandidatesHigh float64 `json:"candidates_high"`
-	// Needs is the cost of a job that writes clusters. Without an input, only CPUSeconds is set, and covers keys and
-	// candidates only.
-	Needs
-	// Work is the work behind these costs, nil without an input.
-	Work *Work `json:"work,omitempty"`
+	// MemoryBytes is the largest resident size of a process, TempBytes the most that the temporary files take. They are 0 without an
+	// input.
+	MemoryBytes float64 `json:"memory_bytes"`
+	TempBytes   float64 `json:"temp_bytes"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
 	// Heaps are the groups of a hundred or more documents under one key that have the most candidates.
 	Heaps []Heap `json:"heaps,omitempty"`
+	// seconds is the CPU time for keys and candidates.
+	seconds float64
 }
 
 // Heap is a large group of documents under one key.
@@ -346,11 +361,9 @@ type Facts struct {
 	Wordless int64 `json:"wordless"`
 	// Overlong is about how many documents are too long for a plan to compare.
 	Overlong float64 `json:"overlong"`
-	// Identical is about how many documents are equal to an earlier one, or have
-	// its fingerprint.
+	// Identical is about how many documents are equal to an earlier one.
 	Identical float64 `json:"identical"`
-	// Pairs is about how many pairs of documents that are not identical reach the threshold, or are within the
-	// distance.
+	// Pairs is about how many pairs of documents that are not identical reach the threshold.
 	Pairs float64 `json:"pairs"`
 	// SampledDocuments is the number of documents that were fingerprinted; their lines have SampledBytes. All documents
 	// were read.
@@ -359,6 +372,8 @@ type Facts struct {
 	// DocumentShare is the share of the documents that was kept for comparison.
 	DocumentShare float64 `json:"document_share"`
 }
+
+func (f *Facts) all() float64 { return float64(f.Documents + f.ReferenceDocuments) }
 
 // Point is a point of the S-curve.
 type Point struct {

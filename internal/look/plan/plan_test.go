@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 )
 
 // TestSmallCorpusIsCounted: what a plan says of a corpus that is no larger than its samples is true: nothing is
@@ -50,21 +49,12 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 		t.Errorf("a small corpus is compared by %+v", chosen)
 	}
 	c := choice(t, a, methods.All)
-	elements := 0.
-	s.pairs(func(a, b *sketch.Fingerprint) bool {
-		if s.fits(a, b) {
-			elements += float64(len(a.Set) + len(b.Set))
-		}
-		return false
-	})
-	if c.Candidates != float64(len(all)) || c.Work.Candidates != c.Candidates || c.Missed != 0 || c.Probability != 1 || c.CandidatesError != 0 {
+	if c.Candidates != float64(len(all)) || c.Missed != 0 || c.Probability != 1 || c.CandidatesError != 0 {
 		t.Errorf("all pairs: %+v, want %d candidates", c, len(all))
 	}
-	if want := scanned(elements, facts.Pairs/c.Candidates, 0.5); !near(c.Work.Scanned, want) {
-		t.Errorf("all pairs: %g elements are scanned, want %g of %g", c.Work.Scanned, want, elements)
-	}
-	if c.Work.Records != 300 || !near(c.Work.Shingles, float64(shingles)) || c.Work.Edges != facts.Pairs+facts.Identical {
-		t.Errorf("all pairs: work %+v", c.Work)
+	if e := a.Estimate; e == nil || !near(e.CPUSeconds, leastCPUSeconds+float64(s.bytes)/gb*cpuSecondsPerGB) || e.TempBytes < float64(s.bytes)/gb*tempBytesPerGB ||
+		!near(e.Requests, leastRequests+float64(s.bytes)/gb*requestsPerGB) || c.TempBytes != e.TempBytes || c.MemoryBytes < processMemory {
+		t.Errorf("the job takes %+v, the choice %+v", e, c)
 	}
 
 	for i := range a.Choices {
@@ -78,21 +68,13 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 					missed += 1 - c.Scheme.Probability(similarity)
 				}
 			}
-			keys := 0.
-			for _, f := range s.prints {
-				if keys++; len(f.Set) > 0 {
-					keys += float64(c.Scheme.Bands) - 1
-				}
-			}
 			// Of choices with many keys, that nobody asks for, a plan looks at a part of the records.
 			if off := math.Abs(c.Candidates - float64(len(met))); off > 5*c.CandidatesError || !near(c.Missed, missed) || c.Probability != c.Scheme.Probability(0.5) {
 				t.Errorf("%v: %g candidates with an error of %g, %g missed, want %d and %g", c.Scheme, c.Candidates, c.CandidatesError, c.Missed, len(met), missed)
 			}
-			if c.KeysPerDocument != float64(c.Scheme.Bands) || c.Work.Signature != c.Work.Shingles*float64(c.Scheme.Components()) {
-				t.Errorf("%v: %g keys a document, %g parts of signatures", c.Scheme, c.KeysPerDocument, c.Work.Signature)
-			}
-			if c.Work.Records > 300*float64(c.Scheme.Bands) || c.Work.Records < keys {
-				t.Errorf("%v: %g records, want %g and some for documents without words", c.Scheme, c.Work.Records, keys)
+			usual, keyed := a.Estimate.TempBytes, float64(s.bytes)/gb*sketchBytesPerGB+300*8*float64(c.Scheme.Bands)+c.Bytes
+			if c.KeysPerDocument != float64(c.Scheme.Bands) || !near(c.TempBytes, max(usual, keyed)) {
+				t.Errorf("%v: %g keys a document, %g bytes of temporary files, want %g", c.Scheme, c.KeysPerDocument, c.TempBytes, max(usual, keyed))
 			}
 		case methods.Exact:
 			// A prefix filter brings all pairs at the threshold together, and no pair that the sizes rule out.
@@ -116,58 +98,6 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 			if c.KeysPerDocument <= 0 || !near(c.KeysPerDocument*float64(300-wordless), float64(keys)) {
 				t.Errorf("exact: %g keys a document, want %d for %d documents", c.KeysPerDocument, keys, 300-wordless)
 			}
-		}
-	}
-}
-
-// TestSmallCorpusBySimHash: the numbers of pairs by distance are as brute force over the fingerprints finds them.
-func TestSmallCorpusBySimHash(t *testing.T) {
-	s := newScene(t, 2, 300)
-	for _, most := range []int{0, 3, 9} {
-		a := makePlan(t, s.chooses(func(m *job.Measure) { m.Keys, m.Hamming, m.Threshold = methods.SimHash, most, job.Default().Threshold }))
-		want := make([]float64, most+2)
-		var prints []*sketch.Fingerprint // of equal fingerprints one
-		identical := 0
-		for i := range s.prints {
-			f := &s.prints[i]
-			isKnown := func(other *sketch.Fingerprint) bool {
-				return len(other.Set) == 0 && other.Digest == f.Digest || len(other.Set) > 0 && len(f.Set) > 0 && distance(f, other) == 0
-			}
-			if slices.ContainsFunc(prints, isKnown) {
-				identical++
-				continue
-			}
-			for _, other := range prints {
-				if d := distance(f, other); d < len(want) && len(f.Set) > 0 && len(other.Set) > 0 {
-					want[d]++
-				}
-			}
-			prints = append(prints, f)
-		}
-		if !slices.Equal(a.Distances, want) || a.Corpus.Identical != float64(identical) {
-			t.Errorf("distance %d: %v pairs, %g identical, want %v and %d", most, a.Distances, a.Corpus.Identical, want, identical)
-		}
-		pairs := 0.
-		for _, n := range want[:most+1] {
-			pairs += n
-		}
-		if a.Corpus.Pairs != pairs || most > 3 && pairs < 10 {
-			t.Errorf("distance %d: %g pairs, want %g", most, a.Corpus.Pairs, pairs)
-		}
-		for i, c := range a.Choices {
-			missed := 0.
-			for d := c.Distance + 1; d <= most; d++ {
-				missed += want[d]
-			}
-			if c.Missed != missed || c.Candidates < pairs-missed || c.Keys != methods.SimHash {
-				t.Errorf("distance %d: choice %d is %+v, want %g missed", most, i, c, missed)
-			}
-		}
-		if chosen := a.Choices[a.Chosen]; chosen.Distance != most || chosen.Flags != "" || a.Best < 0 {
-			t.Errorf("distance %d: chosen %+v, best %d", most, chosen, a.Best)
-		}
-		if a.Safer >= 0 && a.Choices[a.Safer].Flags != fmt.Sprintf("--hamming %d", most+1) {
-			t.Errorf("distance %d: safer is %+v", most, a.Choices[a.Safer])
 		}
 	}
 }
@@ -197,24 +127,19 @@ func TestReference(t *testing.T) {
 func TestRanking(t *testing.T) {
 	s := newScene(t, 5, 200)
 	for name, c := range map[string]Config{
-		"usual":         s.config,
-		"exact":         s.chooses(func(m *job.Measure) { m.Keys = methods.Exact }),
-		"recall":        s.chooses(func(m *job.Measure) { m.Recall = 0.9 }),
-		"bands":         s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 5, 4 }),
-		"memory":        {Input: s.config.Input, Measure: s.config.Measure, Shingles: 100, Memory: 20_000},
-		"no memory":     {Input: s.config.Input, Measure: s.config.Measure, Shingles: 100, Memory: 1},
-		"few bands":     {Documents: 1 << 20, Measure: s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 2, 6 }).Measure, Shingles: 100},
-		"no input":      {Documents: 1 << 20, Measure: s.config.Measure, Shingles: 100},
-		"tables":        s.chooses(func(m *job.Measure) { m.Keys, m.Threshold = methods.SimHash, job.Default().Threshold }),
-		"tables for 2M": {Documents: 1 << 21, Measure: Default().Measure, Shingles: 100},
+		"usual":     s.config,
+		"exact":     s.chooses(func(m *job.Measure) { m.Keys = methods.Exact }),
+		"recall":    s.chooses(func(m *job.Measure) { m.Recall = 0.9 }),
+		"bands":     s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 5, 4 }),
+		"memory":    {Input: s.config.Input, Measure: s.config.Measure, Memory: 20_000},
+		"no memory": {Input: s.config.Input, Measure: s.config.Measure, Memory: 1},
+		"few bands": {Documents: 1 << 20, Measure: s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 2, 6 }).Measure},
+		"no input":  {Documents: 1 << 20, Measure: s.config.Measure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "tables for 2M" {
-				c.Keys = methods.SimHash
-			}
 			a := makePlan(t, c)
 			for i := range a.Choices[1:] {
-				if a.Choices[i].Compare(&a.Choices[i+1].Choice) > 0 {
+				if a.Choices[i].compare(&a.Choices[i+1]) > 0 {
 					t.Errorf("choice %d is ranked before a better one", i)
 				}
 			}
@@ -224,8 +149,8 @@ func TestRanking(t *testing.T) {
 					t.Errorf("choice %d of %d has the flags %q", i, a.Chosen, choice.Flags)
 				}
 				seen[choice.Flags] = true
-				if (choice.Work == nil) != (len(c.Input) == 0) {
-					t.Errorf("choice %d: work %+v", i, choice.Work)
+				if (choice.MemoryBytes == 0) != (len(c.Input) == 0) {
+					t.Errorf("choice %d takes %g bytes of memory", i, choice.MemoryBytes)
 				}
 				if choice.Fits != (c.Memory == 0 || choice.Bytes <= float64(c.Memory)) {
 					t.Errorf("choice %d of %g bytes fits: %v", i, choice.Bytes, choice.Fits)
@@ -237,7 +162,7 @@ func TestRanking(t *testing.T) {
 				recall = min(recall, a.Choices[a.Chosen].Probability)
 			}
 			best := slices.IndexFunc(a.Choices, func(other Choice) bool {
-				return other.Fits && other.Probability >= recall && (other.Keys != methods.SimHash || other.Distance == c.Hamming)
+				return other.Fits && other.Probability >= recall
 			})
 			if a.Best != best {
 				t.Errorf("choice %d is the best, want %d", a.Best, best)
@@ -246,10 +171,10 @@ func TestRanking(t *testing.T) {
 				return
 			}
 			chosen := a.Choices[a.Chosen]
-			if i := a.Cheaper; i >= 0 && a.Choices[i].Seconds >= chosen.Seconds {
+			if i := a.Cheaper; i >= 0 && a.Choices[i].Saving(&chosen) <= 0 {
 				t.Errorf("%+v is not cheaper than %+v", a.Choices[i], chosen)
 			}
-			if i := a.Safer; i >= 0 && (a.Choices[i].Probability < chosen.Probability || a.Choices[i].Distance < chosen.Distance) {
+			if i := a.Safer; i >= 0 && a.Choices[i].Probability < chosen.Probability {
 				t.Errorf("%+v is not safer than %+v", a.Choices[i], chosen)
 			}
 		})
@@ -291,21 +216,6 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestComparison: a price of comparing that the user knows replaces the usual one.
-func TestComparison(t *testing.T) {
-	s := newScene(t, 7, 150)
-	usual := makePlan(t, s.config)
-	c := s.config
-	c.Comparison = 1e9 // one second
-	dear := makePlan(t, c)
-	for _, keys := range []methods.Name{methods.All, methods.Exact} {
-		a, b := choice(t, usual, keys), choice(t, dear, keys)
-		if want := a.CPUSeconds - a.Work.comparing() + a.Candidates; !near(b.CPUSeconds, want) || b.Seconds != b.CPUSeconds {
-			t.Errorf("%s: %g seconds, want %g", keys, b.CPUSeconds, want)
-		}
-	}
-}
-
 // TestRefused: a plan that cannot be made fails with an error of its kind, which names what is wrong.
 func TestRefused(t *testing.T) {
 	good := newScene(t, 8, 20).config
@@ -326,8 +236,9 @@ func TestRefused(t *testing.T) {
 	}{
 		{"nothing", Default(), failure.Usage, []string{"input: give at least one file"}},
 		{"too much", with("x", func(c *Config) { c.Documents = 5 }), failure.Usage, []string{"documents 5: the documents of input are counted"}},
-		{"all at once", Config{Documents: -1, Comparison: -1, Measure: Default().Measure}, failure.Usage, []string{"documents -1", "shingles 0", "comparison"}},
+		{"all at once", Config{Documents: -1, Measure: with("", func(c *Config) { c.Threshold = 2 }).Measure}, failure.Usage, []string{"documents -1", "threshold 2"}},
 		{"all pairs", with("x", func(c *Config) { c.Keys = methods.All }), failure.Usage, []string{"keys all: compares all pairs"}},
+		{"tables", with("x", func(c *Config) { c.Keys = methods.SimHash }), failure.Usage, []string{"keys simhash: has no bands"}},
 		{"no pairs", with("x", func(c *Config) { c.Keys = methods.SameWords }), failure.Usage, []string{"keys same-words: compares no pair"}},
 		{"no threshold", with("x", func(c *Config) { c.Threshold = 2 }), failure.Usage, []string{"threshold 2"}},
 		{"no file", with(good.Input[0]+"x", nil), failure.Input, []string{"in.jsonlx"}},

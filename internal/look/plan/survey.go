@@ -9,7 +9,6 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/ground/graphs"
@@ -18,7 +17,6 @@ import (
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/listing"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -29,9 +27,6 @@ const sampledShingles = 8 << 20
 type survey struct {
 	facts     Facts
 	corpus    corpusRead
-	cut       Cut
-	ids       ids
-	reread    float64 // see [Work]
 	estimates map[keying]sample.Estimate
 	threshold float64
 	// auditSample is the number of documents that the audit of the job samples, 0 without an audit.
@@ -44,7 +39,7 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	if err != nil {
 		return nil, err
 	}
-	m.facts, m.cut, m.ids = c.facts(m.corpus.counts), c.cut(&m.corpus), c.ids(m.corpus.counts)
+	m.facts = c.facts(m.corpus.counts)
 	m.facts.propose(&config, m.corpus.texts)
 	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
@@ -92,7 +87,6 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(bounds.Group),
-		PlaceElements: float64(m.corpus.sizing.PlaceBytes) / 8,
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
@@ -189,44 +183,31 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-func (m *survey) work(k keying) Work {
-	facts, estimate := &m.facts, m.estimates[k]
-	documents := float64(facts.Documents + facts.ReferenceDocuments)
-	w := Work{
-		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
-		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
-		IDs: m.ids.number, IDBytes: m.ids.bytes, Rejected: float64(facts.Rejected), Identical: facts.Identical,
-		Candidates: estimate.Candidates, Cut: m.cut,
+// load returns what the memory of a job with these keys depends on.
+func (m *survey) load(k keying) load {
+	facts, estimate, sizing := &m.facts, m.estimates[k], &m.corpus.sizing
+	documents := facts.all()
+	l := load{
+		bytes: float64(facts.Bytes), documents: documents, records: documents * estimate.Keys, gathered: estimate.DocumentElements,
+		splits: float64(len(m.corpus.inputs.Splits)), shards: float64(sizing.Shards), lanes: float64(min(sizing.Lanes, work.Cores())),
+		keyBytes: float64(sizing.KeyBytes),
 	}
-	w.Records, w.RecordBytes = documents*estimate.Keys, documents*k.keyBytes(estimate.Keys)
-	alike := 0.
+	alike := estimate.Alike
 	switch {
-	case k.scheme.Bands > 0:
-		w.bands(k.scheme.Components(), k.scheme.Bands)
 	case k.method().Ordered:
-		w.Ordered = w.Shingles
+		l.ordered = documents * facts.Shingles
 	case k.method().ComparesAll:
-		alike, w.Reread = facts.Pairs, m.reread
+		alike = max(alike, facts.Pairs)
 	}
-	alike = max(alike, estimate.Alike)
-	w.Edges = alike + estimate.HeapDocuments + facts.Identical
-	w.Scanned = scanned(estimate.Elements, min(alike/max(estimate.Candidates, 1), 1), m.threshold)
-	if !k.method().ComparesAll {
-		w.Listed = estimate.Candidates - estimate.HeapCandidates
-	}
-	m.audit(k, &w)
-	return w
-}
-
-// audit adds the work of the audit of a job with these keys.
-func (m *survey) audit(k keying, w *Work) {
+	l.edges = alike + estimate.HeapDocuments + facts.Identical
 	sample := m.auditSample
 	if sample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
 		sample = audit.UsualSample
 	}
 	if sample > 0 {
-		w.setAside(sample, m.corpus.inputs.TextBytes())
+		l.probed = documents * facts.Shingles * audit.NewShares(sample, m.corpus.inputs.TextBytes()).Probed
 	}
+	return l
 }
 
 // leastHeap is the least number of documents of a group that is named.
@@ -241,41 +222,4 @@ func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
 		}
 	}
 	return heaps
-}
-
-// Scaled returns the work of a job on a corpus that is factor times as large and otherwise alike: a document has as many
-// shingles, keys and near-duplicates. The temporary files are in a bucket. The job is cut for processes that aim to stay
-// below memory bytes, 0 for ample, and work on the given number of tasks at a time.
-func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
-	s := *w
-	for _, amount := range []*float64{
-		&s.Documents, &s.Bytes, &s.Shingles, &s.IDs, &s.IDBytes, &s.Rejected, &s.Signature, &s.Weighed, &s.Records, &s.RecordBytes,
-		&s.Gathered, &s.GatheredShingles, &s.Listed, &s.Candidates, &s.Scanned, &s.Edges, &s.Identical, &s.Ordered, &s.Blocks,
-	} {
-		*amount *= factor
-	}
-	bytes := int64(s.Bytes)
-	sizing := job.PlanMemory(memory, bytes, tasks)
-	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
-	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(findings.Counts{Documents: int64(s.Documents)}))
-	s.Lanes, s.RunBytes, s.PlaceBytes, s.CountBytes = float64(tasks), 0, float64(sizing.PlaceBytes), float64(sizing.CountBytes)
-	s.KeyBytes = float64(sizing.KeyBytes)
-	if s.Drawn > 0 {
-		s.setAside(audit.UsualSample, bytes)
-	}
-	return s
-}
-
-// setAside adds the work of an audit, by the documents in its sample and the bytes of the corpus.
-func (w *Work) setAside(sample int, bytes int64) {
-	shares := audit.NewShares(sample, bytes)
-	w.Probed = w.Shingles * shares.Probed
-	// The sample is drawn from documents that are set aside, and so are those that are looked at, unless all are.
-	share := shares.Sampled
-	if shares.Probed < 1 {
-		share = shares.Probed
-	}
-	w.SetAside = w.Shingles * share
-	drawn := float64(shares.Elements(int64(w.Shingles), 0)) * w.Documents / max(w.Shingles, 1)
-	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }

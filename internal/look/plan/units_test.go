@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,48 +16,17 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// TestMoreWorkCostsMore: no kind of work makes a job cheaper, and each costs something.
-func TestMoreWorkCostsMore(t *testing.T) {
-	base := Work{Cut: Cut{Splits: 4, Blocks: 8, Shards: 8, Outputs: 2, Lanes: 4, RunBytes: 1e6, PlaceBytes: 1e6}}
-	needs := func(w Work) Needs {
-		n := w.Needs(methods.MinHash)
-		n.Stages, n.Requests = nil, Requests{}
-		return n
-	}
-	for _, at := range reflect.VisibleFields(reflect.TypeFor[Work]()) {
-		field := at.Name
-		if at.Anonymous || field == "Reread" || len(at.Index) > 1 && field != "Lanes" && field != "Shards" {
-			continue // these change what stages read
-		}
+// TestMoreTakesMoreMemory: no amount makes a process smaller, and each takes some; more shards make it smaller.
+func TestMoreTakesMoreMemory(t *testing.T) {
+	base := load{splits: 4, shards: 8, lanes: 4, records: 1e6, documents: 1e6}
+	for name, change := range map[string]func(*load){
+		"bytes": func(l *load) { l.bytes += 1e6 }, "documents": func(l *load) { l.documents += 1e6 }, "ordered": func(l *load) { l.ordered += 1e6 },
+		"records": func(l *load) { l.records += 1e6 }, "gathered": func(l *load) { l.gathered += 1e6 }, "probed": func(l *load) { l.probed += 1e6 },
+		"edges": func(l *load) { l.edges += 1e6 }, "fewer shards": func(l *load) { l.shards = 4 }, "fewer splits": func(l *load) { l.splits = 3; l.lanes = 5; l.documents *= 2 },
+	} {
 		more := base
-		value := reflect.ValueOf(&more).Elem().FieldByIndex(at.Index)
-		value.SetFloat(value.Float() + 1e6)
-		if field == "Lanes" || field == "Shards" || field == "Kept" {
-			base, more := base, more // these cost nothing without records and documents
-			base.Records, more.Records, base.Documents, more.Documents = 1e6, 1e6, 1e6, 1e6
-			if a, b := needs(base), needs(more); reflect.DeepEqual(a, b) || (b.MemoryBytes > a.MemoryBytes) != (field == "Lanes") || (b.TempBytes > a.TempBytes) != (field == "Kept") {
-				t.Errorf("%s: %+v, without it %+v", field, b, a)
-			}
-			continue
-		}
-		a, b := needs(base), needs(more)
-		if b.CPUSeconds < a.CPUSeconds || b.MemoryBytes < a.MemoryBytes || b.TempBytes < a.TempBytes || reflect.DeepEqual(a, b) {
-			t.Errorf("%s: %+v, without it %+v", field, b, a)
-		}
-		if (b.AuditSeconds > 0) != (field == "Probed") || b.AuditSeconds > b.CPUSeconds-a.CPUSeconds+1e-12 {
-			t.Errorf("%s: an audit of %g of %g seconds", field, b.AuditSeconds, b.CPUSeconds)
-		}
-	}
-}
-
-// TestScanned: pairs that are alike are compared to their end, others only while they may reach the threshold.
-func TestScanned(t *testing.T) {
-	for _, threshold := range []float64{0.1, 0.5, 0.8, 1} {
-		if got := scanned(1000, 1, threshold); got != 1000 {
-			t.Errorf("%g: of 1000 elements of equal documents %g are scanned", threshold, got)
-		}
-		if got, want := scanned(1000, 0, threshold), 1000*(1-threshold)/(1+threshold); !near(got, want) {
-			t.Errorf("%g: of 1000 elements of different documents %g are scanned, want %g", threshold, got, want)
+		if change(&more); more.memory() <= base.memory() {
+			t.Errorf("%s: %g bytes, without it %g", name, more.memory(), base.memory())
 		}
 	}
 }
@@ -261,73 +229,6 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 		t.Fatal(err)
 	}
 	return k
-}
-
-// TestTables: the tables of the configuration are listed, and the tables of a bit less and more, with the flags for them.
-func TestTables(t *testing.T) {
-	for bits, most := range map[int]int{64: 4, 128: 1} {
-		for distance := range most + 1 {
-			config := job.Config{Measure: job.Measure{Bits: bits, Hamming: distance}}
-			options, chosen, err := listTables(&config, mostMeasuredTables)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := lshbands.PlanTables(bits, distance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if chosen != (keying{keys: methods.SimHash, blocks: job.BlocksText(p.Blocks()), distance: distance}) {
-				t.Errorf("%d bits of %d: chosen is %+v", distance, bits, chosen)
-			}
-			flags := map[string]int{}
-			hasChosen := false
-			for _, o := range options {
-				flags[o.flags]++
-				if o.Tables.Tables() > max(mostMeasuredTables, p.Tables()) && o.flags == "" {
-					t.Errorf("%d bits of %d: %d tables", distance, bits, o.Tables.Tables())
-				}
-				hasChosen = hasChosen || o.Tables.Tables() == p.Tables() && o.Distance() == distance
-				wanted := fmt.Sprintf("--hamming %d", o.Distance())
-				switch {
-				case o.Distance() != distance:
-				case slices.Equal(o.Blocks, p.Blocks()):
-					wanted = "" // what the job has anyway
-				default:
-					wanted = "--blocks " + job.BlocksText(o.Blocks)
-				}
-				if o.flags != wanted {
-					t.Errorf("%d bits of %d: tables for %d have the flags %q", distance, bits, o.Distance(), o.flags)
-				}
-			}
-			if !hasChosen || flags[fmt.Sprintf("--hamming %d", distance+1)] != 1 || flags[fmt.Sprintf("--hamming %d", distance-1)] != min(distance, 1) {
-				t.Errorf("%d bits of %d: flags %v, chosen is there: %v", distance, bits, flags, hasChosen)
-			}
-		}
-	}
-	if _, _, err := listTables(&job.Config{Measure: job.Measure{Bits: 64, Hamming: 64}}, 1); err == nil {
-		t.Error("64 bits of 64 may differ")
-	}
-}
-
-// TestTablesOfBlocks: blocks that the configuration has are the choice, whether a plan would list them or not, and the usual
-// ones are then the tables of the distance alone.
-func TestTablesOfBlocks(t *testing.T) {
-	for _, blocks := range [][]int{{6}, {5, 5}, {4, 6}} {
-		options, chosen, err := listTables(&job.Config{Measure: job.Measure{Bits: 64, Hamming: 3, Blocks: blocks}}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if chosen.blocks != job.BlocksText(blocks) {
-			t.Errorf("%v: chosen is %+v", blocks, chosen)
-		}
-		flags := map[string]string{}
-		for _, o := range options {
-			flags[o.flags] += job.BlocksText(o.Blocks) + ";"
-		}
-		if flags[""] != job.BlocksText(blocks)+";" || flags["--hamming 3"] != "4;" {
-			t.Errorf("%v: blocks by flags %v", blocks, flags)
-		}
-	}
 }
 
 // TestHeaps: only large groups are named, by a document of theirs.

@@ -41,9 +41,6 @@ type Estimator struct {
 	// Leaders returns an index of leaders for the given number of documents. It must be set if
 	// LargestCompared is.
 	Leaders func(documents int) *graphs.Leaders
-	// PlaceElements is how many elements of sets come to one place. The documents of a larger component of
-	// candidates come to several places. 0 means no limit.
-	PlaceElements float64
 	// Compare returns the similarity of two documents. Similar and Alike rest on it.
 	Compare func(a, b *Document) float64
 }
@@ -58,14 +55,11 @@ type Estimate struct {
 	Error float64
 	// Low and High are the ends of an interval. In nine of ten samples or more it holds what Candidates estimates.
 	Low, High float64
-	// Elements is the number of elements in both sets, summed over all candidates.
-	Elements float64
 	// Alike is how many candidates reach the threshold, without pairs of heaps.
 	Alike float64
-	// Documents is how many documents have a candidate. DocumentElements is the number of elements in their
-	// sets and in places of heaps. A set counts once for each place that it comes to.
-	Documents, DocumentElements float64
-	// Hidden is how many of Documents have no partner in the sample.
+	// DocumentElements is the number of elements in the sets of documents with a candidate, and of heaps.
+	DocumentElements float64
+	// Hidden is how many documents with a candidate have no partner in the sample.
 	Hidden float64
 	// HeapDocuments is how many documents are in groups too large to compare all their pairs. HeapCandidates
 	// is how many pairs of a document and a leader are compared there.
@@ -253,21 +247,10 @@ func (e *Estimator) settle(crowds []crowd, result *Estimate) (dense met, heap []
 
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := degreesOf(t, pairs)
-	elements := 0.
-	components := graphs.NewForest[number](len(t.documents))
-	for _, pair := range pairs {
-		a, b := numbersOf(pair)
-		components.Union(a, b)
-		elements += float64(len(t.documents[a].Set) + len(t.documents[b].Set))
-	}
 	perPair := 1 / (t.share * t.share)
-	result.Candidates, result.Elements = float64(len(pairs))*perPair, elements*perPair
+	result.Candidates = float64(len(pairs)) * perPair
 	result.Error = math.Sqrt(varianceOf(degrees, t.share))
 	one, some := weights(degrees, t.share)
-	loads := make([]float64, len(t.documents)) // of components, at their roots
-	for i := range t.documents {
-		loads[components.Find(number(i))] += float64(len(t.documents[i].Set)) / t.share
-	}
 	for i, degree := range degrees {
 		weight := some
 		switch degree {
@@ -276,9 +259,8 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 		case 1:
 			weight = one
 		}
-		result.Documents += weight
 		result.Hidden += weight - 1/t.share
-		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(number(i))], degree/t.share)
+		result.DocumentElements += weight * float64(len(t.documents[i].Set))
 	}
 }
 
@@ -291,17 +273,6 @@ func degreesOf(t *thinned, pairs met) []float64 {
 		degrees[b]++
 	}
 	return degrees
-}
-
-// places returns the expected number of places that a document comes to. Load is the number of elements of
-// its component, pairs the number of pairs that the document is in.
-func (e *Estimator) places(load, pairs float64) float64 {
-	if e.PlaceElements == 0 || load <= e.PlaceElements {
-		return 1
-	}
-	// components.Packer cuts a component in the same way.
-	blocks := math.Ceil(load / max(e.PlaceElements/2, min(2*e.PlaceElements, load/8)))
-	return (blocks + 1) * (1 - math.Pow(blocks/(blocks+1), pairs))
 }
 
 // varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of

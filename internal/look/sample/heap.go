@@ -24,16 +24,14 @@ func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	result.Candidates += result.HeapCandidates
 	result.Low += pairs(max(growth-growthError, 1))
 	result.High += pairs(min(growth+growthError, 2))
-	result.Elements += all.elements * result.HeapCandidates / max(all.pairs, 1)
 	result.DocumentElements += all.sets / t.share
 }
 
 // growthError is by how much the growth of comparisons with leaders may differ from what a sample shows.
 const growthError = 0.3
 
-// compared is what comparing documents with leaders takes: pairs, elements of both sets of all pairs, and elements of the sets of all
-// documents.
-type compared struct{ pairs, elements, sets float64 }
+// compared is what comparing documents with leaders takes: pairs, and elements of the sets of all documents.
+type compared struct{ pairs, sets float64 }
 
 // compareWithLeaders compares documents of a heap with leaders, and counts what a job would.
 func (e *Estimator) compareWithLeaders(t *thinned, heap []number) (c compared) {
@@ -48,7 +46,6 @@ func (e *Estimator) compareWithLeaders(t *thinned, heap []number) (c compared) {
 			other := &Document{Set: index.Set(leader)}
 			if others := float64(len(other.Set)); min(size, others) >= e.Threshold*max(size, others) {
 				c.pairs++
-				c.elements += size + others
 				isAlike = isAlike || e.Compare(d, other) >= e.Threshold
 			}
 		}

@@ -34,7 +34,7 @@ func init() {
 			}
 			return text
 		},
-		KeyBytes: func(_ *Parameters, keys float64) float64 {
+		KeyBytes: func(keys float64) float64 {
 			record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
 			return keys * float64(records.KeySize+4*record.Known())
 		},

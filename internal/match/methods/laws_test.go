@@ -350,12 +350,9 @@ func TestKeyBytes(t *testing.T) {
 			t.Errorf("%d keys take %g bytes, want %d", keys, got, want)
 		}
 	}
-	p := Parameters{SimHashBits: 128}
-	for name, want := range map[Name]float64{
-		Exact: 5 * (records.KeySize + 8), SimHash: 5 * (records.KeySize + 16), MinHash: HashBytes(5), Passages: records.KeySize + 4*(records.KeySize+4),
-	} {
-		if m, _ := Of(name); m.KeyBytes(&p, 5) != want {
-			t.Errorf("%s: 5 keys take %g bytes, want %g", name, m.KeyBytes(&p, 5), want)
+	for name, want := range map[Name]float64{Exact: 5 * (records.KeySize + 8), MinHash: HashBytes(5)} {
+		if m, _ := Of(name); m.KeyBytes(5) != want {
+			t.Errorf("%s: 5 keys take %g bytes, want %g", name, m.KeyBytes(5), want)
 		}
 	}
 }

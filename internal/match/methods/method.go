@@ -74,8 +74,9 @@ type Method struct {
 	Promise func(p *Parameters) Promise
 	// Tell says in a sentence what a finished job has found by the method, and how surely. The default says that nothing is promised.
 	Tell func(t *Told) string
-	// KeyBytes returns the size of the given number of key records of a document, in bytes; nil for [HashBytes].
-	KeyBytes func(p *Parameters, keys float64) float64
+	// KeyBytes returns the size of the given number of key records of a document, in bytes, for methods that a plan compares; nil for
+	// [HashBytes].
+	KeyBytes func(keys float64) float64
 }
 
 // Keys appends the key records of a document, in their order. Documents of equal digest and parts must get equal
@@ -195,7 +196,7 @@ func (m *Method) complete() {
 		}
 	}
 	if m.KeyBytes == nil {
-		m.KeyBytes = func(_ *Parameters, keys float64) float64 { return HashBytes(keys) }
+		m.KeyBytes = HashBytes
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/candidates"
-	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/measure/fingerprints"
 )
 
@@ -52,9 +51,6 @@ func init() {
 		},
 		Tell: func(t *Told) string {
 			return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", t.Words)
-		},
-		KeyBytes: func(_ *Parameters, keys float64) float64 {
-			return records.KeySize + (keys-1)*(records.KeySize+4) // the first key is the digest, whose record holds no key before it
 		},
 	})
 }

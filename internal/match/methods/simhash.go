@@ -64,13 +64,10 @@ func init() {
 			}
 			return Promise{} // fingerprints of similar sets may be far apart
 		},
-		KeyBytes: func(p *Parameters, keys float64) float64 {
-			return keys * float64(records.KeySize+p.fingerprintSize())
-		},
 	})
 }
 
-// TableKeys returns the Keys of a set of tables, which need not be the tables of a job.
+// TableKeys returns the Keys of a set of tables.
 func TableKeys(tables *lshbands.Permuted) Keys {
 	var keys []uint64
 	return func(all []candidates.Record, d *Document) []candidates.Record {

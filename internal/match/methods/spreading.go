@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"mirrorbeam/internal/carry/records"
@@ -37,14 +36,6 @@ func CountTasks(shingles, bytes int64) int {
 		each = max(each, min((ranges-1)/manyCounts+1, int(min(held, int64(ranges)))))
 	}
 	return (ranges-1)/each + 1
-}
-
-// Stretches returns about how many records [Spread] writes of a split, by its number of shingles and the number of all.
-func Stretches(ofSplit float64, shingles int64) float64 {
-	ranges := float64(lshbands.Ranges(shingles))
-	full := ofSplit * records.CountedSize / heldInRange
-	begun := ranges * (1 - math.Exp(-ofSplit/ranges)) // ranges with a shingle of the split
-	return max(begun, full+begun/2)
 }
 
 // SpreadPlanning makes the tasks that spread shingles over ranges of hashes, for Ordered methods.

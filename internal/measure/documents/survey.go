@@ -36,12 +36,8 @@ type Surveyed struct {
 	Seen
 	Ref    docref.Ref
 	Digest uint64 // the first word of its digest
-	// ID is the user's id; empty if there is none.
-	ID []byte
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64
-	// SimHash is the SimHash fingerprint. It is nil if there is none.
-	SimHash []uint64
 }
 
 // surveyAhead is how many bytes of small files a survey reads before it wants them, for each core.
@@ -155,9 +151,8 @@ func (s *surveyor) show(b *block) error {
 	}
 	d := &s.shown
 	for i, set := range stored.Sets(b.builder.Sets()) {
-		d.Seen, d.Ref, d.Digest, d.ID = s.wanted[i], stored.Ref(i), stored.Digest(i)[0], stored.ID(i)
+		d.Seen, d.Ref, d.Digest = s.wanted[i], stored.Ref(i), stored.Digest(i)[0]
 		d.Set = sketchblock.AppendSet(d.Set[:0], set)
-		d.SimHash = stored.SimHash(d.SimHash[:0], i)
 		s.visitor.Visit(d)
 	}
 	s.visitor.Visit(nil)
