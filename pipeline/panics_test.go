@@ -205,7 +205,7 @@ func TestPanicOverOneAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows bytes.Buffer
-	counts, err := x.Answer(t.Context(), query.Request{Input: []string{path}}, &rows)
+	counts, err := x.Answer(t.Context(), query.Request{Input: []string{path}, Format: "fragile"}, &rows)
 	if err != nil || counts.Documents != 12 || counts.Rejected != 1 || !strings.Contains(counts.FirstReject, "the program panicked when the document was read") {
 		t.Errorf("the query counts %+v (%v)", counts, err)
 	}
