@@ -83,3 +83,25 @@ func anchors(page string) (map[string]bool, error) {
 	}
 	return names, nil
 }
+
+// TestNamedTests: a test that a page names is in the tree.
+func TestNamedTests(t *testing.T) {
+	named, declared := regexp.MustCompile("`(Test[A-Z]\\w*)`"), regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	tests := map[string]bool{}
+	eachFile(t, "_test.go", 100, func(_ *testing.T, name string) error {
+		content, err := os.ReadFile(name)
+		for _, found := range declared.FindAllSubmatch(content, -1) {
+			tests[string(found[1])] = true
+		}
+		return err
+	})
+	eachFile(t, ".md", 10, func(t *testing.T, name string) error {
+		content, err := os.ReadFile(name)
+		for _, found := range named.FindAllSubmatch(content, -1) {
+			if !tests[string(found[1])] {
+				t.Errorf("%s names %s, which is no test", name, found[1])
+			}
+		}
+		return err
+	})
+}

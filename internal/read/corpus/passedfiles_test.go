@@ -276,8 +276,15 @@ func TestReaches(t *testing.T) {
 		input, path string
 		want        bool
 	}{
-		{"/in", "/in/a/b.jsonl", true}, {"/in", "/inner/b.jsonl", false}, {"/in/b.jsonl", "/in/b.jsonl", true}, {"/in/*.jsonl", "/in/b.jsonl", true}, {"/in/*.jsonl", "/in/a/b.jsonl", false},
-		{"/in/**/b*", "/in/a/b.jsonl", true}, {"s3://b/in/*", "s3://b/in/a", true}, {"s3://b/in", "s3://b/in/a", true}, {"s3://b/in", "s3://c/in/a", false},
+		{"/in", "/in/a/b.jsonl", true},
+		{"/in", "/inner/b.jsonl", false},
+		{"/in/b.jsonl", "/in/b.jsonl", true},
+		{"/in/*.jsonl", "/in/b.jsonl", true},
+		{"/in/*.jsonl", "/in/a/b.jsonl", false},
+		{"/in/**/b*", "/in/a/b.jsonl", true},
+		{"s3://b/in/*", "s3://b/in/a", true},
+		{"s3://b/in", "s3://b/in/a", true},
+		{"s3://b/in", "s3://c/in/a", false},
 	} {
 		if got := Reaches(test.input, test.path); got != test.want {
 			t.Errorf("%s of %s: %v", test.path, test.input, got)
