@@ -77,7 +77,7 @@ func TestRegisteredFormat(t *testing.T) {
 	}
 	config := testConfig(t, lines)
 	runJob(t, config)
-	want := clustered(t, config.Output)
+	want := clustered(t, config.Output, nil)
 	for _, name := range []string{"all.sheets", "all.sheets.gz", "all"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, press(t, filepath.Ext(name), sheets.Bytes()), 0o666); err != nil {
@@ -85,7 +85,7 @@ func TestRegisteredFormat(t *testing.T) {
 		}
 		config := testConfig(t, path)
 		summary := runJob(t, config)
-		if got := clustered(t, config.Output); !slices.Equal(got, want) {
+		if got := clustered(t, config.Output, nil); !slices.Equal(got, want) {
 			t.Errorf("%s: %d rows of clusters, want %d", name, len(got), len(want))
 		}
 		copied := output.ShardName(output.Unique, 0, 1, output.Format("sheets"+strings.TrimPrefix(filepath.Ext(path), ".sheets")))

@@ -1,14 +1,11 @@
 package pipeline
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"encoding/csv"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"mirrorbeam/internal/carry/output"
@@ -70,166 +66,6 @@ func articles(t *testing.T) []article {
 	return all
 }
 
-// press compresses content as an ending says.
-func press(t testing.TB, ending string, content []byte) []byte {
-	t.Helper()
-	switch ending {
-	case ".gz":
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		if _, err := w.Write(content); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	case ".zst":
-		encoder, err := zstd.NewWriter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return encoder.EncodeAll(content, nil)
-	}
-	return content
-}
-
-// unpressed returns content as it was before it was compressed, if it was.
-func unpressed(t testing.TB, content []byte) []byte {
-	t.Helper()
-	reader, err := corpus.Decoded(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if content, err = io.ReadAll(reader); err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
-// conversion returns the record of an archive that holds an article.
-func conversion(d article) []byte {
-	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.ID, len(d.Text), d.Text)
-}
-
-// asFiles returns articles as files of a format and compression, by name.
-func asFiles(t *testing.T, all []article, format, ending string) map[string][]byte {
-	t.Helper()
-	var b bytes.Buffer
-	switch format {
-	case "jsonl":
-		for _, d := range all {
-			line, err := json.Marshal(d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.Write(append(line, '\n'))
-		}
-	case "csv", "tsv":
-		w := csv.NewWriter(&b)
-		if format == "tsv" {
-			w.Comma = '\t'
-		}
-		rows := [][]string{{"note", "text", "id"}}
-		for _, d := range all {
-			rows = append(rows, []string{d.Note, d.Text, d.ID})
-		}
-		if err := w.WriteAll(rows); err != nil {
-			t.Fatal(err)
-		}
-	case "parquet":
-		if err := parquet.Write(&b, all, parquet.MaxRowsPerRowGroup(64)); err != nil {
-			t.Fatal(err)
-		}
-	case "warc":
-		for _, d := range all {
-			b.Write(press(t, ending, conversion(d)))
-		}
-		return map[string][]byte{"all.warc" + ending: b.Bytes()}
-	case "text":
-		files := map[string][]byte{}
-		for _, d := range all {
-			files[d.ID+".txt"+ending] = press(t, ending, []byte(d.Text))
-		}
-		return files
-	}
-	return map[string][]byte{"all." + format + ending: press(t, ending, b.Bytes())}
-}
-
-// recordsIn returns the records in files of unique or annotated, by their formats.
-func recordsIn(t *testing.T, files map[string][]byte) (all []annotated) {
-	t.Helper()
-	for name, content := range files {
-		_, format, _ := strings.Cut(name, ".")
-		if format != "tar" { // no input is an archive
-			content = unpressed(t, content)
-		}
-		switch strings.TrimSuffix(strings.TrimSuffix(format, ".gz"), ".zst") {
-		case "jsonl":
-			all = append(all, decodeRows[annotated](t, name, content)...)
-		case "csv", "tsv":
-			all = append(all, recordsOfCells(t, content, strings.HasPrefix(format, "tsv"))...)
-		case "parquet":
-			rows, err := parquet.Read[annotated](bytes.NewReader(content), int64(len(content)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, rows...)
-		case "warc":
-			for _, record := range strings.Split(string(content), "WARC/1.0\r\n")[1:] {
-				head, text, _ := strings.Cut(record, "\r\n\r\n")
-				_, id, _ := strings.Cut(head, "<")
-				id, _, _ = strings.Cut(id, ">")
-				all = append(all, annotated{ID: id, Text: strings.TrimSuffix(text, "\r\n\r\n")})
-			}
-		case "tar":
-			r := tar.NewReader(bytes.NewReader(content))
-			for header, err := r.Next(); err != io.EOF; header, err = r.Next() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				text, err := io.ReadAll(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, annotated{ID: strings.TrimSuffix(header.Name, ".txt"), Text: string(text)})
-			}
-		default:
-			t.Fatalf("what is %s?", name)
-		}
-	}
-	return all
-}
-
-// recordsOfCells returns the records in a file of CSV or TSV. The columns of the input come first.
-func recordsOfCells(t *testing.T, content []byte, isTSV bool) (all []annotated) {
-	t.Helper()
-	r := csv.NewReader(bytes.NewReader(content))
-	if isTSV {
-		r.Comma = '\t'
-	}
-	rows, err := r.ReadAll()
-	added := []string{"cluster", "cluster_size", "kept", "kept_id"}
-	if err != nil || !slices.Equal(rows[0][:3], []string{"note", "text", "id"}) || len(rows[0]) > 3 && !slices.Equal(rows[0][3:], added) {
-		t.Fatal(rows[0], err)
-	}
-	for _, row := range rows[1:] {
-		a := annotated{ID: row[2], Text: row[1], Note: row[0]}
-		if len(row) > 3 {
-			if _, err := fmt.Sscan(row[4]+" "+row[5], &a.ClusterSize, &a.Kept); err != nil {
-				t.Fatal(err)
-			}
-			for to, cell := range map[**string]string{&a.Cluster: row[3], &a.KeptID: row[6]} {
-				if cell != "" {
-					*to = &cell
-				}
-			}
-		}
-		all = append(all, a)
-	}
-	return all
-}
-
 // outputsOf returns the files of some outputs in a folder of any storage.
 func outputsOf(t *testing.T, folder string, names ...string) map[string][]byte {
 	t.Helper()
@@ -252,16 +88,19 @@ func storedRows[Row any](t *testing.T, folder, name string) (rows []Row) {
 	return rows
 }
 
-// clustered returns the rows of clusters without what depends on the format: refs, and the endings of names.
-func clustered(t *testing.T, folder string) []string {
+// clustered returns the rows of clusters without what depends on the format: refs, and names that are keys of names.
+func clustered(t *testing.T, folder string, names map[string]string) []string {
 	t.Helper()
 	var rows []string
 	for _, row := range storedRows[clusterRow](t, folder, output.Clusters) {
-		rows = append(rows, fmt.Sprint(strings.TrimSuffix(row.Cluster, ".txt"), strings.TrimSuffix(row.ID, ".txt"), row.Kept, row.Similarity, row.Size, row.Mean))
+		rows = append(rows, fmt.Sprint(idOf(names, row.Cluster), idOf(names, cmp.Or(row.ID, row.Ref)), row.Kept, row.Similarity, row.Size, row.Mean))
 	}
 	slices.Sort(rows)
 	return rows
 }
+
+// idOf returns what a name stands for, or the name.
+func idOf(names map[string]string, name string) string { return cmp.Or(names[name], name) }
 
 // whatBecame returns what clusters and removed say of the documents in clusters, by their refs and, where they are not
 // ambiguous, their ids.
@@ -278,16 +117,17 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 	return all
 }
 
-// eachStore calls test for articles in each format, in each compression, on the local disk or in another storage, so that any two
-// of these meet; other tests read Parquet from a disk. The configuration names the input, and folders beside it.
-func eachStore(t *testing.T, all []article, test func(t *testing.T, format string, config job.Config)) {
-	for i, format := range []string{"jsonl", "csv", "tsv", "parquet", "warc", "text"} {
+// eachStore calls test for articles in each registered format, in each compression, on the local disk or in another storage, so that any two
+// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders beside it. Names has the
+// ids of articles by what a job calls them, if it is something else.
+func eachStore(t *testing.T, all []article, test func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string)) {
+	for i, format := range registeredFormats() {
 		for j, ending := range []string{"", ".gz", ".zst"} {
-			if format == "parquet" && ending != "" {
+			if format.IsBinary && ending != "" {
 				continue // it is compressed inside
 			}
 			place := []string{"disk", "bucket"}[(i+j)%2]
-			t.Run(format+ending+"/"+place, func(t *testing.T) {
+			t.Run(format.Name+ending+"/"+place, func(t *testing.T) {
 				folder := t.TempDir()
 				if place == "bucket" {
 					_, folder = storagetest.NewMemory(t)
@@ -295,11 +135,14 @@ func eachStore(t *testing.T, all []article, test func(t *testing.T, format strin
 				config := job.Default()
 				config.Input, config.Output = []string{storage.Join(folder, "in")}, storage.Join(folder, "out")
 				config.Temp, config.State = storage.Join(folder, "temp"), storage.Join(folder, "state")
-				if format == "tsv" {
+				if format.Format == corpus.TSV {
 					config.Quote = `"`
 				}
+				if len(format.Endings) == 0 {
+					config.Format = format.Name // no name tells it
+				}
 				old := time.Now().Add(-time.Hour)
-				for name, content := range asFiles(t, all, format, ending) {
+				for name, content := range asFiles(t, all, format.Name, ending) {
 					path := storage.Join(config.Input[0], name)
 					if place == "bucket" {
 						if err := storage.WriteFile(path, content); err != nil {
@@ -309,7 +152,7 @@ func eachStore(t *testing.T, all []article, test func(t *testing.T, format strin
 						t.Fatal(err)
 					}
 				}
-				test(t, format, config)
+				test(t, format, config, namesOf(format, all))
 			})
 		}
 	}
@@ -326,10 +169,9 @@ func TestFormats(t *testing.T) {
 		byID[d.ID] = d
 	}
 	var clusters []string
-	eachStore(t, all, func(t *testing.T, format string, config job.Config) {
-		hasFields := format != "warc" && format != "text"
+	eachStore(t, all, func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string) {
 		config.Emit = []string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches}
-		if hasFields {
+		if format.HasFields {
 			config.Emit = append(config.Emit, output.Annotated)
 		}
 		whole := config
@@ -341,34 +183,33 @@ func TestFormats(t *testing.T) {
 		if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
 			t.Fatalf("counts %+v", summary.Counts)
 		}
-		got := clustered(t, config.Output)
+		got := clustered(t, config.Output, names)
 		if clusters == nil {
 			clusters = got
 		}
 		if !slices.Equal(got, clusters) || len(got) < 20 {
 			t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(clusters), got)
 		}
-		known, stays := whatBecame(t, config.Output), map[string]bool{}
-		for _, d := range recordsIn(t, outputsOf(t, config.Output, output.Unique)) {
-			expected := byID[d.ID]
-			if !hasFields {
-				expected.Note = ""
+		known, removed := whatBecame(t, config.Output), map[string]bool{}
+		for _, row := range storedRows[removedRow](t, config.Output, output.Removed) {
+			removed[idOf(names, cmp.Or(row.ID, row.Ref))] = true
+		}
+		var want, kept []string
+		for _, d := range all {
+			if !removed[d.ID] {
+				want = append(want, d.ID)
 			}
-			if stays[d.ID] = true; d.article() != expected || known[d.ID].KeptID != nil {
+		}
+		for _, d := range nameInOrder(t, recordsIn(t, outputsOf(t, config.Output, output.Unique)), want) {
+			expected := heldBy(format, byID[d.ID])
+			if kept = append(kept, d.ID); d.article() != expected || known[d.ID].KeptID != nil {
 				t.Errorf("document %s has changed, or is no kept one: %.100q", d.ID, d)
 			}
 		}
-		for _, row := range storedRows[removedRow](t, config.Output, output.Removed) {
-			id := strings.TrimSuffix(row.ID, ".txt")
-			if stays[id] {
-				t.Errorf("%s is kept and removed", id)
-			}
-			stays[id] = true
+		if slices.Sort(kept); !slices.Equal(kept, want) || len(kept)+len(removed) != len(all) {
+			t.Errorf("unique has %d documents, want %d; %d of %d are removed", len(kept), len(want), len(removed), len(all))
 		}
-		if !slices.Equal(slices.Sorted(maps.Keys(byID)), slices.Sorted(maps.Keys(stays))) {
-			t.Errorf("%d documents of %d are kept or removed", len(stays), len(byID))
-		}
-		if hasFields {
+		if format.HasFields {
 			for i, a := range recordsIn(t, outputsOf(t, config.Output, output.Annotated)) {
 				want, is := known[a.ID]
 				if !is {
@@ -385,7 +226,7 @@ func TestFormats(t *testing.T) {
 
 // checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted anew. Each time it writes
 // what is there, and it reads no file again.
-func checkRecalled(t *testing.T, format string, config job.Config) {
+func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	t.Helper()
 	names := append(config.Emit, output.Rejects)
 	want := outputsOf(t, config.Output, names...)
@@ -404,7 +245,7 @@ func checkRecalled(t *testing.T, format string, config job.Config) {
 		}
 		got := outputsOf(t, config.Output, names...)
 		for name, content := range want {
-			if format == "text" && (strings.HasPrefix(name, output.Unique) || strings.HasPrefix(name, output.Trimmed)) {
+			if format.IsWhole && (strings.HasPrefix(name, output.Unique) || strings.HasPrefix(name, output.Trimmed)) {
 				continue // an archive for each file
 			}
 			if !bytes.Equal(got[name], content) {
@@ -418,18 +259,24 @@ func checkRecalled(t *testing.T, format string, config job.Config) {
 // and what can be read is.
 func TestFormatsInPieces(t *testing.T) {
 	all := articles(t)
-	for _, format := range []string{"jsonl", "csv", "parquet", "warc"} {
-		t.Run(format, func(t *testing.T) {
+	for _, format := range registeredFormats() {
+		if format.IsWhole || format.Format == corpus.PlainLines {
+			continue // a part of a text is a text
+		}
+		t.Run(format.Name, func(t *testing.T) {
 			folder := t.TempDir()
-			for name, content := range asFiles(t, all, format, "") {
+			for name, content := range asFiles(t, all, format.Name, "") {
 				if err := os.WriteFile(filepath.Join(folder, name), content[:len(content)*3/5], 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}
 			config := job.Default()
 			config.Input, config.Output = []string{folder}, filepath.Join(t.TempDir(), "out")
+			if format.Format == corpus.TSV {
+				config.Quote = `"`
+			}
 			summary, err := Run(t.Context(), config)
-			if format == "parquet" {
+			if format.Format == corpus.Parquet { // its end says what is where
 				if !errors.Is(err, ErrInput) || !strings.Contains(fmt.Sprint(err), "all.parquet") {
 					t.Errorf("a file without its end: %v", err)
 				}

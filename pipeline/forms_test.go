@@ -197,7 +197,7 @@ func TestForms(t *testing.T) {
 				if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
 					t.Fatalf("counts %+v", summary.Counts)
 				}
-				got := clustered(t, config.Output)
+				got := clustered(t, config.Output, nil)
 				for i := range got {
 					got[i] = strings.NewReplacer("texts.tar/", "", "texts.zip/", "", "texts.tzst/", "", ".txt", "").Replace(got[i])
 				}

@@ -1,11 +1,13 @@
 package pipeline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
 
@@ -84,14 +86,14 @@ func TestTrimmedFormats(t *testing.T) {
 	for _, d := range all {
 		byID[d.ID] = d
 	}
-	eachStore(t, all, func(t *testing.T, format string, config job.Config) {
+	eachStore(t, all, func(t *testing.T, format *corpus.Definition, config job.Config, _ map[string]string) {
 		config.Emit, config.Keys, config.PassageWords = []string{output.Trimmed, output.Passages}, "same-bytes", 5
 		whole := config
 		whole.State = ""
 		summary, err := Run(t.Context(), whole)
-		if format == "warc" {
-			if err == nil || !strings.Contains(err.Error(), "nothing can be cut out of texts of the format warc") {
-				t.Errorf("an archive is cut: %v", err)
+		if format.Cutter == nil && format.CopyRows == nil {
+			if err == nil || !strings.Contains(err.Error(), "nothing can be cut out of texts of the format "+format.Name) {
+				t.Errorf("texts of the format %s are cut: %v", format.Name, err)
 			}
 			return
 		}
@@ -99,19 +101,19 @@ func TestTrimmedFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		changed := int64(0)
-		for _, d := range recordsIn(t, outputsOf(t, config.Output, output.Trimmed)) {
-			expected := byID[d.ID]
-			if format == "text" {
-				expected.Note = ""
-			}
+		for _, d := range nameInOrder(t, recordsIn(t, outputsOf(t, config.Output, output.Trimmed)), slices.Sorted(maps.Keys(texts))) {
+			expected := heldBy(format, byID[d.ID])
 			if d.Text != expected.Text {
 				changed++
 			}
-			if texts[d.ID] == "" {
+			if format.Format == corpus.JSONLines {
 				texts[d.ID] = d.Text
 			}
-			if expected.Text = texts[d.ID]; d.article() != expected {
-				t.Errorf("document %s is %.100q, want %.100q", d.ID, d, expected)
+			if expected.Text = texts[d.ID]; format.Format == corpus.PlainLines && slices.Equal(naiveTokens(d.Text, true), naiveTokens(expected.Text, true)) {
+				expected.Text = d.Text // other white space around a cut leaves other punctuation there
+			}
+			if d.article() != expected {
+				t.Errorf("document %s is %q, want %q", d.ID, d.article(), expected)
 			}
 		}
 		if n := summary.Trimmed; n.Documents-n.Gone != changed || changed < 20 || n.Gone < 5 {
