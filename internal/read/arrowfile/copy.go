@@ -83,18 +83,18 @@ func (c *copier) begin(w io.Writer) (err error) {
 
 // copyBatch writes the rows of the batch that are kept.
 func (c *copier) copyBatch(w io.Writer) error {
-	var kept []int64
-	for row := range c.reader.Rows {
-		if c.rows.Keep(c.reader.FirstRow + row) {
-			kept = append(kept, row)
-		}
-	}
-	batch, err := c.reader.Batch()
+	batch, err := c.reader.Batch() // first: the number of rows that its header tells may be made up
 	if err == nil && c.out == nil {
 		err = c.begin(w)
 	}
 	if err != nil {
 		return err
+	}
+	var kept []int64
+	for row := range c.reader.Rows {
+		if c.rows.Keep(c.reader.FirstRow + row) {
+			kept = append(kept, row)
+		}
 	}
 	for some := range slices.Chunk(kept, copyRows) {
 		if err := c.write(batch, some); err != nil {
