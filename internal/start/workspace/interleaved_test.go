@@ -89,9 +89,12 @@ func TestStaleJournal(t *testing.T) {
 	if err := runInBucket(folder, "old", 3); err != nil {
 		t.Fatal(err)
 	}
-	died := false
+	var died atomic.Bool
 	m.Ask = func(operation, name string) error {
-		if died = died || operation == "remove" && strings.HasSuffix(name, SuccessName); died {
+		if operation == "remove" && strings.HasSuffix(name, SuccessName) {
+			died.Store(true)
+		}
+		if died.Load() {
 			return errKilled
 		}
 		return nil
