@@ -22,8 +22,9 @@ const storageOnly = "-tags=disable_grpc_modules"
 // buildFlags also leave out tables for debuggers.
 var buildFlags = []string{"-trimpath", "-buildvcs=true", storageOnly, "-ldflags=-s -w"}
 
-// maxProgram is the most bytes that a program may have. Clusters get it with each job.
-const maxProgram = 60e6
+// maxProgram is the most bytes that a program may have. Clusters get it with each job. Some 20 MB of it are arrow/compute, which
+// the encoders of arrow-go link.
+const maxProgram = 80e6
 
 // source is a clone of the repository. A release is made in a clone of its own: what is not committed is no part of it, and
 // Go knows the commit of a clone, as it does not in a work tree.
