@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -59,7 +60,7 @@ func compressed(t *testing.T, content []byte) []byte {
 	return encoder.EncodeAll(content, nil)
 }
 
-// written writes files to a new folder and returns their paths.
+// written writes files to a new folder and returns their paths, in the order of their names.
 func written(t *testing.T, files map[string][]byte) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,6 +72,7 @@ func written(t *testing.T, files map[string][]byte) []string {
 		}
 		paths = append(paths, path)
 	}
+	slices.Sort(paths)
 	return paths
 }
 
