@@ -20,7 +20,7 @@ const (
 	elementFactor = 0xd7ed558ccd51afd7 >> (64 - ElementBits)
 )
 
-// Hash hashes tokens and shingles under secret keys. For uniform keys it has a proved bound, which docs/decisions.md
+// Hash hashes tokens and shingles under secret keys. For uniform keys it has a proved bound, which docs/internals/decisions.md
 // derives: two different sequences of tokens become one element with a probability below 2^-46.
 //
 // A token is four words of 32 bits, and four more if it has a prefix. Each half of its hash is

@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// checkTrimmed compares the words that are left of each document with brute force, as docs/passages.md says it.
+// checkTrimmed compares the words that are left of each document with brute force, as docs/how-to/passages.md says it.
 func checkTrimmed(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	type place struct{ document, word int }

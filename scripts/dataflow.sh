@@ -5,7 +5,7 @@
 #   scripts/dataflow.sh my-project europe-west4 my-bucket 'gs://my-bucket/corpus/*.jsonl' gs://my-bucket/results
 #
 # BUCKET, without gs://, is for temporary files. It should be in REGION. The flags are those of 'runjob run'
-# and of Dataflow, see docs/dataflow.md. Needs Go, and gcloud with a login.
+# and of Dataflow, see docs/how-to/dataflow.md. Needs Go, and gcloud with a login.
 #
 # The program is kept in build/. RUNJOB names one that is there already.
 set -euo pipefail

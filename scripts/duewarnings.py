@@ -1,4 +1,4 @@
-"""Runs runjob over corpora of which one knows whether a warning is due, and prints the table of docs/presets.md:
+"""Runs runjob over corpora of which one knows whether a warning is due, and prints the table of docs/reference/presets.md:
 
     scripts/codetrees/fetch.sh data/trees
     scripts/manuals/fetch.sh data/manuals

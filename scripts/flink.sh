@@ -12,7 +12,7 @@
 #   ROLE=worker ADDRESS=10.0.0.2 MANAGER=10.0.0.1 scripts/flink.sh start     TaskManagers, and a worker pool
 #
 # A TaskManager that dies is replaced. The script needs Java 11 or 17 and, for the first run, Maven, which downloads 232 MB.
-# docs/clusters.md says more. Settings:
+# docs/how-to/flink-spark.md says more. Settings:
 #
 #   RUNJOB            the program; it is built from this tree otherwise
 #   TASK_MANAGERS     how many there are, on this machine (2)

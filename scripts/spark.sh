@@ -6,7 +6,7 @@
 #   scripts/spark.sh start        start the cluster, for many jobs
 #   scripts/spark.sh stop         stop it
 #
-# Needs Java 11 or 17 and, for the first run, Maven, which downloads 380 MB. docs/clusters.md says more. Settings:
+# Needs Java 11 or 17 and, for the first run, Maven, which downloads 380 MB. docs/how-to/flink-spark.md says more. Settings:
 #
 #   RUNJOB            the program; it is built from this tree otherwise
 #   WORKERS           how many workers of Spark there are, with a core each (2)

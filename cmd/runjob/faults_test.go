@@ -394,7 +394,7 @@ func (s *scene) interrupted(signal syscall.Signal) observed {
 }
 
 // documentation is where the faults are described for users.
-const documentation = "../../docs/faults.md"
+const documentation = "../../docs/reference/errors.md"
 
 // TestFaults causes each fault and compares what the program does with the table in the documentation. If
 // UPDATE is set, it rewrites the table.

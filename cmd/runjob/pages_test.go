@@ -14,7 +14,7 @@ import (
 // TestPages: the commands that a page shows behind a dollar sign do what the page says. Each page has a folder of its own
 // for them, with a link to examples, whose files are older than the runs.
 func TestPages(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
+	pages, err := filepath.Glob("../../docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestReadme(t *testing.T) {
 // TestReadmeFigures: the figures of the README are those that a command has written into the comparison.
 func TestReadmeFigures(t *testing.T) {
 	measured := map[string][]string{}
-	for _, cells := range tableRows(read(t, "../../docs/comparison.md")) {
+	for _, cells := range tableRows(read(t, "../../docs/explanation/comparison.md")) {
 		if _, isThere := measured[cells[0]]; !isThere && len(cells) == 9 { // the first corpus is the larger one
 			measured[cells[0]] = []string{cells[2], cells[3], cells[5]}
 		}

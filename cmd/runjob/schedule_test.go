@@ -20,7 +20,7 @@ func oneLine(text string) string { return spaces.ReplaceAllString(text, " ") }
 func TestSchedules(t *testing.T) {
 	s := &scene{t: t}
 	command := strings.TrimPrefix(oneLine(readUnit(s, "watch.service").setting("ExecStart")), "/usr/local/bin/")
-	if page := oneLine(read(t, "../../docs/recipes/phishing-watch.md")); !strings.Contains(page, command) {
+	if page := oneLine(read(t, "../../docs/how-to/phishing-watch.md")); !strings.Contains(page, command) {
 		t.Errorf("the recipe lacks the command %s", command)
 	}
 	// In Airflow the metrics are its own.

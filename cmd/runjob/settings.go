@@ -83,7 +83,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("emit", &c.Emit, "NAME", 0,
 		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
 	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
-		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input.")
+		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/reference/outputs.md). unique, annotated and trimmed keep the format of the input.")
 	l.add("layout", &c.Layout, "HOW", 0,
 		"How unique, annotated and trimmed are laid out: shards (numbered files, one for each input file) or tree (a folder each, in which the folders and files of the input have their names, so that the results load as the input does).")
 	l.add("keep", &c.Keep, "ORDER", 0,
@@ -164,7 +164,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 	l := &flagList{}
 	l.group = "Input"
 	l.add("preset", &c.Preset, "NAME", 0,
-		"Settings for a kind of corpus, which hold where nothing else is given: "+presetHelp()+". See docs/presets.md.")
+		"Settings for a kind of corpus, which hold where nothing else is given: "+presetHelp()+". See docs/reference/presets.md.")
 	l.add("reference", &c.Reference, "PATH", whole,
 		"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.")
 	l.add("include", &c.Include, "PATTERN", whole,

@@ -43,7 +43,7 @@ type sketchCommand struct {
 // Help says what is printed.
 func (c *sketchCommand) Help() string {
 	return "Prints a line for each text: its name, a tab, and the fingerprint; with --compare a line for each two texts. Hashes are hexadecimal, with commas between them. " +
-		"A singlehash has the number of words and of hashes in front. docs/fingerprints.md says which program makes the same."
+		"A singlehash has the number of words and of hashes in front. docs/reference/fingerprints.md says which program makes the same."
 }
 
 // Validate checks the flags.

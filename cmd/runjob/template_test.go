@@ -223,14 +223,14 @@ func TestTemplateOutputs(t *testing.T) {
 
 // TestDataflowPage: the page about Dataflow names each flag.
 func TestDataflowPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/dataflow.md")
+	page, err := os.ReadFile("../../docs/how-to/dataflow.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dataflow, _ := runnerNamed("dataflow")
 	for _, name := range dataflow.flags {
 		if !bytes.Contains(page, []byte("`--"+name+"`")) {
-			t.Errorf("docs/dataflow.md does not name --%s", name)
+			t.Errorf("docs/how-to/dataflow.md does not name --%s", name)
 		}
 	}
 }

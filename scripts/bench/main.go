@@ -2,7 +2,7 @@
 // turn with it where some are given, and prints medians.
 //
 //	go run ./scripts/bench [-runs 3] [-ratios] [-peer COMMAND]... CORPUS.jsonl... [-- FLAGS OF runjob run]
-//	go run ./scripts/bench [-runs 3] -comparison docs/comparison.md FOLDER
+//	go run ./scripts/bench [-runs 3] -comparison docs/explanation/comparison.md FOLDER
 //
 // The second makes corpora in the folder, installs all peers that it knows there, and writes the table of the page.
 // README.md beside it says more.

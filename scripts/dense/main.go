@@ -1,4 +1,4 @@
-// Dense writes one of the corpora of much alike documents that docs/scale.md has figures of, or one that is skewed:
+// Dense writes one of the corpora of much alike documents that docs/explanation/scale.md has figures of, or one that is skewed:
 //
 //	go run ./scripts/dense -kind template -documents 100000 > template.jsonl
 //

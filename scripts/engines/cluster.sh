@@ -9,7 +9,7 @@
 # They may set:
 #   role        all, or the part of the cluster that this machine has: manager or worker
 #   host        the address of this machine in the cluster (localhost)
-# All processes listen on that address alone, or on localhost, but for the job server, which takes no address. docs/clusters.md has their ports.
+# All processes listen on that address alone, or on localhost, but for the job server, which takes no address. docs/how-to/flink-spark.md has their ports.
 
 : "${engine:?}" "${download:?}" "${job_port:?}" "${ports[0]:?}" "${flags[0]:?}"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -22,7 +22,7 @@ type row struct {
 // documented returns the rows of a script, by the names of processes.
 func documented(t *testing.T, script string) map[string]row {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/clusters.md")
+	page, err := os.ReadFile("../../docs/how-to/flink-spark.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 # Every night Cloud Scheduler launches the Flex Template of deploy/dataflow/build.sh, and a Cloud Run job publishes what it
-# has found. docs/dataflow.md explains both. A job on Dataflow reads the whole corpus: --state works on one machine only.
+# has found. docs/how-to/dataflow.md explains both. A job on Dataflow reads the whole corpus: --state works on one machine only.
 #
 #   terraform init && terraform apply -var project=my-project -var region=europe-west4 -var bucket=my-bucket -var image=IMAGE
 #

@@ -1,7 +1,7 @@
 """Watches for copies of our sites every night, as watch.service does, in Airflow 3.
 
 Copy it to the folder of DAGs of an Airflow whose workers have runjob, jq, mail, watch-mail and watch-alerts, and a disk that stays:
-/srv/runjob. Archives and state are in a bucket. docs/recipes/phishing-watch.md explains the command.
+/srv/runjob. Archives and state are in a bucket. docs/how-to/phishing-watch.md explains the command.
 """
 
 import pendulum

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// What a job without flags takes for each GB of text, as measured on real texts; docs/scale.md has the jobs. CPU time and temporary
+// What a job without flags takes for each GB of text, as measured on real texts; docs/explanation/scale.md has the jobs. CPU time and temporary
 // files are within a third of it at the threshold 0.8, requests within three times up to some 10 GB.
 const (
 	cpuSecondsPerGB = 18

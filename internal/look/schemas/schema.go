@@ -1,4 +1,4 @@
-// Package schemas publishes the JSON Schema of what a job writes. The schemas, and the tables of docs/outputs.md, are made by the
+// Package schemas publishes the JSON Schema of what a job writes. The schemas, and the tables of docs/reference/outputs.md, are made by the
 // tests of this package from the declarations of the rows: from their tags and from the comments of their fields.
 package schemas
 

@@ -32,7 +32,7 @@ func init() {
 			{Setting: "keys", Why: "is for {similarity} jaccard: with containment documents are brought together by passages"},
 			{Setting: "bands", Why: "is for {similarity} jaccard"},
 			{Setting: "rows", Why: "is for {similarity} jaccard"},
-			{Setting: "recall", Why: "is for {similarity} jaccard; docs/containment.md says which passages are found"},
+			{Setting: "recall", Why: "is for {similarity} jaccard; docs/how-to/containment.md says which passages are found"},
 			{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
 			{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
 			{Setting: "drop", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},

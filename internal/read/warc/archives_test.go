@@ -26,7 +26,7 @@ var limited = Options{Limit: 64 << 20}
 var byWarcio string
 
 // beside are the archives from which this package gives something else than warcio, with what it gives: records by type,
-// then faults. docs/warc.md says why.
+// then faults. docs/reference/warc.md says why.
 var beside = map[string]string{
 	"aut/badexample.arc.gz":                  "response=2 warcinfo=1; 3",
 	"copycat/*small-sample-1213893279526_0*": "response=145 warcinfo=1; 0",

@@ -150,7 +150,7 @@ func (s *scene) passagesOf(document int) (all []passage) {
 	return all
 }
 
-// cutWords does what docs/passages.md says, by comparing each passage with all others: which words of each document are cut.
+// cutWords does what docs/how-to/passages.md says, by comparing each passage with all others: which words of each document are cut.
 func (s *scene) cutWords() (cut []map[int]bool) {
 	clear := func(a, b passage) bool { return a.document != b.document || a.to <= b.from }
 	var all []passage
