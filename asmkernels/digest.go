@@ -6,7 +6,7 @@ import "math/bits"
 const digestBlock = 128
 
 // SetDigest hashes sets under secret keys. For uniform keys two different sets have one digest with a probability below
-// 2^-63; docs/internals/decisions.md derives it. A block of elements becomes the sum of
+// 2^-63; docs/internals/decisions/0017-hash-proof.md proves it. A block of elements becomes the sum of
 //
 //	(k0 + e0)(k1 + e1)  modulo 2^128
 //

@@ -1,4 +1,4 @@
-// Package findings has what the tasks of a job find and its user is told of: counts, and examples.
+// Package findings holds the statistics of a job: counts and examples, which the tasks add up.
 //
 // A count is declared once, as a field of [Counts] or of another struct here. The findings of tasks are merged by [Merge], which
 // knows no field by its name. [Figures] lists counts for the pages and the metrics.

@@ -1,4 +1,4 @@
-// Package work holds what the tasks of all stages work with. A task is a shard or a split, and the pieces of run files
+// Package work runs the tasks of all stages, and routes what they write to the tasks of the next stage. A task is a shard or a split, and the pieces of run files
 // for it. It gets a [Desk], turns the pieces into one run file, and emits a small [Outcome]. A step between two stages
 // gets a [Planning], and turns the outcomes of the first stage into the tasks of the second.
 //

@@ -1,4 +1,4 @@
-// Package checksum has the check sum of all files that the program writes for itself, CRC-32C: processors compute it.
+// Package checksum has the checksum of all files that the program writes for itself: CRC-32C, which processors compute.
 package checksum
 
 import "hash/crc32"

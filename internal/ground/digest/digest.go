@@ -1,4 +1,4 @@
-// Package digest has the digests of documents: documents of one digest are taken for identical.
+// Package digest has the digest of a document: documents with equal digests count as identical.
 package digest
 
 import (

@@ -1,4 +1,4 @@
-// Package docref defines the name that a document carries inside a job.
+// Package docref defines the document reference: the number that names a document inside a job.
 package docref
 
 import "fmt"

@@ -1,6 +1,5 @@
-// Package graphs has what the stages need of graphs whose nodes are documents: numbers for nodes, disjoint sets of nodes,
-// parts of a graph that many tasks see, connected components in places of bounded size, leaders that stand for
-// similar sets, and a sort by integer keys.
+// Package graphs has algorithms on graphs of documents: disjoint sets, connected components in buckets of bounded size, pivots
+// that represent similar sets, and a sort by integer keys. A graph has parts, each of which one task sees.
 package graphs
 
 import (

@@ -50,17 +50,24 @@ func checkLinks(t *testing.T, page string) error {
 	return nil
 }
 
-// TestIndex: the index of the documents leads to each of them.
+// indexes are the pages that lead to other pages: the index of the documents, and the index of the decisions, to which it leads.
+var indexes = []string{filepath.Join(root, "docs", "README.md"), filepath.Join(root, "docs", "internals", "decisions", "README.md")}
+
+// TestIndex: the index of the documents leads to each of them, if need be by way of an index that it leads to.
 func TestIndex(t *testing.T) {
-	index := filepath.Join(root, "docs", "README.md")
-	content, err := os.ReadFile(index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linked := map[string]bool{index: true}
-	for _, found := range link.FindAllStringSubmatch(string(content), -1) {
-		file, _, _ := strings.Cut(found[1], "#")
-		linked[filepath.Join(filepath.Dir(index), file)] = true
+	linked := map[string]bool{indexes[0]: true}
+	for _, index := range indexes {
+		if !linked[index] {
+			t.Errorf("docs/README.md does not lead to %s", index)
+		}
+		content, err := os.ReadFile(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(content), -1) {
+			file, _, _ := strings.Cut(found[1], "#")
+			linked[filepath.Join(filepath.Dir(index), file)] = true
+		}
 	}
 	eachFile(t, ".md", 10, func(t *testing.T, page string) error {
 		if strings.HasPrefix(page, filepath.Join(root, "docs")) && !linked[filepath.Clean(page)] {

@@ -1,4 +1,4 @@
-// Package runfile stores the packed runs that cross a shuffle.
+// Package runfile stores the packed records that cross a shuffle.
 //
 // An element that crosses a shuffle costs a runner some 45 microseconds and kilobytes of memory. A record in
 // a run file costs only its bytes. So a stage writes all records of one task into one run file, in sections

@@ -1,6 +1,6 @@
-// Package storage is the seam between the job and the place where its files are.
-// Inputs, run files, results and indexes go through it. Behind it are the local disk
-// and, by the packages gcs and s3, buckets.
+// Package storage opens and writes files by name, wherever they are stored.
+// Inputs, run files, results and indexes go through it. It has the local disk;
+// the packages gcs and s3 add buckets, and the package web adds servers of the web.
 //
 // # Names
 //

@@ -1,4 +1,4 @@
-// Package gathering brings pairs and sets to the places where they are scored.
+// Package gathering brings pairs and sets to the buckets in which they are scored.
 //
 // Near-copies meet under many keys, so their pairs come first. Pairs join documents to components, and components are
 // packed into places. Each set is sent once, to the place of its component. A component too large for one place is cut

@@ -1,4 +1,4 @@
-// Package recall measures the share of the similar pairs of a corpus that a job has found. It works on run files.
+// Package recall runs the audit of a job, over run files: it measures which share of the similar pairs the job has found.
 // [Audit] draws a sample of the documents that were set aside when they were fingerprinted, and looks for the partners
 // of each among the others. [Write] checks which of these pairs the job has found. Package audit has the sampling and
 // the estimate.

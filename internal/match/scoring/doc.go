@@ -1,4 +1,4 @@
-// Package scoring compares documents whose sets have come to one place, and writes an edge for each two that are alike.
+// Package scoring compares documents whose sets have come to one bucket, and writes an edge for each similar pair.
 //
 // Pairs come from four sources:
 //

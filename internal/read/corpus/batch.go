@@ -1,5 +1,4 @@
-// Package corpus reads documents out of JSONL files. It lists the files of a corpus and cuts them into
-// splits. It reads a split as batches of whole lines, and takes the id and the text out of each line.
+// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches of whole lines, and takes the id and the text out of each line.
 //
 //	listing, err := corpus.List(ctx, inputs, nil)
 //	files := listing.Files

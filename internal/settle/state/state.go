@@ -1,4 +1,4 @@
-// Package state keeps what a scheduled job need not do again: see docs/how-to/incremental.md.
+// Package state stores what an incremental run reuses of the last run: see docs/how-to/incremental.md.
 //
 // A state is a folder, on the local disk or in a bucket:
 //

@@ -1,4 +1,4 @@
-// Package packing connects the stages of a job with the pipeline of somebody else, where each document is an element.
+// Package packing connects the stages of a job with a user's own pipeline, in which each document is an element.
 //
 // At the entrance a [Packer] writes the documents of a bundle into a run file. [Ranging] cuts the ids into ranges,
 // [Dividing] sends each document to the range of its id, and [Arranging] writes the documents of a range to a file, in the
