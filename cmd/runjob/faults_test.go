@@ -435,4 +435,4 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-const tableHead = "| fault | exit | message | what becomes of the documents |\n|---|---|---|---|\n"
+const tableHead = "| what happens | exit | message or reject | documents |\n|---|---|---|---|\n"

@@ -219,7 +219,7 @@ func (j *started) fails(exit int) observed {
 	}
 	s.noLitter()
 	message, _, _ = strings.Cut(message, "\n")
-	return observed{code, "`" + s.neutral(message) + "`", "no results, the output folder is as it was"}
+	return observed{code, "`" + s.neutral(message) + "`", ""}
 }
 
 // succeeds runs a job that must account for the given number of records of its input. -1 means that the
@@ -246,25 +246,47 @@ func (j *started) publishes(want int, records int64) observed {
 	if err := json.Unmarshal([]byte(results["summary.json"]), &summary); err != nil {
 		s.t.Fatal(err)
 	}
-	rejects := decodeRows[struct{ Error string }](s.t, results["rejects-00000-of-00001.jsonl"])
+	rejects := decodeRows[reject](s.t, results["rejects-00000-of-00001.jsonl"])
 	n := summary.Counts
 	if n.Documents != n.Kept+n.Removed || n.Rejected != int64(len(rejects)) || records >= 0 && records != n.Documents+n.Rejected {
 		s.t.Errorf("%d records, %d reasons, counts %+v", records, len(rejects), n)
 	}
 	message, _, _ = strings.Cut(message, "\n")
-	said := "`" + s.neutral(message) + "`"
+	documents := count(n.Kept) + " kept"
+	if n.Removed > 0 {
+		documents += ", " + count(n.Removed) + " removed"
+	}
+	if n.Rejected > 0 {
+		documents += ", " + count(n.Rejected) + " rejected"
+	}
+	return observed{code, s.said(message, n, rejects), documents}
+}
+
+// said returns what the documentation has of the first line of a job that publishes: the reasons of its rejects, or else the line.
+// A line that only counts documents is left out. All that is left out is checked here.
+func (s *scene) said(message string, n findings.Counts, rejects []reject) string {
+	s.t.Helper()
+	counts := regexp.MustCompile("^" + counted(n.Documents, "document") + `, [\d.]+ k?M?B; ` + count(n.Rejected) + " rejected")
+	rest := counts.ReplaceAllString(message, "")
+	switch {
+	case len(rejects) == 0 && rest == "":
+		return ""
+	case len(rejects) == 0:
+		return "`" + s.neutral(message) + "`"
+	case rest == message || !strings.HasSuffix(rest, ", see out/rejects-*"):
+		s.t.Errorf("the command says %q of %d documents and %d rejects, and not where these are", message, n.Documents, n.Rejected)
+	}
 	var reasons []string
-	for _, reject := range rejects {
-		if reason := "`" + s.neutral(reject.Error) + "`"; !slices.Contains(reasons, reason) {
+	for _, one := range rejects {
+		if reason := "`" + s.neutral(one.Error) + "`"; !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
 	}
-	if len(reasons) > 0 {
-		said += ", and in `rejects`: " + strings.Join(reasons, ", ")
-	}
-	documents := fmt.Sprintf("%s: %s kept, %s removed; %s", counted(n.Documents, "document"), count(n.Kept), count(n.Removed), counted(n.Rejected, "reject"))
-	return observed{code, said, documents}
+	return "reject: " + strings.Join(reasons, ", ")
 }
+
+// reject is what a test reads of a row of rejects.
+type reject struct{ Error string }
 
 // asFresh checks that the clusters are the same as in a job over the same content in an empty folder.
 func (s *scene) asFresh(content []byte) {

@@ -83,7 +83,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("emit", &c.Emit, "NAME", 0,
 		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
 	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
-		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/reference/outputs.md). unique, annotated and trimmed keep the format of the input.")
+		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/reference/files.md). unique, annotated and trimmed keep the format of the input.")
 	l.add("layout", &c.Layout, "HOW", 0,
 		"How unique, annotated and trimmed are laid out: shards (numbered files, one for each input file) or tree (a folder each, in which the folders and files of the input have their names, so that the results load as the input does).")
 	l.add("keep", &c.Keep, "ORDER", 0,
@@ -225,7 +225,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 	l.add("threshold", &c.Threshold, "J", 0,
 		"Least Jaccard similarity of two near-duplicates: the number of shared shingles over the number of distinct shingles of the two.")
 	l.add("keys", &c.Keys, "KEYS", 0,
-		"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). Only exact duplicates, in a fraction of the time: same-words (texts with the same words in the same order), same-bytes (texts with the same bytes). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.")
+		"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed), or only exact duplicates, in a fraction of the time: same-words (texts with the same words in the same order), same-bytes (texts with the same bytes). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.")
 	l.add("recall", &c.Recall, "P", quiet,
 		"Least probability to find a pair whose similarity is exactly the threshold. More similar pairs are found more surely. A value below 1 asks for MinHash, and sets its bands and rows. Default: 1, or 0.99 with --keys minhash.")
 	l.add("bands", &c.Bands, "N", 0,

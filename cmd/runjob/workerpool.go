@@ -17,7 +17,7 @@ import (
 
 type workerPoolCommand struct {
 	Listen string `default:"localhost:50000" placeholder:"HOST:PORT" help:"Address at which engines ask for workers. Everybody who reaches it can make this machine read and write files: leave it on the loopback, or keep it behind a firewall."`
-	Probe  bool   `help:"Start nothing. Say whether a pool answers at that address: exit with 0 if one does, else with 4. For probes of containers."`
+	Probe  bool   `help:"Say whether a pool answers at that address, and start nothing: exit with 0 if one does, else with 4. For probes of containers."`
 }
 
 // Validate checks the flags.

@@ -1,5 +1,5 @@
-// Package schemas publishes the JSON Schema of what a job writes. The schemas, and the tables of docs/reference/outputs.md, are made by the
-// tests of this package from the declarations of the rows: from their tags and from the comments of their fields.
+// Package schemas publishes the JSON Schema of what a job writes. The tests of this package make the schemas, and the tables of fields
+// in docs, from the declarations of the rows: from their tags and from the comments of their fields.
 package schemas
 
 import (

@@ -100,7 +100,7 @@ func TestTables(t *testing.T) {
 			tables[name]++
 			var b strings.Builder
 			fmt.Fprintf(&b, "<!-- fields of %s -->\n| field | type | what it is |\n|---|---|---|\n", name)
-			d.addFields(t, &b, "", types[name])
+			d.addFields(t, &b, map[reflect.Type]string{}, "", types[name])
 			return b.String() + "<!-- end of fields -->\n"
 		}))
 	}
@@ -113,8 +113,8 @@ func TestTables(t *testing.T) {
 
 var marked = regexp.MustCompile(`(?s)<!-- fields of (\w+) -->\n.*?<!-- end of fields -->\n`)
 
-// addFields adds a line for each field of a struct, and of the structs in it.
-func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string, of reflect.Type) {
+// addFields adds a line for each field of a struct, and of the structs in it. told has the field that first had a type of struct.
+func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[reflect.Type]string, prefix string, of reflect.Type) {
 	for _, p := range d.propertiesOf(t, of) {
 		if p.comment == "" {
 			t.Errorf("field %s of %v has no comment", p.name, of)
@@ -124,15 +124,21 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, prefix string,
 			kind += " or int64"
 		}
 		if p.optional {
-			kind += ", optional"
+			kind += "?"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, kind, flag.ReplaceAllString(sentence(p.name, p.comment), "`$0`"))
 		inner := p.of
 		if inner.Kind() == reflect.Slice {
 			inner = inner.Elem()
 		}
-		if inner.Kind() == reflect.Struct && p.name != "config" {
-			d.addFields(t, b, prefix+p.name+".", inner)
+		isObject := inner.Kind() == reflect.Struct && p.name != "config"
+		what := flag.ReplaceAllString(sentence(p.name, p.comment), "`$0`")
+		if first := told[inner]; isObject && first != "" {
+			what += ". Its fields are those of `" + first + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, kind, what)
+		if isObject && told[inner] == "" {
+			told[inner] = prefix + p.name
+			d.addFields(t, b, told, prefix+p.name+".", inner)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestKills(t *testing.T) {
 		}
 		table += "\n"
 	}
-	const page = "../../../docs/reference/outputs.md"
+	const page = "../../../docs/explanation/guarantees.md"
 	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
