@@ -9,7 +9,7 @@ import (
 
 // BenchmarkEngines runs a job on this machine, on Flink and on Spark, with its temporary files on the disk and in a
 // bucket. It reports the time that tasks took on the processor, the memory of the largest worker, and the requests to
-// the bucket. What Java takes is in none of these. docs/how-to/flink-spark.md has the table.
+// the bucket. What Java takes is in none of these. docs/explanation/performance.md has the table.
 func BenchmarkEngines(b *testing.B) {
 	program, want := tools(b)
 	external := []string{"--environment_type=EXTERNAL", "--environment_config=localhost:50000"}
