@@ -28,8 +28,8 @@ var layers = map[string]string{
 
 // TestPackages: docs/internals/packages.md lists all packages, with the first sentence of their comments. UPDATE=1 rewrites the page.
 func TestPackages(t *testing.T) {
-	page := "# Packages\n\nA layer is a folder of `internal` or of the top level. This list goes from the bottom up: a layer imports only the earlier layers\n" +
-		"that its line names, and packages of one layer import each other. `imports_test.go` in `internal/ground/house` holds that law.\n" +
+	page := "# Packages\n\nA layer is a folder of `internal` or of the top level. This list goes from the bottom up: a layer imports only earlier\n" +
+		"layers of the list, and `imports_test.go` in `internal/ground/house` says which. Packages of one layer import each other.\n" +
 		"`UPDATE=1 go test ./internal/ground/house -run TestPackages` writes this page from the comments of the packages.\n"
 	packages := synopses(t)
 	for _, row := range law {
@@ -44,9 +44,6 @@ func TestPackages(t *testing.T) {
 		page += fmt.Sprintf("\n## %s\n\n", layer) + layers[layer]
 		if len(own) == 1 {
 			page += fmt.Sprintf("`%s` %s", own[0].folder, own[0].sentence)
-		}
-		if row[1] != "" {
-			page += " Imports: " + strings.Join(strings.Fields(row[1]), ", ") + "."
 		}
 		page += "\n"
 		if len(own) == 1 {

@@ -1,4 +1,4 @@
-// Package common finds the shingles that tell nothing of copying, as too many documents have them, and takes them out of
+// Package common finds the shingles that too many documents share, which say nothing about copying, and takes them out of
 // the sets of all documents.
 //
 // Two rounds count. The first one finds the shingles that more distinct documents have than the law allows. The second

@@ -1,5 +1,4 @@
-// Package boilerplate finds the passages that very many documents of a corpus have, such as menus and licences, and the passages of
-// base texts.
+// Package boilerplate finds the passages that very many documents share, such as menus and licences, and the passages of base texts.
 //
 // It knows which shingles are boilerplate: the ones of base texts, and the common ones. Stages before it have counted, for each
 // part of the corpus, the documents that have each of them. [Summing] adds these counts up and finds the first document that

@@ -1,4 +1,4 @@
-// Package trim removes passages from texts that occur earlier in the corpus.
+// Package trim removes from texts the passages that occur earlier in the corpus.
 //
 // [Hashing] hashes all passages of the documents of a split and sends each hash to a range of hashes. [Finding] sees all passages of
 // a range in the order of the corpus, so it knows which stood before, and tells their splits. [Cutting] reads the documents of a split

@@ -1,5 +1,4 @@
-// Package lookalike says how much one host name looks like another: as much as a reader in a hurry would take it for the
-// other.
+// Package lookalike measures how much one host name looks like another to a reader in a hurry.
 package lookalike
 
 import (

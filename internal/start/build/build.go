@@ -1,4 +1,4 @@
-// Package build tells one build of the program from another, on every system and without a clone beside it.
+// Package build tells one build of the program from another, on every system, also where no clone of the repository is.
 package build
 
 import (
