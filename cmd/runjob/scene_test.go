@@ -219,7 +219,7 @@ func (j *started) fails(exit int) observed {
 	}
 	s.noLitter()
 	message, _, _ = strings.Cut(message, "\n")
-	return observed{code, "`" + s.neutral(message) + "`", ""}
+	return observed{code, "`" + s.neutral(s.unnamed(message)) + "`", ""}
 }
 
 // succeeds runs a job that must account for the given number of records of its input. -1 means that the
@@ -260,6 +260,16 @@ func (j *started) publishes(want int, records int64) observed {
 		documents += ", " + count(n.Rejected) + " rejected"
 	}
 	return observed{code, s.said(message, n, rejects), documents}
+}
+
+// unnamed returns a message without the name of the program, with which it must begin.
+func (s *scene) unnamed(message string) string {
+	s.t.Helper()
+	rest, found := strings.CutPrefix(message, "runjob: ")
+	if !found {
+		s.t.Errorf("the message %q does not name the program", message)
+	}
+	return rest
 }
 
 // said returns what the documentation has of the first line of a job that publishes: the reasons of its rejects, or else the line.

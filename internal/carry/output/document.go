@@ -20,15 +20,15 @@ type Member struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
+	// Date is when the archive has fetched it, as the archive says.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Kept says that it stays if duplicates are removed.
 	Kept bool `json:"kept" parquet:"kept"`
-	// Similarity is how similar it is to the kept document that it stands for, 1 for a kept one.
+	// Similarity is how similar it is to the kept document for which it is removed, 1 for a kept one.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Size is the number of documents in the cluster.
 	Size int64 `json:"size" parquet:"size"`
-	// Least is the smallest similarity of the removed documents of the cluster to those that stay for them, 1 if none is removed.
+	// Least is the smallest such similarity of the removed documents of the cluster, 1 if none is removed.
 	Least float64 `json:"least" parquet:"least"`
 	// Mean is the mean of these similarities, to four digits: it tells a tight cluster from a chain.
 	Mean float64 `json:"mean" parquet:"mean"`
@@ -83,11 +83,11 @@ type Removal struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
+	// Date is when the archive has fetched it, as the archive says.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Cluster is the name of its cluster.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
+	// KeptID is the kept document for which it is removed: its most similar neighbour among those that --keep ranks higher.
 	KeptID string `json:"kept_id,omitempty" parquet:"kept_id,dict" names:"document"`
 	// KeptURL is the address that a web archive has fetched the kept document from.
 	KeptURL string `json:"kept_url,omitempty" parquet:"kept_url,dict" names:"capture"`
@@ -99,7 +99,7 @@ type Removal struct {
 	LikeURL string `json:"like_url,omitempty" parquet:"like_url,dict" names:"capture"`
 	// LikeDate is when the archive has fetched that one.
 	LikeDate string `json:"like_date,omitempty" parquet:"like_date,dict" names:"capture"`
-	// Similarity is how similar it is to the one that KeptID or LikeID names.
+	// Similarity is how similar it is to the document that KeptID or LikeID names.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Reference says that this one is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
@@ -157,7 +157,7 @@ type Sketch struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
+	// Date is when the archive has fetched it, as the archive says.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Shingles is the number of its distinct shingles or features.
 	Shingles int64 `json:"shingles" parquet:"shingles"`
@@ -238,7 +238,7 @@ type Passage struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
+	// Date is when the archive has fetched it, as the archive says.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Field is the field of the text, where --weight names several.
 	Field string `json:"field,omitempty" parquet:"field,dict"`
@@ -268,7 +268,7 @@ type Cut struct {
 	Ref string `json:"ref" parquet:"ref"`
 	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
+	// Date is when the archive has fetched it, as the archive says.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Begin is where the passage begins in the text of the document, in bytes.
 	Begin int64 `json:"begin" parquet:"begin"`

@@ -39,7 +39,7 @@ type Pair struct {
 	B string `json:"b" parquet:"b" names:"document"`
 	// URLA is the address that a web archive has fetched A from, up to 2,048 bytes.
 	URLA string `json:"url_a,omitempty" parquet:"url_a,dict" names:"capture"`
-	// DateA is when the archive has fetched it, as it stands there.
+	// DateA is when the archive has fetched it, as the archive says.
 	DateA string `json:"date_a,omitempty" parquet:"date_a,dict" names:"capture"`
 	// URLB is the same of B.
 	URLB string `json:"url_b,omitempty" parquet:"url_b" names:"capture"`

@@ -132,6 +132,9 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[refle
 		}
 		isObject := inner.Kind() == reflect.Struct && p.name != "config"
 		what := flag.ReplaceAllString(sentence(p.name, p.comment), "`$0`")
+		if kind == "int64" || kind == "int64?" {
+			what = strings.TrimPrefix(what, "the number of ") // a number says that by its type
+		}
 		if first := told[inner]; isObject && first != "" {
 			what += ". Its fields are those of `" + first + "`"
 		}

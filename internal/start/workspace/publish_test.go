@@ -30,7 +30,7 @@ func situations() (all []situation) {
 	}
 	anything := func(string) error { return nil }
 	for _, others := range []bool{false, true} {
-		with := map[bool]string{false: "", true: ", beside files of somebody else"}[others]
+		with := map[bool]string{false: "", true: ", with files of somebody else"}[others]
 		all = append(all,
 			situation{"no earlier results" + with, false, others, false, anything},
 			situation{"folders are swapped" + with, true, others, false, anything},
