@@ -11,11 +11,11 @@ import (
 type Counts struct {
 	// Documents counts the documents of the input. It is the sum of Kept and Removed.
 	Documents int64 `json:"documents"`
-	// Bytes is the size of their records.
+	// Bytes is the size of the records of these documents.
 	Bytes int64 `json:"bytes" label:"read" unit:"bytes"`
 	// ReferenceDocuments counts the documents of the reference, which Documents does not include.
 	ReferenceDocuments int64 `json:"reference_documents,omitempty" label:"documents of a reference"`
-	// ReferenceBytes is the size of their records.
+	// ReferenceBytes is the size of the records of these documents.
 	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
 	// Rejected counts the records that could not be read, the reference's included.
 	Rejected int64 `json:"rejected" label:"rejects"`
@@ -31,7 +31,7 @@ type Counts struct {
 	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
 	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
 	Expanding int64 `json:"expanding,omitempty" label:"expanding files"`
-	// Unranked counts the documents of the input to which --keep gives no place.
+	// Unranked counts the documents of the input that --keep does not rank.
 	Unranked int64 `json:"unranked,omitempty" label:"of no rank"`
 	// Unscoped counts the documents, the reference included, without the field of --within or --across.
 	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
@@ -41,13 +41,13 @@ type Counts struct {
 	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
 	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
-	// IgnoredShingles counts these shingles, distinct ones of each document.
+	// IgnoredShingles counts the shingles of base texts, distinct ones of each document.
 	IgnoredShingles int64 `json:"ignored_shingles,omitempty" label:"shingles of base texts"`
 	// IgnoredWhole counts the documents that hold hardly anything else.
 	IgnoredWhole int64 `json:"ignored_whole,omitempty" label:"hardly more than base texts"`
 	// CommonIn counts the documents, the reference included, with common shingles.
 	CommonIn int64 `json:"common_in,omitempty" label:"with common shingles"`
-	// CommonShingles counts these shingles, distinct ones of each document.
+	// CommonShingles counts the common shingles, distinct ones of each document.
 	CommonShingles int64 `json:"common_shingles,omitempty" label:"common shingles"`
 	// CommonWhole counts the documents that hold hardly anything else.
 	CommonWhole int64 `json:"common_whole,omitempty" label:"hardly more than common shingles"`
@@ -68,7 +68,7 @@ type Counts struct {
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the documents of the input that stay.
 	Kept int64 `json:"kept"`
-	// Removed counts the others.
+	// Removed counts the documents of the input that are removed.
 	Removed int64 `json:"removed"`
 	// RemovedForReference counts the removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
@@ -104,7 +104,7 @@ func (c *Counts) HasIntegerNames() bool {
 // Skipped says what was not compared.
 type Skipped struct {
 	// Pairs counts pairs of documents with a common key that were not compared, once for every such key. They may have been
-	// compared under another key, and their documents are compared with the leaders of the group.
+	// compared under another key, and their documents are compared with the pivots of the group.
 	Pairs int64 `json:"pairs" metric:"skipped_pairs"`
 	// Groups counts the groups too dense to compare all pairs.
 	Groups int64 `json:"groups" metric:"skipped_groups"`
@@ -153,13 +153,13 @@ type Trimmed struct {
 	Of int64 `json:"of" metric:"words" label:"words"`
 	// Words counts the words that were cut, and all words of documents that went as a whole.
 	Words int64 `json:"words" metric:"words_cut" label:"words cut"`
-	// Bytes is the length of these stretches of the texts.
+	// Bytes is the length of the texts that were cut.
 	Bytes int64 `json:"bytes" metric:"text_cut" label:"text cut" unit:"bytes"`
 	// Passages counts the rows of passages.
 	Passages int64 `json:"passages" metric:"passages_cut" label:"passages cut"`
 	// Documents counts the documents from which something was cut.
 	Documents int64 `json:"documents" metric:"documents_cut" label:"documents cut"`
-	// Gone counts the documents among them that went as a whole.
+	// Gone counts the documents that were cut as a whole.
 	Gone int64 `json:"gone" metric:"documents_gone" label:"documents cut as a whole"`
 }
 

@@ -376,7 +376,7 @@ type StateSummary struct {
 	Scratch string `json:"from_scratch,omitempty"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts the changes, of this run and of earlier ones, that are told of again until somebody acknowledges
+	// Unacknowledged counts the changes, of this run and of earlier ones, that are reported again until somebody acknowledges
 	// them.
 	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
 	// Suspects are the open ones, the oldest first, 1,000 at most.
@@ -391,7 +391,7 @@ type OpenSuspect struct {
 	ID string `json:"id"`
 	// Site is its name.
 	Site string `json:"site"`
-	// Generation is the one whose run has first seen it; 0 if an earlier version of the program has seen it.
+	// Generation is the generation whose run first saw it; 0 if an earlier version of the program has seen it.
 	Generation int64 `json:"generation,omitempty"`
 	// Seen is when that run began.
 	Seen string `json:"seen,omitempty"`

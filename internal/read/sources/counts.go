@@ -111,7 +111,7 @@ type Row struct {
 	Files int `json:"files,omitempty"`
 	// Documents counts its documents.
 	Documents int64 `json:"documents"`
-	// Removed counts those that are removed.
+	// Removed counts its documents that are removed.
 	Removed int64 `json:"removed"`
 	// Elsewhere counts the documents that have a near-duplicate in at least one other source.
 	Elsewhere int64 `json:"elsewhere"`
