@@ -59,21 +59,21 @@ func (c *Config) ReadRanking() (string, error) {
 // Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.
 type Mirroring struct {
 	// URLField is the field of a record that holds the address of a page, and DateField the one that holds its date.
-	URLField  string `json:"url_field,omitempty"`
-	DateField string `json:"date_field,omitempty"`
+	URLField  string `json:"url_field,omitempty" affects:"outputs"`
+	DateField string `json:"date_field,omitempty" affects:"outputs"`
 	// Site says which site a page belongs to.
-	Site site.Rule `json:"site,omitempty"`
+	Site site.Rule `json:"site,omitempty" affects:"outputs"`
 	// MirrorThreshold is the least score of two mirrors, above 0 and at most 1.
-	MirrorThreshold float64 `json:"mirror_threshold,omitempty"`
+	MirrorThreshold float64 `json:"mirror_threshold,omitempty" affects:"outputs"`
 	// MirrorPages is the least number of pages that two mirrors have in common, at least 1.
-	MirrorPages int64 `json:"mirror_pages,omitempty"`
+	MirrorPages int64 `json:"mirror_pages,omitempty" affects:"outputs"`
 	// MirrorSites is the largest number of sites that have a page which says something.
-	MirrorSites int `json:"mirror_sites,omitempty"`
+	MirrorSites int `json:"mirror_sites,omitempty" affects:"outputs"`
 	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and mirrors that
 	// are none. Empty for none.
-	Rank      string `json:"rank,omitempty"`
-	Protected string `json:"protected,omitempty"`
-	Allow     string `json:"allow,omitempty"`
+	Rank      string `json:"rank,omitempty" affects:"outputs"`
+	Protected string `json:"protected,omitempty" affects:"outputs"`
+	Allow     string `json:"allow,omitempty" affects:"outputs"`
 }
 
 // siteOutputs are the outputs about sites.
@@ -133,7 +133,7 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 // checkMirroring checks what is asked of sites.
 func (c *Config) checkMirroring(check checker) {
 	if !c.HasSites() {
-		c.checkNoMirroring(check)
+		c.refuse(check, &c.Mirroring, "is for {emit} mirrors, sites and suspects")
 		return
 	}
 	check(c.URLField != "", "{url_field}: must not be empty")
@@ -153,25 +153,4 @@ func (c *Config) checkMirroring(check checker) {
 	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
 		"{emit} suspects: are copies of {protected} sites; give a list of these")
 	check(len(c.Reference) == 0, "{reference}: its documents are not compared with each other, so little is known of their sites; give its files to {input}")
-}
-
-// checkNoMirroring checks that nothing is asked of sites.
-func (c *Config) checkNoMirroring(check checker) {
-	usual := Default().Mirroring
-	for _, s := range []struct {
-		name    string
-		differs bool
-	}{
-		{"url_field", c.URLField != usual.URLField},
-		{"date_field", c.DateField != usual.DateField},
-		{"site", c.Site != usual.Site},
-		{"mirror_threshold", c.MirrorThreshold != usual.MirrorThreshold},
-		{"mirror_pages", c.MirrorPages != usual.MirrorPages},
-		{"mirror_sites", c.MirrorSites != usual.MirrorSites},
-		{"rank", c.Rank != ""},
-		{"protected", c.Protected != ""},
-		{"allow", c.Allow != ""},
-	} {
-		check(!c.isGiven(s.name, s.differs), "{"+s.name+"}: is for {emit} mirrors, sites and suspects")
-	}
 }

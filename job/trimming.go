@@ -13,13 +13,13 @@ import (
 // passages.
 type Trimming struct {
 	// PassageWords is the length of a passage in words, or the least number of words of a passage of other units, at least 1.
-	PassageWords int `json:"passage_words,omitempty"`
+	PassageWords int `json:"passage_words,omitempty" affects:"outputs"`
 	// PassageUnit says what passages are made of.
-	PassageUnit trim.Unit `json:"passage_unit,omitempty"`
+	PassageUnit trim.Unit `json:"passage_unit,omitempty" affects:"outputs"`
 	// PassageCopies is how often a passage stands before it is cut, at least 2.
-	PassageCopies int64 `json:"passage_copies,omitempty"`
+	PassageCopies int64 `json:"passage_copies,omitempty" affects:"outputs"`
 	// MinWords is the least number of words that are left of a document. One that has fewer after a cut goes as a whole.
-	MinWords int `json:"min_words,omitempty"`
+	MinWords int `json:"min_words,omitempty" affects:"outputs"`
 }
 
 // trimOutputs are the outputs about passages that are cut.
@@ -34,7 +34,7 @@ func (t *Trimming) TrimRule() trim.Rule {
 func (c *Config) checkTrimming(check checker) {
 	at := slices.IndexFunc(c.Outputs(), func(name string) bool { return slices.Contains(trimOutputs, name) })
 	if at < 0 {
-		c.checkNoTrimming(check)
+		c.refuse(check, &c.Trimming, "is for {emit} trimmed and passages")
 		return
 	}
 	check(c.PassageWords >= 1, "{passage_words} %d: must be 1 or more", c.PassageWords)
@@ -47,20 +47,4 @@ func (c *Config) checkTrimming(check checker) {
 	check(len(c.Weight) == 0, of+"cuts one text of each document; name it with {text_field}, and leave {weight} out")
 	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords, of+"{stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 	check(c.Within == "" && c.Across == "", of+"passages are looked for in the whole corpus; leave {within} and {across} out")
-}
-
-// checkNoTrimming checks that nothing is asked of passages that are cut.
-func (c *Config) checkNoTrimming(check checker) {
-	usual := Default().Trimming
-	for _, s := range []struct {
-		name    string
-		differs bool
-	}{
-		{"passage_words", c.PassageWords != usual.PassageWords},
-		{"passage_unit", c.PassageUnit != usual.PassageUnit},
-		{"passage_copies", c.PassageCopies != usual.PassageCopies},
-		{"min_words", c.MinWords != usual.MinWords},
-	} {
-		check(!c.isGiven(s.name, s.differs), "{"+s.name+"}: is for {emit} trimmed and passages")
-	}
 }

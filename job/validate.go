@@ -36,7 +36,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	for _, name := range c.Given {
-		check(isSetting(name), "there is no setting %q to be given", name)
+		check(defaults()[name].IsValid(), "there is no setting %q to be given", name)
 	}
 	if _, err := PresetNamed(c.Preset); err != nil && c.Preset != "" {
 		faults = append(faults, err)
@@ -95,11 +95,6 @@ func (m *Measure) CheckSketchSize() error {
 		return setting.Errorf("{sketch_size} %d: must be from %d to %d, or 0 for %d", m.SketchSize, leastSketch, mostSketch, documents.UsualSmallest)
 	}
 	return nil
-}
-
-// isGiven reports whether a setting was chosen: it is marked, or it differs from its default.
-func (c *Config) isGiven(setting string, differs bool) bool {
-	return differs || slices.Contains(c.Given, setting)
 }
 
 // checkInput checks the files to read and the folders to write.
@@ -198,8 +193,7 @@ func (c *Config) checkMeasure(check checker) {
 			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out, or give {feature_weight}")
 	}
 	if len(c.Weight) > 0 {
-		isOther := c.TextField != Default().TextField && c.TextField != ""
-		check(!c.isGiven("text_field", isOther), "{weight} names the text fields; leave {text_field} out")
+		check(c.TextField == "" || !c.isGiven("text_field"), "{weight} names the text fields; leave {text_field} out")
 	}
 	for field, weight := range c.Weight {
 		check(field != "" && weight > 0 && !math.IsInf(weight, 0), "{weight} %s=%g: must be a field and a number above 0", field, weight)
@@ -240,16 +234,16 @@ func (c *Config) checkRarity(check checker) {
 
 // checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check checker) {
-	usual, name, method := Default(), c.Method(), c.method()
+	name, method := c.Method(), c.method()
 	ways := methods.Resembling()
 	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys, list(ways))
 	check(slices.Contains(methods.Scorings, c.Score),
 		"{score} %s: must be auto, jaccard or hamming", c.Score)
-	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && c.isGiven("recall", false)), "{recall} %g: must be above 0 and at most 1", c.Recall)
+	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && slices.Contains(c.Given, "recall")), "{recall} %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
 	if !method.Settings.Distance {
-		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
-		check(!c.isGiven("bits", c.Bits != usual.Bits) || !sketch.IsSimHashLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
+		check(!c.isGiven("hamming") || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
+		check(!c.isGiven("bits") || !sketch.IsSimHashLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
 			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
 		check(len(c.Blocks) == 0, "{blocks} %s: is for the fingerprints of {keys} simhash", BlocksText(c.Blocks))
 	}
@@ -280,7 +274,7 @@ func list(names []methods.Name) string {
 // checkSimHash checks the settings that belong to SimHash keys.
 func (c *Config) checkSimHash(check checker) {
 	if c.Scorer().IsDistance {
-		check(!c.isGiven("threshold", c.Threshold != Default().Threshold),
+		check(!c.isGiven("threshold"),
 			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near", c.Threshold)
 	} else {
 		check(c.Recall != 1, "{recall} 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; {keys} exact can")
@@ -335,7 +329,7 @@ func (c *Config) checkOutput(check checker) {
 
 // checkDrop checks which documents are removed.
 func (c *Config) checkDrop(check checker) {
-	chosenKeep := c.isGiven("keep", c.Keep != Default().Keep)
+	chosenKeep := c.isGiven("keep")
 	switch c.Drop {
 	case "", keep.Copies:
 	case keep.Clusters:
@@ -418,7 +412,8 @@ func (c *Config) checkGuards(check checker) {
 // checkRefusals refuses the settings that the method of the job cannot heed.
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
-	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	all := []Affects{Sketches, Results, Outputs, Nothing}
+	own, others := c.choices(all...), usual.choices(all...)
 	if len(own) == 0 {
 		return // a setting is NaN or infinite, which no JSON has: the check of that setting says so
 	}

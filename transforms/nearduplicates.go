@@ -1,12 +1,10 @@
 package transforms
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -149,20 +147,14 @@ func newFolder(temp string) (string, error) {
 	return folder, os.MkdirAll(folder, 0o700)
 }
 
-// pipelineSettings are the settings that count where the documents come from a pipeline.
-var pipelineSettings = []string{
-	"max_document", "tokens", "code", "normalize", "stopwords", "stopwords_use", "shingle", "min_shingles", "seed", "threshold", "keys", "recall", "bands", "rows",
-	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "drop", "temp", "memory", "lanes",
-}
-
 // checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
 	}
-	for _, name := range differing(c) {
-		if !slices.Contains(pipelineSettings, name) {
-			return setting.Errorf("{" + name + "}: does not count where the documents come from a pipeline: leave it as it is by default")
+	for _, s := range job.SettingsOf(c) {
+		if !s.InPipelines && !s.IsDefault() {
+			return setting.Errorf("{" + s.Name + "}: does not apply to the documents of a pipeline: leave it at its default")
 		}
 	}
 	if c.Keep.Field() != "" || c.Keep.Ranking() != "" {
@@ -173,17 +165,4 @@ func checkOptions(c *job.Config) error {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()
-}
-
-// differing returns the names of the settings that differ from the defaults.
-func differing(c *job.Config) (names []string) {
-	usual := job.Default()
-	defaults := usual.Settings()
-	for name, value := range c.Settings() {
-		if !bytes.Equal(value, defaults[name]) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

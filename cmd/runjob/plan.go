@@ -24,7 +24,7 @@ type planCommand struct {
 
 // BeforeApply notes which settings are given, before they are checked.
 func (c *planCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
-	c.Given = chosen.given(parsed, measureFlags(&c.Measure))
+	c.Given = chosen.given(parsed, flagsFor("plan", &c.Measure))
 	return nil
 }
 
