@@ -69,7 +69,7 @@ func Finish(ctx context.Context, output string, progress func(line string), moni
 	defer r.close()
 	r.Config.Monitor = monitor
 	if r.Config.State != "" {
-		return Summary{}, failure.New(failure.Usage, fmt.Errorf("job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, or --discard if the job has ended, and run it again", s.name(), s.Runner))
+		return Summary{}, failure.Errorf(failure.Usage, "job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, or --discard if the job has ended, and run it again", s.name(), s.Runner)
 	}
 	return r.finishOn(ctx, engineOf(s.Runner), s)
 }
@@ -240,7 +240,7 @@ func (r *run) lost(s Submission, err error) error {
 	if r.Config.State != "" {
 		way = "'runjob finish --cancel %s' cancels it, with --discard it removes the files only; the state is as it was"
 	}
-	return failure.New(failure.Storage, fmt.Errorf("job %s on %s: %w: it may go on, so its files stay; "+way, s.name(), s.Runner, err, r.Config.Output))
+	return failure.Errorf(failure.Storage, "job %s on %s: %w: it may go on, so its files stay; "+way, s.name(), s.Runner, err, r.Config.Output)
 }
 
 // name returns the id of the job, or else its name.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/start/failure"
 )
 
 // runnerFlag is the flag of Beam that chooses a runner.
@@ -93,7 +95,7 @@ func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 		case isSwitch(name):
 			value = "true"
 		case i+1 == len(args) || strings.HasPrefix(args[i+1], "--"):
-			return nil, nil, usageError{fmt.Errorf("--%s: give it a value", name)}
+			return nil, nil, failure.Errorf(failure.Usage, "--%s: give it a value", name)
 		default:
 			i++
 			value = args[i]
@@ -114,7 +116,7 @@ func isSwitch(name string) bool {
 func setBeamFlags(command string, beams []beamFlag) error {
 	chosen, err := chosenRunner(beams)
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	var faults []error
 	for _, given := range beams {
@@ -127,7 +129,7 @@ func setBeamFlags(command string, beams []beamFlag) error {
 		faults = append(faults, fault)
 	}
 	if err := errors.Join(faults...); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }
@@ -185,7 +187,7 @@ func parseWorkerFlags(args []string) error {
 	flag.CommandLine.Init("runjob", flag.ContinueOnError)
 	flag.CommandLine.SetOutput(io.Discard)
 	if err := flag.CommandLine.Parse(args); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }

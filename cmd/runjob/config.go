@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"mirrorbeam/internal/look/schemas"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -66,7 +67,7 @@ func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 		say(out, "%-44s # %s\n", comment+name+": "+value, from)
 	}
 	if err := c.check(); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ type schemaCommand struct {
 func (c *schemaCommand) Run(_ context.Context, out io.Writer) error {
 	content, err := schemas.Of(c.Of)
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return printJSON(out, content)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -113,7 +114,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		err = checkRepeats(selected)
 	}
 	if err != nil {
-		return nil, usageError{chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args)))}
+		return nil, failure.New(failure.Usage, chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))))
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }

@@ -136,7 +136,6 @@ func report(args []string, of command, err error) int {
 
 func exitCode(err error) int {
 	var gone unread
-	var usage usageError
 	var met conditionMet
 	switch {
 	case err == nil:
@@ -145,7 +144,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &gone):
 		return exitUnread
-	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
+	case errors.Is(err, pipeline.ErrUsage):
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
 		return exitInput

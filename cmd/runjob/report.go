@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	runreport "mirrorbeam/internal/look/report"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
@@ -40,7 +41,7 @@ func (c *reportCommand) Validate() error {
 func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	page, err := c.page(ctx)
 	if err != nil {
-		return unusable{err} // only the results can be at fault
+		return failure.New(failure.Input, err) // only the results can be at fault
 	}
 	if c.Output == "-" {
 		_, err := out.Write(page)
@@ -48,7 +49,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	path := c.path()
 	if err := writePage(path, page); err != nil {
-		return unwritable{err}
+		return failure.New(failure.Storage, err)
 	}
 	say(os.Stderr, "report in %s\n", path)
 	return nil
@@ -94,14 +95,14 @@ func (c *runCommand) checkReport() error {
 	case !c.Report:
 		return nil
 	case c.Async || forLauncher():
-		return usageError{errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, give that --report")}
+		return failure.New(failure.Usage, errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, give that --report"))
 	}
 	return checkReportIn(c.Output)
 }
 
 func checkReportIn(folder string) error {
 	if err := mayReplace(storage.Join(folder, workspace.ReportName)); err != nil {
-		return unwritable{fmt.Errorf("--report: %w", err)}
+		return failure.Errorf(failure.Storage, "--report: %w", err)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (l *logging) report(ctx context.Context, wanted bool, folder string) error 
 		err = writePage(of.path(), page)
 	}
 	if err != nil {
-		return unwritable{fmt.Errorf("the results are published, and --report fails: %w", err)}
+		return failure.Errorf(failure.Storage, "the results are published, and --report fails: %w", err)
 	}
 	l.note("report in %s", of.path())
 	return nil

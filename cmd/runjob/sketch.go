@@ -69,7 +69,7 @@ func (c *sketchCommand) Validate() error {
 func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	of, err := c.sketcher()
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	paths := c.Paths
 	if len(paths) == 0 {
@@ -87,7 +87,7 @@ func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 		err := c.each(ctx, path, func(name string, text []byte) error {
 			fingerprint, err := of(text)
 			if err != nil {
-				return failure.New(failure.Input, fmt.Errorf("%s: %w", name, err))
+				return failure.Errorf(failure.Input, "%s: %w", name, err)
 			}
 			return show(visible(name), fingerprint)
 		})
@@ -110,7 +110,7 @@ func (c *sketchCommand) each(ctx context.Context, path string, visit func(name s
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return failure.New(failure.Input, fmt.Errorf("read a text: %w", err))
+		return failure.Errorf(failure.Input, "read a text: %w", err)
 	case !c.Records:
 		return visit(quoting.Text(path), content)
 	}
@@ -120,7 +120,7 @@ func (c *sketchCommand) each(ctx context.Context, path string, visit func(name s
 		place := fmt.Sprintf("%s:%d", quoting.Text(path), number)
 		name, text, err := textOf(line)
 		if err != nil {
-			return failure.New(failure.Input, fmt.Errorf("%s: %w", place, err))
+			return failure.Errorf(failure.Input, "%s: %w", place, err)
 		}
 		if err := visit(cmp.Or(name, place), text); err != nil {
 			return err

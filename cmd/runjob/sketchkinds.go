@@ -120,7 +120,7 @@ func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) 
 	if c.Filter != "" {
 		list, err := storage.ReadFile(c.Filter)
 		if err != nil {
-			return nil, failure.New(failure.Input, fmt.Errorf("read --filter: %w", err))
+			return nil, failure.Errorf(failure.Input, "read --filter: %w", err)
 		}
 		words, err := sketch.ReadStopWords(bytes.NewReader(list), nil)
 		if err != nil {

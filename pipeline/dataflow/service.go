@@ -66,13 +66,13 @@ func Check(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
-		return failure.New(failure.Usage, fmt.Errorf("--runner dataflow: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", strings.Join(missing, ", ")))
+		return failure.Errorf(failure.Usage, "--runner dataflow: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", strings.Join(missing, ", "))
 	}
 	if !strings.HasPrefix(staging, "gs://") {
-		return failure.New(failure.Usage, fmt.Errorf("--staging_location %s: must be gs://BUCKET/FOLDER", staging))
+		return failure.Errorf(failure.Usage, "--staging_location %s: must be gs://BUCKET/FOLDER", staging)
 	}
 	if *jobopts.WorkerBinary == "" && runtime.GOOS+"/"+runtime.GOARCH != workers {
-		return failure.New(failure.Usage, fmt.Errorf("--runner dataflow: this program is for %s/%s, and workers are %s: give --worker_binary with a program for them", runtime.GOOS, runtime.GOARCH, workers))
+		return failure.Errorf(failure.Usage, "--runner dataflow: this program is for %s/%s, and workers are %s: give --worker_binary with a program for them", runtime.GOOS, runtime.GOARCH, workers)
 	}
 	_, err := launched()
 	return err
@@ -94,7 +94,7 @@ func open(ctx context.Context) (*service, error) {
 	// The client keeps the context for its credentials, and must be able to cancel a job after an interruption.
 	client, err := dataflowlib.NewClient(context.WithoutCancel(ctx), endpoint)
 	if err != nil {
-		return nil, failure.New(failure.Storage, fmt.Errorf("--runner dataflow: no credentials: %w: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS", err))
+		return nil, failure.Errorf(failure.Storage, "--runner dataflow: no credentials: %w: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS", err)
 	}
 	return &service{
 		project: *gcpopts.Project, region: *gcpopts.Region, staging: stagingLocation(),
