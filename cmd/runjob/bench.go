@@ -14,16 +14,9 @@ import (
 )
 
 type benchCommand struct {
-	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels" help:"What to measure: kernels."`
-	Documents int     `default:"2000" placeholder:"N" help:"How many documents are drawn, at least 2."`
-	Threshold float64 `default:"0.5" placeholder:"T" help:"Similarity that a pair must reach."`
-}
-
-// Help says what is printed.
-func (c *benchCommand) Help() string {
-	return "Repeats the tables of Gudkov's article (MinHash, 2019) on one core of this machine, beside what runjob does today. First texts become fingerprints. " +
-		"Then all pairs of fingerprints of 128 hashes are compared. The documents are drawn at random, a tenth of them as near-duplicates. " +
-		"MIRRORBEAM_CPU=go, sse4.2, avx2 or avx512 asks for other kernels."
+	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels"`
+	Documents int     `default:"2000" placeholder:"N"`
+	Threshold float64 `default:"0.5" placeholder:"T"`
 }
 
 // Validate checks the arguments.

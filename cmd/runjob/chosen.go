@@ -22,7 +22,7 @@ import (
 const configFlag = "config"
 
 type configFile struct {
-	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
+	File string `name:"config" placeholder:"FILE"`
 }
 
 const variablePrefix = "RUNJOB_"

@@ -22,19 +22,10 @@ import (
 type configCommand struct {
 	configFile
 	Settings job.Config `kong:"-"`
-	Schema   bool       `help:"Print a JSON schema of the file of settings, for editors."`
+	Schema   bool
 
 	chosen *chooser
 	given  []string
-}
-
-// Help says how the command and the file of settings go together.
-func (c *configCommand) Help() string {
-	return "Prints every setting of 'runjob run' with where its value comes from: a flag, an environment variable such as RUNJOB_THRESHOLD, " +
-		"the file that --config or RUNJOB_CONFIG names, the preset that --preset names, or the default. The first of these that has a value counts. " +
-		"What is printed is such a file: settings that are as they are by default, or by the preset, are comments in it. " +
-		"A list is written as [a, b] in the file, and as a,b in a variable. " +
-		"Then every setting that a run would refuse is named, and the exit code is 2."
 }
 
 // BeforeApply notes where settings come from.
@@ -171,7 +162,7 @@ func typeOf(t reflect.Type) schema {
 }
 
 type schemaCommand struct {
-	Of string `arg:"" optional:"" name:"output" help:"An output such as clusters, or summary, manifest, plan or query. Without it, all schemas, by their names."`
+	Of string `arg:"" optional:"" name:"output"`
 }
 
 // Run prints a schema.

@@ -30,7 +30,7 @@ import (
 )
 
 type demoCommand struct {
-	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
+	Output string `default:"runjob-demo" placeholder:"DIR"`
 }
 
 // demoDocument is a document of the corpus. Its id is the path of the file below its folder.

@@ -22,12 +22,12 @@ import (
 )
 
 type evalCommand struct {
-	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
-	Folder    string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
-	Output    string   `hidden:"" placeholder:"DIR" help:"The same as <dir>."`
-	Threshold *float64 `placeholder:"J" help:"Pairs of the truth with a lower similarity do not count as near-duplicates; default: the threshold of the run."`
-	Worst     int      `default:"5" placeholder:"N" help:"How many missed pairs, and how many wrong ones, to show."`
-	JSON      bool     `name:"json" help:"Print one JSON object."`
+	Truth     string   `required:"" placeholder:"FILE"`
+	Folder    string   `arg:"" name:"dir"`
+	Output    string   `hidden:"" placeholder:"DIR"`
+	Threshold *float64 `placeholder:"J"`
+	Worst     int      `default:"5" placeholder:"N"`
+	JSON      bool     `name:"json"`
 }
 
 // BeforeApply lets --output name the folder in place of the argument. That is how the command was once called,

@@ -15,12 +15,12 @@ import (
 )
 
 type explainCommand struct {
-	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	A       string  `arg:"" name:"a" help:"The id of a document, path:position, or the URL of a page of a web archive."`
-	B       string  `arg:"" name:"b" help:"The other document."`
-	NoInput bool    `help:"Do not read the input of the run again: tell only what the results say."`
-	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
-	JSON    bool    `name:"json" help:"Print one JSON object."`
+	Folder  string `arg:"" name:"dir"`
+	A       string `arg:"" name:"a"`
+	B       string `arg:"" name:"b"`
+	NoInput bool
+	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
+	JSON    bool    `name:"json"`
 }
 
 // Validate checks the flags.
@@ -202,13 +202,13 @@ func scoreText(step *explain.Step) string {
 }
 
 type showCommand struct {
-	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
-	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id, path:position or URL of a document in it; without one, clusters are listed."`
-	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER" help:"What comes first: size (the largest), similarity (the least), id, or auto: the largest cluster, the first document."`
-	Limit   int    `default:"20" placeholder:"N" help:"How many to list."`
-	Offset  int    `default:"0" placeholder:"N" help:"How many to leave out before these."`
-	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, for sizes and beginnings of texts: yes, no, or auto (up to 1 GB)."`
-	JSON    bool   `name:"json" help:"Print one JSON object."`
+	Folder  string `arg:"" name:"dir"`
+	Cluster string `arg:"" optional:"" name:"cluster"`
+	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER"`
+	Limit   int    `default:"20" placeholder:"N"`
+	Offset  int    `default:"0" placeholder:"N"`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
+	JSON    bool   `name:"json"`
 }
 
 // Validate checks the flags.

@@ -19,7 +19,7 @@ import (
 type planCommand struct {
 	plan.Config `kong:"-"`
 	configFile
-	JSON bool `name:"json" group:"Plan" help:"Print one JSON object."`
+	JSON bool `name:"json" group:"Plan"`
 }
 
 // BeforeApply notes which settings are given, before they are checked.

@@ -280,9 +280,9 @@ func easeCollector() (restore func()) {
 
 // logging says what a command that waits for a job tells on the standard error.
 type logging struct {
-	Quiet     bool          `help:"Print nothing but errors."`
-	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
-	LogEvery  time.Duration `default:"30s" placeholder:"TIME" help:"Time between two lines that tell how far the job is, if the standard error is no terminal; at least 100ms."`
+	Quiet     bool
+	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT"`
+	LogEvery  time.Duration `default:"30s" placeholder:"TIME"`
 }
 
 // json returns what writes messages as JSON, nil if they are text.

@@ -18,17 +18,17 @@ import (
 )
 
 type queryCommand struct {
-	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
-	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
-	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for; - is the standard input; may be repeated."`
-	Format    string   `default:"auto" placeholder:"FORMAT" help:"Format of all input files, as in 'runjob run'. The standard input is lines of JSON."`
-	IDField   string   `placeholder:"FIELD" help:"Field of a record that holds its id; default: that of the run."`
-	TextField string   `placeholder:"FIELD" help:"Field of a record that holds its text; default: that of the run."`
-	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
-	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
-	Add       bool     `help:"Compare each document with those before it, too, and hold it in memory for those that follow."`
-	Window    int      `default:"0" placeholder:"N" help:"With --add: how many of the last documents to hold; 0: all."`
-	Top       int      `default:"0" placeholder:"N" help:"How many matches of each document to write, the most similar first; 0: all."`
+	Index     string   `placeholder:"DIR"`
+	State     string   `placeholder:"DIR"`
+	Input     []string `required:"" sep:"none" placeholder:"PATH"`
+	Format    string   `default:"auto" placeholder:"FORMAT"`
+	IDField   string   `placeholder:"FIELD"`
+	TextField string   `placeholder:"FIELD"`
+	Output    string   `placeholder:"FILE"`
+	Threshold *float64 `placeholder:"J"`
+	Add       bool
+	Window    int `default:"0" placeholder:"N"`
+	Top       int `default:"0" placeholder:"N"`
 }
 
 // Validate checks the flags.

@@ -19,16 +19,16 @@ import (
 )
 
 type recutCommand struct {
-	Folder       string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted pairs and clusters."`
-	Output       string   `required:"" placeholder:"DIR" help:"Folder for the new results, which must be empty or new."`
-	Overwrite    bool     `help:"Replace the results of an earlier job in --output."`
-	Threshold    float64  `placeholder:"X" help:"Least Jaccard similarity, at least that of the run; default: that of the run."`
-	Keep         string   `placeholder:"WHICH" help:"Which document of a cluster stays: first or last; default: as in the run."`
-	Split        string   `placeholder:"HOW" help:"What a cluster is: component or star, as for 'runjob run'; default: as in the run."`
-	Drop         string   `placeholder:"WHAT" help:"What goes of clusters: copies, clusters or reference, as for 'runjob run'; default: as in the run."`
-	Emit         []string `placeholder:"WHAT" help:"What to write, of clusters, pairs and removed; default: what the run has written of these."`
-	OutputFormat string   `placeholder:"FORMAT" help:"Format of the rows, as for 'runjob run'; default: as in the run."`
-	Quiet        bool     `help:"Print nothing but errors."`
+	Folder       string `arg:"" name:"dir"`
+	Output       string `required:"" placeholder:"DIR"`
+	Overwrite    bool
+	Threshold    float64  `placeholder:"X"`
+	Keep         string   `placeholder:"WHICH"`
+	Split        string   `placeholder:"HOW"`
+	Drop         string   `placeholder:"WHAT"`
+	Emit         []string `placeholder:"WHAT"`
+	OutputFormat string   `placeholder:"FORMAT"`
+	Quiet        bool
 }
 
 // Validate checks the arguments.

@@ -18,11 +18,11 @@ import (
 )
 
 type reportCommand struct {
-	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
-	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR, or comparison.html in DIR2."`
-	HideIDs bool   `name:"hide-ids" help:"Replace the names of documents, sources, files and sites by numbers, and leave texts out, so that the page can be shared."`
-	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
+	Folder  string `arg:"" name:"dir"`
+	Other   string `arg:"" optional:"" name:"dir2"`
+	Output  string `placeholder:"FILE"`
+	HideIDs bool   `name:"hide-ids"`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
 }
 
 // Validate checks the flags.

@@ -30,10 +30,10 @@ type runCommand struct {
 	job.Config `kong:"-"`
 	logging
 	configFile
-	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
-	Report      bool   `help:"When the results are published, write report.html beside them, as 'runjob report' does."`
-	Check       bool   `help:"Check the settings, list the input, and end: nothing is read, written or sent to a cluster. The standard input counts as there."`
-	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
+	Async       bool
+	Report      bool
+	Check       bool
+	MetricsFile string `placeholder:"FILE"`
 }
 
 // BeforeApply notes which settings are given, before they are checked.

@@ -56,27 +56,21 @@ var settingTexts = sync.OnceValue(func() []settingFlag {
 	fill := strings.NewReplacer("{presets}", presetHelp(), "{formats}", corpus.FormatHelp(), "{keep}", preference.Help())
 	var flags []settingFlag
 	group := ""
-	for line := range strings.Lines(settingsText) {
-		text := strings.TrimSpace(line)
-		switch {
-		case text == "":
-		case text[0] == '[':
-			group = strings.Trim(text, "[]")
-		case line[0] == ' ':
-			last := &flags[len(flags)-1]
-			last.help = strings.TrimSpace(last.help + " " + fill.Replace(text))
-		default:
-			words := strings.Fields(text)
-			f := settingFlag{group: group, name: words[0]}
-			for _, word := range words[1:] {
-				if trait := traitNames[word]; trait != 0 {
-					f.traits |= trait
-				} else {
-					f.value = word
-				}
-			}
-			flags = append(flags, f)
+	for _, one := range readHelp(settingsText) {
+		if one.line[0] == '[' {
+			group = strings.Trim(one.line, "[]")
+			continue
 		}
+		words := strings.Fields(one.line)
+		f := settingFlag{group: group, name: words[0], help: fill.Replace(one.text)}
+		for _, word := range words[1:] {
+			if trait := traitNames[word]; trait != 0 {
+				f.traits |= trait
+			} else {
+				f.value = word
+			}
+		}
+		flags = append(flags, f)
 	}
 	return flags
 })

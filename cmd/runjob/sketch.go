@@ -20,30 +20,24 @@ import (
 )
 
 type sketchCommand struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Files, each of which is a text; - or none: the standard input."`
+	Paths []string `arg:"" optional:"" name:"path"`
 
-	Kind       string               `required:"" enum:"minhash,simhash,singlehash,lsh,bottomk,signature" placeholder:"KIND" help:"What to print: minhash, simhash, bottomk (as the main job makes them), singlehash (Gudkov's article), lsh (ExLSH), signature (the k-hash MinHash of McCormick's tutorial)."`
-	SketchSize int                  `default:"128" placeholder:"N" help:"Hashes in a bottom-k sketch or a single-hash fingerprint, and components of a minhash or a signature."`
-	Shingle    int                  `default:"3" placeholder:"N" help:"How many adjacent words, or characters with --characters, make a shingle."`
-	Bits       int                  `default:"64" placeholder:"N" help:"Length of a simhash: 32, or a multiple of 64 up to 1024."`
-	Tie        string               `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE" help:"Bit of a simhash for which as many shingles have 1 as 0: alternate (as the main job), zero or one."`
-	Fast       bool                 `help:"Make a simhash with its bits in the order of FastSimHash."`
-	Features   bool                 `help:"With simhash, a text is a list of features that are hashes already: numbers of 64 bits with white space between them, as in 17 or 0x11. They are taken as they are."`
-	Hash       string               `enum:"md5,sha1,sha256,sha512,ripemd160,crc32" default:"md5" placeholder:"NAME" help:"Hash function of an lsh, which is as long as a hash."`
-	Filter     string               `placeholder:"FILE" help:"List of words, one a line, that an lsh leaves out."`
-	Characters bool                 `help:"Make an lsh of characters, for short texts such as user names."`
-	Unslipped  bool                 `help:"Make a singlehash of all 16 bits of a character. The article's own program shifts by 16 where 8 are meant, so it leaves out the upper 8."`
-	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, skeleton, fold, punctuation."`
-	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT" help:"With minhash, simhash and bottomk, what a token is: script, single, words or chars, as with 'runjob run'."`
-	Seed       uint64               `help:"Key of the hashes of minhash, simhash and bottomk, and of the functions of a signature."`
-	Compare    bool                 `help:"With simhash and singlehash, print in place of fingerprints how alike each two texts are: both names and the share of equal bits, or the Jaccard similarity that two singlehashes estimate."`
-	Records    bool                 `help:"Files have a text a line, as JSON with the fields id and text."`
-}
-
-// Help says what is printed.
-func (c *sketchCommand) Help() string {
-	return "Prints a line for each text: its name, a tab, and the fingerprint; with --compare a line for each two texts. Hashes are hexadecimal, with commas between them. " +
-		"A singlehash has the number of words and of hashes in front. docs/fingerprints.md says which program makes the same."
+	Kind       string `required:"" enum:"minhash,simhash,singlehash,lsh,bottomk,signature" placeholder:"KIND"`
+	SketchSize int    `default:"128" placeholder:"N"`
+	Shingle    int    `default:"3" placeholder:"N"`
+	Bits       int    `default:"64" placeholder:"N"`
+	Tie        string `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE"`
+	Fast       bool
+	Features   bool
+	Hash       string `enum:"md5,sha1,sha256,sha512,ripemd160,crc32" default:"md5" placeholder:"NAME"`
+	Filter     string `placeholder:"FILE"`
+	Characters bool
+	Unslipped  bool
+	Normalize  sketch.Normalization `placeholder:"STEPS"`
+	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT"`
+	Seed       uint64
+	Compare    bool
+	Records    bool
 }
 
 // Validate checks the flags.

@@ -14,15 +14,15 @@ import (
 )
 
 type stateCommand struct {
-	Show        stateShow        `cmd:"" help:"Tell what a state holds, and which changes nobody has acknowledged."`
-	Acknowledge stateAcknowledge `cmd:"" help:"Say that changes have been heard of, so that later runs do not tell of them again."`
-	Verify      stateVerify      `cmd:"" help:"Read all that a state holds and check it."`
-	Prune       statePrune       `cmd:"" help:"Remove what only the last run but one has needed."`
-	Compact     stateCompact     `cmd:"" help:"Prune, and join small files of a state to large ones."`
+	Show        stateShow        `cmd:""`
+	Acknowledge stateAcknowledge `cmd:""`
+	Verify      stateVerify      `cmd:""`
+	Prune       statePrune       `cmd:""`
+	Compact     stateCompact     `cmd:""`
 }
 
 type stateFolder struct {
-	Folder string `arg:"" name:"dir" help:"Folder of the state, on the disk or in a bucket."`
+	Folder string `arg:"" name:"dir"`
 }
 
 // Validate checks the argument.
@@ -106,7 +106,7 @@ func showUnacknowledged(out io.Writer, open state.Outbox) {
 
 type stateAcknowledge struct {
 	stateFolder
-	Generation *int `arg:"" optional:"" help:"Acknowledge the changes up to this generation, such as the one that summary.json names. Without it, all changes."`
+	Generation *int `arg:"" optional:""`
 }
 
 // Run acknowledges changes.

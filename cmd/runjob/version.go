@@ -67,15 +67,9 @@ func versionText(info *debug.BuildInfo, content string) string {
 }
 
 type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish"`
 
 	model *kong.Node
-}
-
-// Help says how the script is used.
-func (c *completionCommand) Help() string {
-	return "For this shell: source <(runjob completion bash). For all: write it to the folder of completions of the shell, " +
-		"as in runjob completion fish > ~/.config/fish/completions/runjob.fish, or for zsh to a file _runjob in a folder of $fpath."
 }
 
 // BeforeApply notes the commands and flags.
@@ -192,11 +186,6 @@ func firstSentence(help string) string {
 
 type manualCommand struct {
 	app *kong.Kong
-}
-
-// Help says how the page is read.
-func (c *manualCommand) Help() string {
-	return "To read it: runjob man | man -l -. To install it: runjob man > /usr/local/share/man/man1/runjob.1"
 }
 
 // BeforeApply notes the commands and flags.

@@ -17,8 +17,8 @@ import (
 )
 
 type workerPoolCommand struct {
-	Listen string `default:"localhost:50000" placeholder:"HOST:PORT" help:"Address at which engines ask for workers. Everybody who reaches it can make this machine read and write files: leave it on the loopback, or keep it behind a firewall."`
-	Probe  bool   `help:"Start nothing. Say whether a pool answers at that address: exit with 0 if one does, else with 4. For probes of containers."`
+	Listen string `default:"localhost:50000" placeholder:"HOST:PORT"`
+	Probe  bool
 }
 
 // Validate checks the flags.
@@ -83,10 +83,10 @@ func keepToRoom() {
 
 // workerCommand is what the processes of a worker pool run.
 type workerCommand struct {
-	ID        string `required:"" help:"Name of the worker."`
-	Control   string `required:"" placeholder:"HOST:PORT" help:"Where the engine hands out work."`
-	Logging   string `required:"" placeholder:"HOST:PORT" help:"Where the engine collects messages."`
-	Provision string `placeholder:"HOST:PORT" help:"Where the engine tells the options of the pipeline."`
+	ID        string `required:""`
+	Control   string `required:"" placeholder:"HOST:PORT"`
+	Logging   string `required:"" placeholder:"HOST:PORT"`
+	Provision string `placeholder:"HOST:PORT"`
 }
 
 func workerArguments(e workerpool.Endpoints) []string {
