@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/start/failure"
 )
 
-// runnerFlag is the flag of Beam that chooses a runner.
 const runnerFlag = "runner"
 
 // templateFlag is the flag of Beam by which the launcher of a Flex Template for Dataflow asks for a job. The launcher

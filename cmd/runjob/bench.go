@@ -19,7 +19,6 @@ type benchCommand struct {
 	Threshold float64 `default:"0.5" placeholder:"T"`
 }
 
-// Validate checks the arguments.
 func (c *benchCommand) Validate() error {
 	switch {
 	case c.Documents < 2 || c.Documents > 100_000:
@@ -32,7 +31,6 @@ func (c *benchCommand) Validate() error {
 
 const fingerprintHashes = 128
 
-// Run prints both tables.
 func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	texts, characters := drawTexts(c.Documents)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -53,7 +51,6 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	return table.Flush()
 }
 
-// benchStep is a row of a table.
 type benchStep struct {
 	name string
 	work func()

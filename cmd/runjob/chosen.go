@@ -100,7 +100,6 @@ func (c *chooser) ofPreset(parsed *kong.Context, name string) (any, error) {
 	return valueOf(document.Content[0])
 }
 
-// presetOf returns the name of the preset that is chosen, or an empty one.
 func (c *chooser) presetOf(parsed *kong.Context) string {
 	if flag := findFlag(parsed, presetFlag); flag != nil {
 		if name, _ := parsed.FlagValue(flag).(string); name != "" {

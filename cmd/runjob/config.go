@@ -28,13 +28,11 @@ type configCommand struct {
 	given  []string
 }
 
-// BeforeApply notes where settings come from.
 func (c *configCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 	c.chosen, c.given = chosen, chosen.given(parsed, jobFlags(&c.Settings))
 	return nil
 }
 
-// Run prints the settings, or the schema.
 func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 	if c.Schema {
 		return printJSON(out, settingsSchema())
@@ -93,7 +91,6 @@ func (c *configCommand) originOf(setting string) origin {
 	return fromDefault
 }
 
-// yamlText returns the value of a setting in one line of YAML.
 func yamlText(field any) (string, error) {
 	value := reflect.ValueOf(field).Elem().Interface()
 	if text, ok := value.(encoding.TextMarshaler); ok {
@@ -165,7 +162,6 @@ type schemaCommand struct {
 	Of string `arg:"" optional:"" name:"output"`
 }
 
-// Run prints a schema.
 func (c *schemaCommand) Run(_ context.Context, out io.Writer) error {
 	content, err := schemas.Of(c.Of)
 	if err != nil {

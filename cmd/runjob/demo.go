@@ -47,10 +47,8 @@ var fables []byte
 // maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
-// Validate checks the flags.
 func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }
 
-// Run makes the corpus, runs the job and prints the outcome.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := pipeline.CheckRunner(ctx, *runners.Runner); err != nil {
 		return err

@@ -41,7 +41,6 @@ func (c *evalCommand) BeforeApply(parsed *kong.Context) error {
 	return nil
 }
 
-// Validate checks the flags.
 func (c *evalCommand) Validate() error {
 	if c.Folder != "" && c.Output != "" {
 		return fmt.Errorf("--output %s: the folder is %s already: leave --output out", c.Output, c.Folder)
@@ -59,7 +58,6 @@ func (c *evalCommand) Validate() error {
 	return nil
 }
 
-// Run measures and prints.
 func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	report, err := c.evaluate(ctx)
 	if err != nil {
@@ -324,7 +322,6 @@ type resultFacts struct {
 	Clusters  int64   `json:"clusters"`
 }
 
-// pairScore is the score of pairs, with the counts behind it.
 type pairScore struct {
 	evaluation.Score
 	evaluation.PairCounts

@@ -23,7 +23,6 @@ type explainCommand struct {
 	JSON    bool    `name:"json"`
 }
 
-// Validate checks the flags.
 func (c *explainCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.A == "" || c.B == "" {
@@ -34,7 +33,6 @@ func (c *explainCommand) Validate() error {
 	return err
 }
 
-// Run explains.
 func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
@@ -211,7 +209,6 @@ type showCommand struct {
 	JSON    bool   `name:"json"`
 }
 
-// Validate checks the flags.
 func (c *showCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.Limit < 1 {
@@ -223,7 +220,6 @@ func (c *showCommand) Validate() error {
 	return err
 }
 
-// Run lists.
 func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {

@@ -18,7 +18,6 @@ type finishCommand struct {
 	logging
 }
 
-// Validate checks the argument.
 func (c *finishCommand) Validate() error { return checkArgument("dir", c.Output) }
 
 // Run waits for the end of the job and publishes its results, or removes what is left of it.

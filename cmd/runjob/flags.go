@@ -51,20 +51,15 @@ type commands struct {
 	BeamHelp    beamHelp    `name:"help-beam"`
 }
 
-// newCommands returns the sub-commands with the defaults of their configurations.
 func newCommands() *commands {
 	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
 }
 
 type command interface {
-	// Run does the work of the command. It writes the results to out, the standard output.
+	// Run does the work of the command. It writes the results to out, the standard output. If there is a method Validate,
+	// it checks the flags before; BeforeApply takes what it needs of the parser.
 	Run(ctx context.Context, out io.Writer) error
 }
-
-type usageError struct{ error }
-
-// Unwrap returns the fault.
-func (u usageError) Unwrap() error { return u.error }
 
 // parse hands Beam its flags, and returns the sub-command that the arguments ask for. If they ask for help,
 // it prints that to out and returns nil.
@@ -260,7 +255,6 @@ func printHelp(options kong.HelpOptions, parsed *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, parsed)
 }
 
-// helpWithDefault adds the default of a flag to its help.
 func helpWithDefault(value *kong.Value) string {
 	if !value.HasDefault || value.Default == "" {
 		return value.Help

@@ -1,18 +1,7 @@
 // Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
 // its sub-commands.
 //
-// The results that a user asks for go to the standard output, messages to the standard error. The exit code
-// is
-//
-//	0    if all went well, with or without rejects
-//	1    after a fault of the program
-//	2    if the command line is wrong
-//	3    if the input cannot be used
-//	4    if an output, the temporary folder or the standard output cannot be
-//	     written to, a limit of the machine is too low, or a job server does not answer
-//	10   if all went well, and a condition of --fail-on or --guard is met
-//	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
-//	141  if the reader of the standard output went away, as head does
+// The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit codes.
 package main
 
 import (
@@ -39,7 +28,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// The exit codes.
 const (
 	exitDone        = 0
 	exitInternal    = 1

@@ -23,7 +23,6 @@ const successMetric = "runjob_last_success_time_seconds"
 // endMetric comes first in a file of metrics, so that it can be told from a file of somebody else.
 const endMetric = "runjob_last_end_time_seconds"
 
-// mostMetrics is the size in bytes of the largest file of metrics that is read.
 const mostMetrics = 1 << 20
 
 // checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
@@ -100,7 +99,6 @@ func appendChanges(b []byte, name, help string, changes map[string]map[string]in
 	return b
 }
 
-// lastSuccess returns the value of successMetric in a file.
 func lastSuccess(path string) (value float64, known bool) {
 	content, err := storage.ReadBeginning(path, mostMetrics)
 	if err != nil {
@@ -115,7 +113,6 @@ func lastSuccess(path string) (value float64, known bool) {
 	return 0, false
 }
 
-// oneIf returns 1 for true and 0 for false.
 func oneIf(is bool) float64 {
 	if is {
 		return 1

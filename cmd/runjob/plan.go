@@ -15,20 +15,17 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// planCommand ranks the ways to find candidates.
 type planCommand struct {
 	plan.Config `kong:"-"`
 	configFile
 	JSON bool `name:"json" group:"Plan"`
 }
 
-// BeforeApply notes which settings are given, before they are checked.
 func (c *planCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 	c.Given = chosen.given(parsed, flagsFor("plan", &c.Measure))
 	return nil
 }
 
-// Run makes the plan and prints it.
 func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	c.Progress = showProgress
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
@@ -66,7 +63,6 @@ func printReads(w io.Writer, reads *plan.Reads) {
 	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(int64(reads.Splits), "part"))
 }
 
-// printRoom says whether the temporary files fit on their disk.
 func printRoom(w io.Writer, a *plan.Advice) {
 	if a.TempFree == nil {
 		return
@@ -273,7 +269,6 @@ func marks(threshold float64) []float64 {
 	return marks
 }
 
-// printHeaps names the groups from which most of the candidates may come.
 func printHeaps(w io.Writer, c plan.Choice) {
 	if c.CandidatesLow < c.CandidatesHigh {
 		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates), short(c.CandidatesLow), short(c.CandidatesHigh))

@@ -31,7 +31,6 @@ type queryCommand struct {
 	Top       int `default:"0" placeholder:"N"`
 }
 
-// Validate checks the flags.
 func (c *queryCommand) Validate() error {
 	if (c.Index == "") == (c.State == "") {
 		return errors.New("give either --index or --state: where to look")

@@ -31,7 +31,6 @@ type recutCommand struct {
 	Quiet        bool
 }
 
-// Validate checks the arguments.
 func (c *recutCommand) Validate() error {
 	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
 	if c.Split != "" && !slices.Contains([]keep.Split{keep.Component, keep.Star}, keep.Split(c.Split)) {
@@ -46,7 +45,6 @@ func (c *recutCommand) Validate() error {
 	return err
 }
 
-// Run cuts the pairs and says what was found.
 func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {

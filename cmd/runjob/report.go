@@ -25,7 +25,6 @@ type reportCommand struct {
 	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
 }
 
-// Validate checks the flags.
 func (c *reportCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.Other != "" {
@@ -37,7 +36,6 @@ func (c *reportCommand) Validate() error {
 	return err
 }
 
-// Run makes the page and says where it is.
 func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	page, err := c.page(ctx)
 	if err != nil {

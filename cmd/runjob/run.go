@@ -36,16 +36,13 @@ type runCommand struct {
 	MetricsFile string `placeholder:"FILE"`
 }
 
-// BeforeApply notes which settings are given, before they are checked.
 func (c *runCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 	c.Give(chosen.given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
-// conditionMet says that a condition of --fail-on or --guard is met.
 type conditionMet struct{ error }
 
-// Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	if c.Check {
 		return c.check(ctx)
@@ -157,7 +154,6 @@ func printSummary(w io.Writer, s finished.Summary) {
 	printCost(w, s)
 }
 
-// printFound says how many near-duplicates there are, and what becomes of them.
 func printFound(w io.Writer, s finished.Summary) {
 	n, alike := s.Counts, "identical documents"
 	if s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1 {
@@ -175,7 +171,6 @@ func printFound(w io.Writer, s finished.Summary) {
 	say(w, "\n")
 }
 
-// printKept says that a run had nothing to do.
 func printKept(w io.Writer, s finished.Summary) {
 	say(w, "nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them anew)\n",
 		counted(int64(s.State.Files.Unchanged), "file"), s.State.Generation, s.Config.Output)
@@ -311,7 +306,6 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 }
 
-// printRequests says what a job asked of buckets and of servers of the web.
 func printRequests(w io.Writer, all []finished.Requests) {
 	if len(all) == 0 {
 		return
@@ -333,7 +327,6 @@ func printRequests(w io.Writer, all []finished.Requests) {
 	say(w, "%s\n", line)
 }
 
-// printCost says what a job left out, what it cost and where its results are.
 func printCost(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
@@ -454,7 +447,6 @@ type mirrorsCommand struct {
 	runCommand
 }
 
-// newMirrorsCommand returns the command with the settings of the preset mirrors as its defaults.
 func newMirrorsCommand() mirrorsCommand {
 	preset, _ := job.PresetNamed("mirrors")
 	config := preset.Config()

@@ -109,7 +109,6 @@ func printCommon(w io.Writer, s finished.Summary) {
 	say(w, "\n")
 }
 
-// printTrimmed says what was cut from texts.
 func printTrimmed(w io.Writer, t *findings.Trimmed) {
 	if t == nil {
 		return

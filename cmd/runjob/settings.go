@@ -102,7 +102,6 @@ func jobFlags(c *job.Config) []settingFlag { return flagsFor("run", c) }
 
 func planFlags(c *plan.Config) []settingFlag { return flagsFor("plan", c) }
 
-// presetHelp names the presets with what they are for.
 func presetHelp() string {
 	var all []string
 	for _, p := range job.Presets() {

@@ -40,7 +40,6 @@ type sketchCommand struct {
 	Records    bool
 }
 
-// Validate checks the flags.
 func (c *sketchCommand) Validate() error {
 	switch {
 	case c.SketchSize < 1:
@@ -59,7 +58,6 @@ func (c *sketchCommand) Validate() error {
 	return nil
 }
 
-// Run prints the fingerprints of all texts.
 func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	of, err := c.sketcher()
 	if err != nil {

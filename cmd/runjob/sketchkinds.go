@@ -58,7 +58,6 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 	return func(text []byte) (fingerprinted, error) { return ofSet(fingerprinter.Texts([][]byte{text}).Set), nil }, err
 }
 
-// readFeatures reads numbers of 64 bits with white space between them.
 func readFeatures(text []byte) ([]uint64, error) {
 	var features []uint64
 	for field := range bytes.FieldsSeq(text) {

@@ -25,7 +25,6 @@ type stateFolder struct {
 	Folder string `arg:"" name:"dir"`
 }
 
-// Validate checks the argument.
 func (c *stateFolder) Validate() error { return checkArgument("dir", c.Folder) }
 
 // fault returns an error about the state. A folder without a state is a fault of what was named, as it is to a query. A
@@ -45,7 +44,6 @@ func (c *stateFolder) fault(err error) error {
 
 type stateShow struct{ stateFolder }
 
-// Run prints what the state holds.
 func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	content, err := state.Read(c.Folder)
 	if err != nil {
@@ -109,7 +107,6 @@ type stateAcknowledge struct {
 	Generation *int `arg:"" optional:""`
 }
 
-// Run acknowledges changes.
 func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 	return c.alter(func(s *state.State) error {
 		generation := s.Last.Number
@@ -130,7 +127,6 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 
 type stateVerify struct{ stateFolder }
 
-// Run checks the state.
 func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 	bytes, err := state.Verify(ctx, c.Folder)
 	if err != nil {
@@ -142,14 +138,12 @@ func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 
 type statePrune struct{ stateFolder }
 
-// Run prunes the state.
 func (c *statePrune) Run(_ context.Context, out io.Writer) error {
 	return c.tidy(out, (*state.State).Prune)
 }
 
 type stateCompact struct{ stateFolder }
 
-// Run compacts the state.
 func (c *stateCompact) Run(ctx context.Context, out io.Writer) error {
 	return c.tidy(out, func(s *state.State) (before, after int64, err error) { return s.Compact(ctx) })
 }

@@ -68,7 +68,6 @@ const lineWidth = 80
 // wrapped writes a paragraph in lines of at most lineWidth, if its words are short enough.
 func wrapped(w io.Writer, format string, args ...any) { paragraph(w, 0, fmt.Sprintf(format, args...)) }
 
-// paragraph writes a text in lines that begin with indent spaces.
 func paragraph(w io.Writer, indent int, text string) {
 	column := 0
 	for word := range strings.FieldsSeq(text) {
@@ -141,7 +140,6 @@ func faultLines(err error) []string {
 // line.
 type standardOutput struct{ fault error }
 
-// Write writes, unless an earlier write has failed.
 func (o *standardOutput) Write(b []byte) (n int, err error) {
 	if o.fault != nil {
 		return 0, o.fault
@@ -159,10 +157,8 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 // unread says that nobody reads the standard output any more.
 type unread struct{ error }
 
-// Unwrap returns the fault.
 func (u unread) Unwrap() error { return u.error }
 
-// palette says whether output has colours.
 type palette string
 
 // isOn reports whether the standard output gets colours. The variable NO_COLOR, if it is not empty, turns them off where
@@ -234,7 +230,6 @@ type runPrinter struct {
 	last       string
 }
 
-// words prints words between two marks.
 func (p *runPrinter) words(format, begin string, words []string, end string) {
 	if !p.isColoured {
 		format = plainWord

@@ -72,13 +72,11 @@ type completionCommand struct {
 	model *kong.Node
 }
 
-// BeforeApply notes the commands and flags.
 func (c *completionCommand) BeforeApply(app *kong.Kong) error {
 	c.model = app.Model.Node
 	return nil
 }
 
-// Run prints the script.
 func (c *completionCommand) Run(_ context.Context, out io.Writer) error {
 	script := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
 	_, err := io.WriteString(out, script(c.model))
@@ -188,19 +186,16 @@ type manualCommand struct {
 	app *kong.Kong
 }
 
-// BeforeApply notes the commands and flags.
 func (c *manualCommand) BeforeApply(app *kong.Kong) error {
 	c.app = app
 	return nil
 }
 
-// Run prints the page in the language of man.
 func (c *manualCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, manual(c.app))
 	return err
 }
 
-// exitCodes says what the exit codes mean.
 var exitCodes = [...]struct {
 	code    int
 	meaning string

@@ -21,7 +21,6 @@ type workerPoolCommand struct {
 	Probe  bool
 }
 
-// Validate checks the flags.
 func (c *workerPoolCommand) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %s: must be HOST:PORT, as in localhost:50000", c.Listen)
