@@ -17,7 +17,8 @@ import (
 
 // Measure says how documents are read and what makes two of them near-duplicates.
 type Measure struct {
-	// Preset names the bundle of settings that those not chosen come from; empty for none. It only names them: [Preset.Config] has them.
+	// Preset names the bundle of settings that those not chosen come from; empty for none. It only names them:
+	// [Preset.Config] has them.
 	Preset string `json:"preset,omitempty" affects:"nothing"`
 
 	// Reference names a reference corpus in the way that [Config.Input] names the input. Documents of the input that
@@ -25,16 +26,18 @@ type Measure struct {
 	// other.
 	Reference []string `json:"reference,omitempty" affects:"nothing"`
 
-	// Include and Exclude hold patterns for files of folders and patterns, of the input and the reference, see [corpus.Options]: if
-	// Include is not empty, only files that one of its patterns matches are read, and never those that one of Exclude matches.
+	// Include and Exclude hold patterns for files of folders and patterns, of the input and the reference, see
+	// [corpus.Options]: if Include is not empty, only files that one of its patterns matches are read, and never those
+	// that one of Exclude matches.
 	Include []string `json:"include,omitempty" affects:"nothing"`
 	Exclude []string `json:"exclude,omitempty" affects:"nothing"`
 	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format" affects:"outputs"`
-	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file shows. See
-	// [corpus.ParseDelimiter].
+	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file
+	// shows. See [corpus.ParseDelimiter].
 	Delimiter string `json:"delimiter,omitempty" affects:"sketches"`
-	// Quote encloses fields of CSV and TSV that have delimiters in them: a character, or none; empty: a double quote in CSV, none in TSV.
+	// Quote encloses fields of CSV and TSV that have delimiters in them: a character, or none; empty: a double quote in
+	// CSV, none in TSV.
 	Quote string `json:"quote,omitempty" affects:"sketches"`
 	// Escape is the character that takes their meaning from quotes and delimiters behind it; empty: none does.
 	Escape string `json:"escape,omitempty" affects:"sketches"`
@@ -49,7 +52,8 @@ type Measure struct {
 	// Features, if not empty, is the field that holds a document's features, which
 	// stand for its text unless FeatureWeight is given.
 	Features string `json:"features,omitempty" affects:"sketches"`
-	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for this number of shingles.
+	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for this number of
+	// shingles.
 	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
@@ -102,7 +106,8 @@ type Measure struct {
 	Hamming int `json:"hamming" affects:"results" pipelines:"true"`
 	Bits    int `json:"bits" affects:"sketches" pipelines:"true"`
 	// Blocks are the numbers of blocks into which SimHash fingerprints are cut, at each of one or more levels; see
-	// [lshbands.NewPermuted]. Empty: they follow from Bits and Hamming. Other blocks find the same pairs at another cost.
+	// [lshbands.NewPermuted]. Empty: they follow from Bits and Hamming. Other blocks find the same pairs at another
+	// cost.
 	Blocks []int `json:"blocks,omitempty" affects:"results" pipelines:"true"`
 	// SketchSize is the number of hashes, the smallest, that stand for a set where it is not whole: in pairs unless
 	// [Config.Verify] is exact, and in the output of sketches. It is from 32 to 4096, or 0 for
@@ -124,11 +129,11 @@ type Config struct {
 	// Excerpt applies to containment: a copied passage of at least this many words makes a pair, whatever the
 	// threshold. With 0 no passage does.
 	Excerpt int `json:"excerpt" affects:"results" pipelines:"true"`
-	// Passage applies to containment: documents with a few more than this many words in a row in common are compared, from 3
-	// to 64; 0 for [methods.PassageWords].
+	// Passage applies to containment: documents with a few more than this many words in a row in common are compared,
+	// from 3 to 64; 0 for [methods.PassageWords].
 	Passage int `json:"passage,omitempty" affects:"results" pipelines:"true"`
-	// Rarity applies to containment: the least rarity of what the two documents of a pair share; see [scoring.Passages]. Pairs
-	// then tell their rarity. With 0 it does not matter.
+	// Rarity applies to containment: the least rarity of what the two documents of a pair share; see
+	// [scoring.Passages]. Pairs then tell their rarity. With 0 it does not matter.
 	Rarity float64 `json:"rarity,omitempty" affects:"results"`
 	// NoQuotations applies to containment: it leaves out text between quotation marks, and lines that begin with ">".
 	NoQuotations bool `json:"no_quotations" affects:"results" pipelines:"true"`
@@ -158,8 +163,8 @@ type Config struct {
 	Layout output.Layout `json:"layout,omitempty" affects:"outputs"`
 	// Keep says which documents of a cluster are preferred.
 	Keep preference.Preference `json:"keep" affects:"results" pipelines:"true"`
-	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred ones;
-	// empty: the source is the name of its file, in the table the name of a file or a folder.
+	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred
+	// ones; empty: the source is the name of its file, in the table the name of a file or a folder.
 	SourceField string `json:"source_field,omitempty" affects:"results"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split" affects:"results" pipelines:"true"`
@@ -171,11 +176,11 @@ type Config struct {
 
 	// Temp is the folder for temporary files; empty: one beside the output.
 	Temp string `json:"temp" affects:"nothing" pipelines:"true"`
-	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same configuration,
-	// inputs and program has died.
+	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same
+	// configuration, inputs and program has died.
 	Resume bool `json:"resume,omitempty" affects:"nothing"`
-	// State is the folder, on the disk or in a bucket, that keeps what the next run of the job need not do again; empty for
-	// none.
+	// State is the folder, on the disk or in a bucket, that keeps what the next run of the job need not do again; empty
+	// for none.
 	State string `json:"state,omitempty" affects:"nothing"`
 	// Add leaves the files in the corpus that the state knows and Input does not name.
 	Add bool `json:"add,omitempty" affects:"nothing"`
@@ -189,13 +194,16 @@ type Config struct {
 	AllowOlderState bool `json:"allow_older_state,omitempty" affects:"nothing"`
 	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.
 	Guard []string `json:"guard,omitempty" affects:"outputs"`
-	// FailOn holds conditions under which a run that has ended well reports a failure: see [FailConditions]. Those about changes need a State.
+	// FailOn holds conditions under which a run that has ended well reports a failure: see [FailConditions]. Those
+	// about changes need a State.
 	FailOn []string `json:"fail_on,omitempty" affects:"outputs"`
-	// Memory is the size, in bytes, that a process aims to stay below; 0: no aim. Then a document may take what it may with 600 MiB.
+	// Memory is the size, in bytes, that a process aims to stay below; 0: no aim. Then a document may take what it may
+	// with 600 MiB.
 	Memory ByteSize `json:"memory" affects:"nothing" pipelines:"true"`
 	// WorkerMemory is the same for a worker of a cluster; 0: Memory.
 	WorkerMemory ByteSize `json:"worker_memory,omitempty" affects:"nothing"`
-	// StorageTimeout is how long an operation on a bucket goes on that makes no progress, at least a second; 0: 2 minutes.
+	// StorageTimeout is how long an operation on a bucket goes on that makes no progress, at least a second; 0: 2
+	// minutes.
 	StorageTimeout Span `json:"storage_timeout,omitempty" affects:"nothing"`
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes" affects:"nothing" pipelines:"true"`
@@ -213,8 +221,8 @@ type Config struct {
 	Monitor Monitor `json:"-"`
 }
 
-// Monitor is called when a runner begins to work on a job, with a function that tells how far the stages have come. That
-// may be called at any time, and is cheap. Monitor returns a function that is called when the runner has ended.
+// Monitor is called when a runner begins to work on a job, with a function that tells how far the stages have come.
+// That may be called at any time, and is cheap. Monitor returns a function that is called when the runner has ended.
 type Monitor func(stages func() []work.StageProgress) (end func())
 
 // autoEmit stands for the usual output of the similarity.
@@ -224,16 +232,40 @@ const autoEmit = "auto"
 func Default() Config {
 	return Config{
 		Measure: Measure{
-			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, TextFormat: webtext.Plain, HTMLText: webtext.All, MaxRejects: -1,
-			Tokens: sketch.ScriptTokens, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
-			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
+			Format:      corpus.AutoFormat,
+			IDField:     "id",
+			TextField:   "text",
+			MaxDocument: 64 << 20,
+			TextFormat:  webtext.Plain,
+			HTMLText:    webtext.All,
+			MaxRejects:  -1,
+			Tokens:      sketch.ScriptTokens,
+			StopWordUse: sketch.RemoveStopWords,
+			Shingle:     3,
+			Threshold:   0.8,
+			Keys:        methods.Auto,
+			Score:       methods.AutoScoring,
+			Hamming:     3,
+			Bits:        64,
 		},
-		Similarity: methods.Resemblance, Excerpt: 50,
-		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Layout: output.Shards, Keep: preference.First, Split: keep.Component, Drop: keep.Copies,
-		Trimming: Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
+		Similarity:   methods.Resemblance,
+		Excerpt:      50,
+		Verify:       methods.VerifyExact,
+		Audit:        "auto",
+		Emit:         []string{autoEmit},
+		OutputFormat: output.JSONL,
+		Layout:       output.Shards,
+		Keep:         preference.First,
+		Split:        keep.Component,
+		Drop:         keep.Copies,
+		Trimming:     Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
-			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,
+			URLField:        "url",
+			DateField:       "date",
+			Site:            site.Host,
+			MirrorThreshold: 0.5,
+			MirrorPages:     3,
+			MirrorSites:     100,
 		},
 	}
 }

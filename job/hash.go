@@ -37,8 +37,8 @@ func (c *Config) differing(other *Config, kinds ...Affects) []string {
 	return names
 }
 
-// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of the
-// names.
+// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of
+// the names.
 type Lists struct {
 	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.
 	StopWords, Ranking string
@@ -66,9 +66,9 @@ func (c *Config) SketchHash(lists Lists) string {
 	return choices.hash(Sketches)
 }
 
-// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version that
-// knows no common shingles must not take an index without them for a whole one, nor a version with another main text of pages one of
-// other texts.
+// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version
+// that knows no common shingles must not take an index without them for a whole one, nor a version with another main
+// text of pages one of other texts.
 func (c *Config) IndexHash(lists Lists) string {
 	hash := c.SketchHash(lists)
 	if !c.CommonLaw().IsOff() {
@@ -105,8 +105,9 @@ func (c *Config) ResultHash(lists Lists) string {
 	return choices.hash(Sketches, Results)
 }
 
-// hash returns the hash of the settings of some kinds. The usual text of web pages and the usual size of sketches add nothing,
-// nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier hash.
+// hash returns the hash of the settings of some kinds. The usual text of web pages and the usual size of sketches add
+// nothing, nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier
+// hash.
 func (c *Config) hash(kinds ...Affects) string {
 	encoded, _ := json.Marshal(c.choices(kinds...)) // sorted by name
 	sum := sha256.Sum256(encoded)

@@ -56,7 +56,8 @@ func (c *Config) ReadRanking() (string, error) {
 	return list, nil
 }
 
-// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.
+// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and
+// suspects.
 type Mirroring struct {
 	// URLField is the field of a record that holds the address of a page, and DateField the one that holds its date.
 	URLField  string `json:"url_field,omitempty" affects:"outputs"`
@@ -69,8 +70,8 @@ type Mirroring struct {
 	MirrorPages int64 `json:"mirror_pages,omitempty" affects:"outputs"`
 	// MirrorSites is the largest number of sites that have a page which says something.
 	MirrorSites int `json:"mirror_sites,omitempty" affects:"outputs"`
-	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and mirrors that
-	// are none. Empty for none.
+	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and
+	// mirrors that are none. Empty for none.
 	Rank      string `json:"rank,omitempty" affects:"outputs"`
 	Protected string `json:"protected,omitempty" affects:"outputs"`
 	Allow     string `json:"allow,omitempty" affects:"outputs"`
@@ -93,12 +94,19 @@ func (m *Mirroring) Limits() mirrors.Limits {
 // shardsPerRange is how many shards of keys there are for each range of sites: there are fewer sites than keys.
 const shardsPerRange = 8
 
-// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is about sites.
+// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is
+// about sites.
 func (c *Config) Paging(shards int) documents.Paging {
 	if !c.HasSites() {
 		return documents.Paging{}
 	}
-	return documents.Paging{Rule: c.Site, URL: c.URLField, Date: c.DateField, Ranges: max(shards/shardsPerRange, 1), Traces: c.State != ""}
+	return documents.Paging{
+		Rule:   c.Site,
+		URL:    c.URLField,
+		Date:   c.DateField,
+		Ranges: max(shards/shardsPerRange, 1),
+		Traces: c.State != "",
+	}
 }
 
 // ReadSiteLists returns the lists of sites as they stand in their files.
@@ -148,9 +156,14 @@ func (c *Config) checkMirroring(check checker) {
 	if err := c.Limits().CheckSites(); err != nil {
 		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
 	}
-	check(c.Scorer().HasClusters, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
-	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out", c.Across)
+	check(c.Scorer().HasClusters,
+		"{emit} mirrors, sites and suspects are about pages that are near-duplicates, "+
+			"not about {similarity} containment")
+	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out",
+		c.Across)
 	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
 		"{emit} suspects: are copies of {protected} sites; give a list of these")
-	check(len(c.Reference) == 0, "{reference}: its documents are not compared with each other, so little is known of their sites; give its files to {input}")
+	check(len(c.Reference) == 0,
+		"{reference}: its documents are not compared with each other, so little is known of their sites; "+
+			"give its files to {input}")
 }

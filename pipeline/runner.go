@@ -34,7 +34,8 @@ const localRunner = job.LocalRunner
 // but the local one and Dataflow are reached through a job server, whose address is
 // --endpoint.
 var runnerNames = []string{
-	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
+	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
+	"portable", "PortableRunner", "universal",
 }
 
 // isDataflow reports whether the runner is Google's Dataflow, which has no job server.
@@ -65,7 +66,8 @@ func engineOf(runner string) engine.Engine {
 // reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
-		return failure.Errorf(failure.Usage, "--runner %s: give the address of its job server with --endpoint HOST:PORT", name)
+		return failure.Errorf(failure.Usage,
+			"--runner %s: give the address of its job server with --endpoint HOST:PORT", name)
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return failure.Errorf(failure.Usage, "--endpoint %s: must be HOST:PORT, as in localhost:8099", address)
@@ -77,5 +79,6 @@ func reachServer(ctx context.Context, name, address string) error {
 	case errors.Is(err, jobservice.ErrOther):
 		return failure.Errorf(failure.Usage, "--endpoint %s: %w", address, err)
 	}
-	return failure.Errorf(failure.Storage, "--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)
+	return failure.Errorf(failure.Storage,
+		"--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)
 }

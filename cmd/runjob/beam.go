@@ -32,20 +32,28 @@ type runner struct {
 func runnersOfBeam() []runner {
 	// Beam's runners/universal hands these to a job service.
 	portable := []string{
-		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers", "worker_binary",
+		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers",
+		"worker_binary",
 	}
 	return []runner{
 		{names: []string{"direct", "DirectRunner"}},
 		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism", "flink_rest"}, portable...)},
-		{names: []string{"portable", "PortableRunner", "universal"}, flags: append([]string{"parallelism"}, portable...)},
+		{
+			names: []string{"portable", "PortableRunner", "universal"},
+			flags: append([]string{"parallelism"}, portable...),
+		},
 		{names: []string{"spark", "SparkRunner"}, flags: portable},
 		// Beam's runners/dataflow makes the options of a job from these.
 		{names: []string{"dataflow", "DataflowRunner"}, flags: []string{
 			"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
-			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config", "sdk_container_image", "worker_binary",
-			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal", "number_of_worker_harness_threads",
-			"worker_machine_type", "machine_type", "min_cpu_platform", "disk_size_gb", "disk_type", "disk_provisioned_iops", "disk_provisioned_throughput_mibps",
-			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips", "service_account_email", "cpu_profiling",
+			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config",
+			"sdk_container_image", "worker_binary",
+			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal",
+			"number_of_worker_harness_threads",
+			"worker_machine_type", "machine_type", "min_cpu_platform", "disk_size_gb", "disk_type",
+			"disk_provisioned_iops", "disk_provisioned_throughput_mibps",
+			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips",
+			"service_account_email", "cpu_profiling",
 			templateFlag,
 		}},
 	}
@@ -144,7 +152,9 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 		}
 		var known bool
 		if given.value == "prism" {
-			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
+			return runner{}, errors.New(
+				"--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: " +
+					"leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
 		}
 		if chosen, known = runnerNamed(given.value); !known {
 			return runner{}, fmt.Errorf("--runner %s: must be one of %s", given.value, strings.Join(names, ", "))
@@ -164,7 +174,8 @@ func (r runner) refuse(command, name string) error {
 	case refused:
 		return fmt.Errorf("--%s: %s; leave it out", name, reason)
 	case !runsJob(command):
-		return fmt.Errorf("--%s: is for 'runjob run', 'runjob mirrors' and 'runjob demo', which run a job; leave it out", name)
+		return fmt.Errorf(
+			"--%s: is for 'runjob run', 'runjob mirrors' and 'runjob demo', which run a job; leave it out", name)
 	case name == runnerFlag || slices.Contains(r.flags, name):
 		return nil
 	}
@@ -174,7 +185,8 @@ func (r runner) refuse(command, name string) error {
 			others = append(others, other.names[0])
 		}
 	}
-	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0], strings.Join(others, ", "))
+	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0],
+		strings.Join(others, ", "))
 }
 
 func isWorker(args []string) bool {

@@ -34,7 +34,8 @@ const fingerprintHashes = 128
 func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	texts, characters := drawTexts(c.Documents)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
+	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n",
+		asmkernels.SelectedTier(), c.Documents)
 	fingerprints := make([][]uint32, len(texts))
 	steps, err := textSteps(texts, fingerprints)
 	if err == nil {
@@ -56,8 +57,8 @@ type benchStep struct {
 	work func()
 }
 
-// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times as fast
-// as the first step it is.
+// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times
+// as fast as the first step it is.
 func measure(ctx context.Context, table io.Writer, amount float64, steps []benchStep) error {
 	first := 0.0
 	for _, step := range steps {
@@ -96,7 +97,9 @@ func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
 	}
 	var signature []uint32
 	return []benchStep{
-		{"single-hash fingerprint", each(func(i int, text []byte) { fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text) })},
+		{"single-hash fingerprint", each(func(i int, text []byte) {
+			fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text)
+		})},
 		{"runjob: exact set of shingles", each(func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) })},
 		{"runjob: exact set and MinHash", each(func(_ int, text []byte) {
 			signature = minhash.Signature(signature, fingerprinter.Texts([][]byte{text}).Set)
@@ -143,8 +146,8 @@ func timed(work func()) float64 {
 	return least.Seconds()
 }
 
-// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as those
-// of a language, and a tenth of the texts are an earlier one in which a few words differ.
+// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as
+// those of a language, and a tenth of the texts are an earlier one in which a few words differ.
 func drawTexts(documents int) (texts [][]byte, characters int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	frequencies := rand.NewZipf(random, 1.1, 8, 1<<16)

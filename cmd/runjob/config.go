@@ -61,8 +61,8 @@ func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 	return nil
 }
 
-// check returns every fault for which 'runjob run' would refuse the settings, with the place of the setting. The input and
-// the output may be missing, since they are often given as flags of the run.
+// check returns every fault for which 'runjob run' would refuse the settings, with the place of the setting. The input
+// and the output may be missing, since they are often given as flags of the run.
 func (c *configCommand) check() error {
 	config := c.Settings
 	config.Give(c.given...)
@@ -124,13 +124,17 @@ type schema struct {
 func settingsSchema() schema {
 	config := job.Default()
 	all := schema{
-		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Settings of runjob",
-		Type: "object", Properties: map[string]schema{}, Additional: false,
+		Schema:     "https://json-schema.org/draft/2020-12/schema",
+		Title:      "Settings of runjob",
+		Type:       "object",
+		Properties: map[string]schema{},
+		Additional: false,
 	}
 	for _, f := range append(settingFlags(), jobFlags(&config)...) { // the last one has the defaults
 		one := typeOf(reflect.TypeOf(f.field).Elem())
 		one.Description = f.help
-		if encoded, err := json.Marshal(reflect.ValueOf(f.field).Elem().Interface()); err == nil && string(encoded) != "null" && string(encoded) != `""` {
+		if encoded, err := json.Marshal(reflect.ValueOf(f.field).Elem().Interface()); err == nil &&
+			string(encoded) != "null" && string(encoded) != `""` {
 			one.Default = json.RawMessage(encoded)
 		}
 		all.Properties[settingName(f.name)] = one
@@ -139,7 +143,8 @@ func settingsSchema() schema {
 }
 
 func typeOf(t reflect.Type) schema {
-	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return schema{Type: []string{"string", "integer"}}
 	}
 	switch t.Kind() {

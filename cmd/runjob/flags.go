@@ -52,12 +52,17 @@ type commands struct {
 }
 
 func newCommands() *commands {
-	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
+	return &commands{
+		Run:      runCommand{Config: job.Default()},
+		Mirrors:  newMirrorsCommand(),
+		Plan:     planCommand{Config: plan.Default()},
+		Settings: configCommand{Settings: job.Default()},
+	}
 }
 
 type command interface {
-	// Run does the work of the command. It writes the results to out, the standard output. If there is a method Validate,
-	// it checks the flags before; BeforeApply takes what it needs of the parser.
+	// Run does the work of the command. It writes the results to out, the standard output. If there is a method
+	// Validate, it checks the flags before; BeforeApply takes what it needs of the parser.
 	Run(ctx context.Context, out io.Writer) error
 }
 
@@ -83,7 +88,8 @@ func parse(args []string, out io.Writer) (command, error) {
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{
 		kong.Name("runjob"),
-		kong.Description("Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
+		kong.Description(
+			"Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
 		kong.Exit(func(int) { helped = true }),
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -112,7 +118,8 @@ func parse(args []string, out io.Writer) (command, error) {
 		err = checkRepeats(selected)
 	}
 	if err != nil {
-		return nil, failure.New(failure.Usage, chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))))
+		return nil, failure.New(failure.Usage,
+			chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))))
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
@@ -187,7 +194,8 @@ func joinNegative(args []string) []string {
 	var joined []string
 	for i, arg := range args {
 		isNegative := len(arg) > 1 && arg[0] == '-' && (arg[1] == '.' || arg[1] >= '0' && arg[1] <= '9')
-		if i > 0 && isNegative && strings.HasPrefix(args[i-1], "--") && len(args[i-1]) > 2 && !strings.Contains(args[i-1], "=") {
+		if i > 0 && isNegative && strings.HasPrefix(args[i-1], "--") && len(args[i-1]) > 2 &&
+			!strings.Contains(args[i-1], "=") {
 			joined[len(joined)-1] += "=" + arg
 			continue
 		}
@@ -196,8 +204,8 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
-// parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would use JSON,
-// which has no bytes that are not UTF-8.
+// parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would
+// use JSON, which has no bytes that are not UTF-8.
 func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	token, err := from.Scan.PopValue("string")
 	if err != nil {

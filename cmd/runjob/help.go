@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// helpText is an entry of settings.txt or commands.txt: a line, and the text that is indented below it. Its paragraphs are separated by
-// a line feed.
+// helpText is an entry of settings.txt or commands.txt: a line, and the text that is indented below it. Its paragraphs
+// are separated by a line feed.
 type helpText struct{ line, text string }
 
 func readHelp(content string) (all []helpText) {
@@ -34,8 +34,9 @@ func readHelp(content string) (all []helpText) {
 //go:embed commands.txt
 var commandsText string
 
-// commandHelp has the help of each command, flag and argument, as in "runjob show <cluster>". What several commands share belongs to
-// runjob alone, as in "runjob --quiet". The first paragraph of a command is its line in lists, the second one is shown with it.
+// commandHelp has the help of each command, flag and argument, as in "runjob show <cluster>". What several commands
+// share belongs to runjob alone, as in "runjob --quiet". The first paragraph of a command is its line in lists, the
+// second one is shown with it.
 var commandHelp = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 	command := ""

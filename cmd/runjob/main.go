@@ -1,7 +1,8 @@
 // Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
 // its sub-commands.
 //
-// The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit codes.
+// The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit
+// codes.
 package main
 
 import (
@@ -40,7 +41,8 @@ const (
 )
 
 func main() {
-	runtime.MemProfileRate = 0 // nobody asks where memory was allocated, and to note it takes a hundredth of a short job
+	// nobody asks where memory was allocated, and to note it takes a hundredth of a short job
+	runtime.MemProfileRate = 0
 	gcs.Register()
 	s3.Register()
 	web.Register()
@@ -74,7 +76,8 @@ func run(args []string) int {
 	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
 	storage.SetWaiting(storage.Waiting{End: ctx, Tell: tellWaits(command)})
-	err = work.Shielded(func() error { return command.Run(ctx, out) }) // a trace of Go would end with the code for wrong usage
+	// a trace of Go would end with the code for wrong usage
+	err = work.Shielded(func() error { return command.Run(ctx, out) })
 	return report(args, command, cmp.Or(err, out.fault))
 }
 

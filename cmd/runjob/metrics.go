@@ -58,7 +58,8 @@ func writeMetrics(path string, e ending) error {
 	}
 	var b []byte
 	metric := func(name, help string, value float64) {
-		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name, strconv.FormatFloat(value, 'f', -1, 64))
+		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name,
+			strconv.FormatFloat(value, 'f', -1, 64))
 	}
 	at := float64(e.at.UnixMilli()) / 1000
 	metric(endMetric, "When the last run ended.", at)
@@ -74,10 +75,14 @@ func writeMetrics(path string, e ending) error {
 			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
 		}
 		if s.State != nil {
-			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.", oneIf(s.State.IsKept))
-			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))
-			b = appendChanges(b, "runjob_changes", "Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
-			b = appendChanges(b, "runjob_unacknowledged_changes", "Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
+			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.",
+				oneIf(s.State.IsKept))
+			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.",
+				float64(s.State.Unseen))
+			b = appendChanges(b, "runjob_changes",
+				"Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
+			b = appendChanges(b, "runjob_unacknowledged_changes",
+				"Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {

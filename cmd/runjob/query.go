@@ -35,7 +35,8 @@ func (c *queryCommand) Validate() error {
 	if (c.Index == "") == (c.State == "") {
 		return errors.New("give either --index or --state: where to look")
 	}
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
+	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State),
+		job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -68,8 +69,15 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	defer func() { err = finish(err) }()
 	q := query.Request{
-		Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Format: c.Format, IDField: c.IDField, TextField: c.TextField,
-		Top: c.Top, Add: c.Add, Window: c.Window, Progress: showProgress,
+		Input:     c.Input,
+		Stdin:     interruptible{ctx, os.Stdin},
+		Format:    c.Format,
+		IDField:   c.IDField,
+		TextField: c.TextField,
+		Top:       c.Top,
+		Add:       c.Add,
+		Window:    c.Window,
+		Progress:  showProgress,
 	}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
@@ -83,7 +91,8 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		where += " or before"
 	}
 	say(os.Stderr, "%s, %s of them with near-duplicates %s, %s in all; %s rejected",
-		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"), count(counts.Rejected))
+		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"),
+		count(counts.Rejected))
 	if counts.Rejected > 0 {
 		say(os.Stderr, ", such as %s", counts.FirstReject)
 	}
@@ -152,8 +161,8 @@ func (c *queryCommand) create() (storage.Writer, error) {
 	return w, nil
 }
 
-// checkOthers refuses a path for a file that another user has made, or may exchange. In a folder such as /tmp, another user may
-// leave a link by the name of the file, which leads to a file of this user.
+// checkOthers refuses a path for a file that another user has made, or may exchange. In a folder such as /tmp, another
+// user may leave a link by the name of the file, which leads to a file of this user.
 func checkOthers(path string) error {
 	if storage.Scheme(path) != "" {
 		return nil
@@ -188,7 +197,8 @@ func followed(path string) (string, error) {
 		return final, err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one", path, target)
+		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one",
+			path, target)
 	}
 	return path, nil
 }

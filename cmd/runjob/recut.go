@@ -58,10 +58,13 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 		return nil
 	}
 	n := summary.Counts
-	say(os.Stderr, "found %s at the threshold %v: %s in %s; %s removed, %s kept\n", counted(n.Pairs, "pair"), summary.Config.Threshold,
+	say(os.Stderr, "found %s at the threshold %v: %s in %s; %s removed, %s kept\n", counted(n.Pairs, "pair"),
+		summary.Config.Threshold,
 		counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed), count(n.Kept))
 	if summary.Plan.ExpectedRecall < 1 {
-		say(os.Stderr, "note: pairs that the keys of the earlier run have missed are missing here, too; a run at this threshold has keys of its own\n")
+		say(os.Stderr,
+			"note: pairs that the keys of the earlier run have missed are missing here, too; "+
+				"a run at this threshold has keys of its own\n")
 	}
 	printWarnings(os.Stderr, summary.Warnings)
 	say(os.Stderr, "results in %s: %s, summary.json\n", c.Output, strings.Join(summary.Config.Emit, ", "))
@@ -73,8 +76,14 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{
-		Threshold: of.Threshold, Keep: preference.Preference(c.Keep), Split: of.Split, Drop: of.Drop, Format: of.OutputFormat,
-		Output: c.Output, Overwrite: c.Overwrite, Emit: c.Emit,
+		Threshold: of.Threshold,
+		Keep:      preference.Preference(c.Keep),
+		Split:     of.Split,
+		Drop:      of.Drop,
+		Format:    of.OutputFormat,
+		Output:    c.Output,
+		Overwrite: c.Overwrite,
+		Emit:      c.Emit,
 	}
 	if c.Threshold != 0 {
 		o.Threshold = c.Threshold

@@ -93,7 +93,9 @@ func (c *runCommand) checkReport() error {
 	case !c.Report:
 		return nil
 	case c.Async || forLauncher():
-		return failure.New(failure.Usage, errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, give that --report"))
+		return failure.Errorf(failure.Usage,
+			"--report: this command does not wait for the results: when 'runjob finish' has published them, "+
+				"give that --report")
 	}
 	return checkReportIn(c.Output)
 }
@@ -150,7 +152,8 @@ func mayReplace(path string) error {
 		return err
 	}
 	if target, err := os.Readlink(path); err == nil { // no name of a bucket is a link
-		return fmt.Errorf("%s is a symbolic link to %s, which does not exist: name another file with --output", path, target)
+		return fmt.Errorf("%s is a symbolic link to %s, which does not exist: name another file with --output", path,
+			target)
 	}
 	return nil
 }

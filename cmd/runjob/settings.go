@@ -49,11 +49,12 @@ var traitNames = map[string]traits{"required": required, "whole": whole, "quiet"
 //go:embed settings.txt
 var settingsText string
 
-// settingTexts are the flags of settings without their fields, as settings.txt has them: a group in brackets, then for each flag a
-// line with its name, the value in capitals and the traits, and its help below. A flag of 'runjob plan' that differs from that of
-// 'runjob run' has plan: in front.
+// settingTexts are the flags of settings without their fields, as settings.txt has them: a group in brackets, then for
+// each flag a line with its name, the value in capitals and the traits, and its help below. A flag of 'runjob plan'
+// that differs from that of 'runjob run' has plan: in front.
 var settingTexts = sync.OnceValue(func() []settingFlag {
-	fill := strings.NewReplacer("{presets}", presetHelp(), "{formats}", corpus.FormatHelp(), "{keep}", preference.Help())
+	fill := strings.NewReplacer("{presets}", presetHelp(), "{formats}", corpus.FormatHelp(), "{keep}",
+		preference.Help())
 	var flags []settingFlag
 	group := ""
 	for _, one := range readHelp(settingsText) {
@@ -123,9 +124,16 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 			tag.Sep = -1
 		}
 		value := &kong.Value{
-			Name: f.name, Help: f.help, OrigHelp: f.help, Default: text, HasDefault: text != "",
-			Target: field, DefaultValue: reflect.New(field.Type()).Elem(), Mapper: mappers.ForValue(field),
-			Tag: tag, Required: f.traits&required != 0,
+			Name:         f.name,
+			Help:         f.help,
+			OrigHelp:     f.help,
+			Default:      text,
+			HasDefault:   text != "",
+			Target:       field,
+			DefaultValue: reflect.New(field.Type()).Elem(),
+			Mapper:       mappers.ForValue(field),
+			Tag:          tag,
+			Required:     f.traits&required != 0,
 		}
 		value.Flag = &kong.Flag{Value: value, PlaceHolder: f.value, Group: &kong.Group{Key: f.group, Title: f.group}}
 		added = append(added, value.Flag)

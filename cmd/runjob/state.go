@@ -34,7 +34,8 @@ func (c *stateFolder) fault(err error) error {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, state.ErrNone):
-		return failure.Errorf(failure.Input, "there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)
+		return failure.Errorf(failure.Input, "there is no state in %s: name the --state of an earlier 'runjob run'",
+			c.Folder)
 	}
 	if remedy := state.Remedy(c.Folder, err); remedy != nil {
 		return failure.New(failure.Storage, remedy)
@@ -58,13 +59,14 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 			unsettled++
 		}
 	}
-	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339), content.Program,
-		counted(content.Documents, "document"), counted(int64(len(content.Files)), "file"))
+	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339),
+		content.Program,
+		counted(content.Documents, "document"), counted(len(content.Files), "file"))
 	if references > 0 {
-		say(out, ", %s of them of the reference", count(int64(references)))
+		say(out, ", %s of them of the reference", count(references))
 	}
 	if unsettled > 0 {
-		say(out, "\n%s to be read again: written just before the run", counted(int64(unsettled), "file"))
+		say(out, "\n%s to be read again: written just before the run", counted(unsettled, "file"))
 	}
 	say(out, "\nsettings: %s\n", content.Config)
 	open, err := content.Unacknowledged(c.Folder)
@@ -114,7 +116,8 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 			generation = *c.Generation
 		}
 		if generation < 1 || generation > s.Last.Number {
-			return failure.Errorf(failure.Input, "the state %s has no generation %d: the newest one is %d", c.Folder, generation, s.Last.Number)
+			return failure.Errorf(failure.Input, "the state %s has no generation %d: the newest one is %d", c.Folder,
+				generation, s.Last.Number)
 		}
 		left, err := s.Acknowledge(generation)
 		if err != nil {

@@ -36,7 +36,8 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
-		return "", nil, failure.Errorf(failure.Storage, "hold the standard input in %s (TMPDIR names another folder): %w", folder, err)
+		return "", nil, failure.Errorf(failure.Storage,
+			"hold the standard input in %s (TMPDIR names another folder): %w", folder, err)
 	}
 	return path, remove, nil
 }

@@ -161,8 +161,8 @@ func (u unread) Unwrap() error { return u.error }
 
 type palette string
 
-// isOn reports whether the standard output gets colours. The variable NO_COLOR, if it is not empty, turns them off where
-// nobody has asked for them.
+// isOn reports whether the standard output gets colours. The variable NO_COLOR, if it is not empty, turns them off
+// where nobody has asked for them.
 func (p palette) isOn() bool {
 	switch p {
 	case "always":
@@ -209,7 +209,7 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 	say(w, "\n")
 	if changes > shownRuns {
-		say(w, "  ... and %s\n", counted(int64(changes-shownRuns), "further difference"))
+		say(w, "  ... and %s\n", counted(changes-shownRuns, "further difference"))
 	}
 }
 
@@ -219,7 +219,7 @@ func shortened(text string, most int) []string {
 	if len(words) <= most+most/2 {
 		return words
 	}
-	gap := fmt.Sprintf("... (%s) ...", counted(int64(len(words)-most/2*2), "word"))
+	gap := fmt.Sprintf("... (%s) ...", counted(len(words)-most/2*2, "word"))
 	return append(append(append([]string{}, words[:most/2]...), gap), words[len(words)-most/2:]...)
 }
 

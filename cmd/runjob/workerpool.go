@@ -65,15 +65,18 @@ func roomOfWorkers(room int64) string {
 	if room == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("a worker aims to stay below %d MiB, three quarters of what it may have here; --worker-memory of a job changes that\n", room>>20)
+	text := fmt.Sprintf(
+		"a worker aims to stay below %d MiB, three quarters of what it may have here; "+
+			"--worker-memory of a job changes that\n", room>>20)
 	if room < job.AmpleMemory {
-		text += fmt.Sprintf("tasks of a job are cut for %d MiB: give jobs --worker-memory %dMiB\n", job.AmpleMemory>>20, max(room, job.LeastMemory)>>20)
+		text += fmt.Sprintf("tasks of a job are cut for %d MiB: give jobs --worker-memory %dMiB\n",
+			job.AmpleMemory>>20, max(room, job.LeastMemory)>>20)
 	}
 	return text
 }
 
-// keepToRoom makes the collector of a worker work harder as it nears the memory that the process may have. A job that says how
-// much changes that, and a user who has set GOMEMLIMIT knows better.
+// keepToRoom makes the collector of a worker work harder as it nears the memory that the process may have. A job that
+// says how much changes that, and a user who has set GOMEMLIMIT knows better.
 func keepToRoom() {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		work.LimitMemory(work.Room(os.DirFS("/")))
@@ -89,11 +92,19 @@ type workerCommand struct {
 }
 
 func workerArguments(e workerpool.Endpoints) []string {
-	return []string{"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging, "--provision=" + e.Provision}
+	return []string{
+		"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging,
+		"--provision=" + e.Provision,
+	}
 }
 
 // Run works until the engine hangs up, or the pool ends.
 func (c *workerCommand) Run(ctx context.Context, _ io.Writer) error {
 	keepToRoom()
-	return workerpool.Work(ctx, workerpool.Endpoints{ID: c.ID, Control: c.Control, Logging: c.Logging, Provision: c.Provision}, os.Stdin)
+	return workerpool.Work(ctx, workerpool.Endpoints{
+		ID:        c.ID,
+		Control:   c.Control,
+		Logging:   c.Logging,
+		Provision: c.Provision,
+	}, os.Stdin)
 }
