@@ -39,7 +39,6 @@ func (c *Config) wish() methods.Wish {
 	}
 }
 
-// method returns the registered method of the job.
 func (c *Config) method() *methods.Method {
 	m, _ := methods.Of(c.Method())
 	return m

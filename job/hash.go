@@ -24,7 +24,6 @@ func (c *Config) HasResultsOf(other *Config) bool {
 	return len(c.differing(other, Sketches, Results, Outputs)) == 0
 }
 
-// differing returns the names of the settings of some kinds that differ, sorted.
 func (c *Config) differing(other *Config, kinds ...Affects) []string {
 	own, others := c.choices(kinds...), other.choices(kinds...)
 	var names []string

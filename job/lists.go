@@ -77,7 +77,6 @@ type Mirroring struct {
 	Allow     string `json:"allow,omitempty" affects:"outputs"`
 }
 
-// siteOutputs are the outputs about sites.
 var siteOutputs = []string{output.Mirrors, output.Sites, output.Suspects}
 
 // IsAboutSites reports whether an output, by its name, is about sites.
@@ -138,7 +137,6 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 	return lists, nil
 }
 
-// checkMirroring checks what is asked of sites.
 func (c *Config) checkMirroring(check checker) {
 	if !c.HasSites() {
 		c.refuse(check, &c.Mirroring, "is for {emit} mirrors, sites and suspects")

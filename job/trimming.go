@@ -24,7 +24,6 @@ type Trimming struct {
 	MinWords int `json:"min_words,omitempty" affects:"outputs"`
 }
 
-// trimOutputs are the outputs about passages that are cut.
 var trimOutputs = []string{output.Trimmed, output.Passages}
 
 // TrimRule returns which passages are cut.
@@ -32,7 +31,6 @@ func (t *Trimming) TrimRule() trim.Rule {
 	return trim.Rule{Unit: t.PassageUnit, Words: t.PassageWords, Copies: t.PassageCopies, Least: t.MinWords}
 }
 
-// checkTrimming checks what is asked of passages that are cut.
 func (c *Config) checkTrimming(check checker) {
 	at := slices.IndexFunc(c.Outputs(), func(name string) bool { return slices.Contains(trimOutputs, name) })
 	if at < 0 {

@@ -104,7 +104,6 @@ func (m *Measure) CheckSketchSize() error {
 	return nil
 }
 
-// checkInput checks the files to read and the folders to write.
 func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
@@ -197,7 +196,6 @@ const mostFeatureWeight = 1000
 // mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
 const mostMinShingles = 10_000
 
-// checkMeasure checks how texts are read and cut.
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
 	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d",
@@ -232,7 +230,6 @@ func (c *Config) checkMeasure(check checker) {
 		sketch.MostSimHashBits)
 }
 
-// checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
 	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment",
 		c.Similarity)
@@ -257,7 +254,6 @@ func (c *Config) checkSimilarity(check checker) {
 // words in a row in common.
 const leastPassage = 3
 
-// checkRarity checks a job that tells what is rare.
 func (c *Config) checkRarity(check checker) {
 	if c.Rarity == 0 {
 		return
@@ -266,7 +262,6 @@ func (c *Config) checkRarity(check checker) {
 	check(!c.Resume, "{resume}: cannot be used with {rarity} in this version")
 }
 
-// checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check checker) {
 	name, method := c.Method(), c.method()
 	ways := methods.Resembling()
@@ -312,7 +307,6 @@ func list(names []methods.Name) string {
 	return strings.Join(texts, ", ")
 }
 
-// checkSimHash checks the settings that belong to SimHash keys.
 func (c *Config) checkSimHash(check checker) {
 	if c.Scorer().IsDistance {
 		check(!c.isGiven("threshold"),
@@ -344,7 +338,6 @@ func OutputNames() []string {
 	}, siteOutputs...)
 }
 
-// checkOutput checks the outputs.
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
@@ -381,7 +374,6 @@ func (c *Config) checkOutput(check checker) {
 	c.checkDrop(check)
 }
 
-// checkDrop checks which documents are removed.
 func (c *Config) checkDrop(check checker) {
 	chosenKeep := c.isGiven("keep")
 	switch c.Drop {
@@ -463,7 +455,6 @@ func (c *Config) Guards() (g Guards, err error) {
 	return g, nil
 }
 
-// checkGuards checks the guards, which are about documents that are removed.
 func (c *Config) checkGuards(check checker) {
 	_, err := c.Guards()
 	check(err == nil, "%w", err)
@@ -536,7 +527,6 @@ const (
 
 var runConditions = []string{FailOnRejects, FailOnDamaged, FailOnPanics}
 
-// checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
 	for _, condition := range c.FailOn {
 		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition,

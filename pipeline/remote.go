@@ -164,7 +164,6 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	return r, h.Submission, nil
 }
 
-// beamGiven returns the flags of Beam that were given.
 func beamGiven() map[string]string {
 	given := map[string]string{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })

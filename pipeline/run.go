@@ -390,7 +390,6 @@ func (r *run) sayResumed() {
 	}
 }
 
-// sayKept tells the user what is kept of a run that has failed.
 func (r *run) sayKept() {
 	if r.results.IsKept() && r.Config.Progress != nil {
 		r.Config.Progress(

@@ -108,7 +108,6 @@ func checkOpenFiles() error {
 	return nil
 }
 
-// firstReject describes the first reject of a result that has one.
 func firstReject(result write.Result) string {
 	first := result.FirstReject
 	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
@@ -119,7 +118,6 @@ var flinkREST = flag.String("flink_rest", "",
 	"Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: "+
 		"port 8081 on the machine of the job server).")
 
-// jobServer returns the job server that the flags of Beam name.
 func jobServer(runner string) *jobservice.Server {
 	return &jobservice.Server{Address: *jobopts.Endpoint, Options: jobservice.Options{
 		Parallelism:      *jobopts.Parallelism,

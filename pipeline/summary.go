@@ -58,7 +58,6 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 	return s
 }
 
-// mostFiles is how many files of a kind a summary names.
 const mostFiles = 10
 
 // noteFiles says which files were read, and names some that were not, or only in part.
@@ -109,7 +108,6 @@ func (r *run) copySides() (files []output.File, err error) {
 	return files, nil
 }
 
-// copySide copies a file into a folder.
 func copySide(folder string, file output.File, path string) (output.File, error) {
 	content, err := storage.ReadFile(path)
 	if err != nil {

@@ -55,7 +55,6 @@ func (r *run) hasUnreadOf(kept *Summary) bool {
 		slices.Equal(now.Files.Rejected, kept.Files.Rejected)
 }
 
-// listsHash identifies what stands in the lists of sites.
 func (r *run) listsHash() string {
 	encoded, _ := json.Marshal(r.inputs.Sites)
 	sum := sha256.Sum256(encoded)

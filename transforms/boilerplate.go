@@ -49,5 +49,4 @@ type holdersFn struct{ stepFn[common.Listing] }
 // findPassagesFn makes the passages of documents of a split.
 type findPassagesFn struct{ taskFn[boilerplate.Finding] }
 
-// writePassagesFn writes the rows.
 type writePassagesFn struct{ taskFn[boilerplate.Writing] }

@@ -67,7 +67,6 @@ func (f *taskFn[W]) ProcessElement(ctx context.Context, element []byte, _ func([
 	return f.begin(ctx, element, any(&f.Work).(worker))
 }
 
-// setUp sets up work that asks for it.
 func setUp(do any) error {
 	if needs, ok := do.(interface{ Setup() error }); ok {
 		return needs.Setup()

@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/carry/work"
 )
 
-// doFns are all DoFns.
 var doFns []any
 
 // declare makes DoFns known to Beam, which asks for that in every process. A file declares its DoFns beside their

@@ -25,7 +25,6 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 
 func init() { declare(&orderFn{}, &keyFn{}) }
 
-// orderFn makes an order of the shingles, and the tasks that make keys in this order.
 type orderFn struct{ stepFn[methods.Ordering] }
 
 // keyFn makes the keys of the documents of a split.

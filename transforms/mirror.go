@@ -28,8 +28,6 @@ func init() { declare(&totalFn{}, &pairFn{}, &mirrorFn{}) }
 // totalFn adds up the sums of the sites in a range of hashes.
 type totalFn struct{ taskFn[mirrors.Totalling] }
 
-// pairFn judges pairs of sites.
 type pairFn struct{ taskFn[mirrors.Pairing] }
 
-// mirrorFn makes groups of all mirrors.
 type mirrorFn struct{ taskFn[mirrors.Grouping] }

@@ -153,7 +153,6 @@ func newFolder(temp string) (string, error) {
 	return folder, os.MkdirAll(folder, 0o700)
 }
 
-// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")

@@ -229,7 +229,6 @@ func (r *resolved) stripping() common.Stripping {
 	return s
 }
 
-// pairKind returns the kind of the pairs of a job.
 func (r *resolved) pairKind() string {
 	switch {
 	case r.scorer.IsDistance:

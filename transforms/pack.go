@@ -80,7 +80,6 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 // Teardown drops the run file of a bundle that failed.
 func (f *packFn) Teardown() { f.Work.Abort() }
 
-// rangeFn cuts the ids into ranges.
 type rangeFn struct{ stepFn[packing.Ranging] }
 
 // divideFn sends the documents of some bundles to the ranges of their ids.

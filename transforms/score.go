@@ -46,11 +46,9 @@ func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &heapFn{}) }
 // weighFn lists the shingles that are not rare, and makes the tasks that score.
 type weighFn struct{ stepFn[common.Weighing] }
 
-// scoreFn scores the pairs of a place, or all pairs of blocks.
 type scoreFn struct{ taskFn[scoring.Sets] }
 
 // passagesFn finds the passages that the pairs of a place have in common.
 type passagesFn struct{ taskFn[scoring.Passages] }
 
-// heapFn scores the heaps of a place.
 type heapFn struct{ taskFn[scoring.Heaps] }

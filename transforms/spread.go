@@ -19,7 +19,6 @@ func Spread(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 
 func init() { declare(&spreadPlanFn{}, &spreadFn{}) }
 
-// spreadPlanFn makes the tasks that spread shingles.
 type spreadPlanFn struct {
 	stepFn[methods.SpreadPlanning]
 }

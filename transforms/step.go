@@ -28,7 +28,6 @@ type planning interface {
 	Plan(ctx context.Context, p *work.Planning) error
 }
 
-// newStep returns a DoFn for a step of a stage.
 func newStep[W any, P interface {
 	*W
 	planning
@@ -173,7 +172,6 @@ func (j *Job) stage(s beam.Scope, name work.Stage) stage {
 	return stage{s.Scope(string(name)), name, j}
 }
 
-// part returns a part of the stage.
 func (s stage) part(name string) stage {
 	s.Scope = s.Scope.Scope(name)
 	return s

@@ -30,8 +30,6 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 
 func init() { declare(&commonFn{}, &stripFn{}) }
 
-// commonFn lists the common shingles and makes the tasks that strip.
 type commonFn struct{ stepFn[common.Listing] }
 
-// stripFn strips the documents of a split.
 type stripFn struct{ taskFn[common.Stripping] }

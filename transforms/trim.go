@@ -37,7 +37,6 @@ func Trim(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection 
 
 func init() { declare(&hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}) }
 
-// hashPassagesFn hashes the passages of the documents of a split.
 type hashPassagesFn struct{ taskFn[trim.Hashing] }
 
 // findRepeatsFn finds the passages of a range of hashes that stood before.

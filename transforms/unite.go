@@ -7,10 +7,8 @@ import (
 	"mirrorbeam/internal/settle/union"
 )
 
-// ranges returns the ranges in which many tasks join the parts of a graph.
 func (j *Job) ranges() union.Ranges { return union.Ranges{Inputs: j.Inputs, Count: j.JoinRanges} }
 
-// finishing returns what the tasks have that finish.
 func (j *Job) finishing() union.Finishing {
 	return union.Finishing{Ranges: j.ranges(), GraphBytes: j.RangeBytes}
 }

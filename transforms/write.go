@@ -115,7 +115,6 @@ func init() {
 		&finishFn{})
 }
 
-// writeFn writes the rows of an output shard.
 type writeFn struct{ taskFn[write.Rows] }
 
 // uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and
@@ -126,13 +125,10 @@ type (
 	trimmedFn   struct{ taskFn[write.Unique] }
 )
 
-// cutRowsFn writes the rows of the passages that were cut.
 type cutRowsFn struct{ taskFn[write.Passages] }
 
-// sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct{ taskFn[write.Sketches] }
 
-// indexFn writes an index of the documents of some splits.
 type indexFn struct{ taskFn[write.Index] }
 
 // WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the

@@ -27,7 +27,6 @@ const (
 	replaced  = "JOB_STATE_UPDATED"
 )
 
-// terminal reports whether a job is at its end.
 func terminal(state string) bool {
 	return slices.Contains([]string{done, failed, cancelled, drained, replaced}, state)
 }
