@@ -11,9 +11,9 @@ import (
 // coarsely: shingles that share a cell are counted together.
 //
 // A shingle has one word of the table and touches no other, since each word that is not in the processor's cache costs
-// more than all else. In the word it has one of 24 cells of two bits. The lower 24 bits of the word say in which cells a
-// document has a shingle, the next 24 in which several have one. The cells share a counter, the 16 bits above them, which
-// stays at its largest number.
+// more than all else. In the word it has one of 24 cells of two bits. The lower 24 bits of the word say in which cells
+// a document has a shingle, the next 24 in which several have one. The cells share a counter, the 16 bits above them,
+// which stays at its largest number.
 //
 // A table has at least one word and fewer than 2^32.
 type CountTable []uint64

@@ -99,8 +99,8 @@ func newPoint(random func() uint64) point {
 	return point{x, square, reduce(bits.Mul64(square, x))}
 }
 
-// next returns the value of the polynomial that goes on with the bytes low and high, which are three coefficients. As no
-// token contains a zero byte, the first of them is not zero. So polynomials of different tokens differ.
+// next returns the value of the polynomial that goes on with the bytes low and high, which are three coefficients. As
+// no token contains a zero byte, the first of them is not zero. So polynomials of different tokens differ.
 func (p *point) next(value, low, high uint64) uint64 {
 	const width, mask = 43, 1<<43 - 1
 	sum, sumLow := bits.Mul64(value, p.cube)
@@ -146,15 +146,15 @@ var tokenMasks = func() (masks [TokenBlock + 1]struct{ low, high uint64 }) {
 	return masks
 }()
 
-// load returns the first length bytes of block, padded with zeros. That keeps tokens of different lengths apart because no
-// token contains a zero byte: U+0000 is neither letter nor digit nor mark.
+// load returns the first length bytes of block, padded with zeros. That keeps tokens of different lengths apart because
+// no token contains a zero byte: U+0000 is neither letter nor digit nor mark.
 func load(block *[TokenBlock]byte, length int) (low, high uint64) {
 	mask := &tokenMasks[length]
 	return binary.LittleEndian.Uint64(block[:]) & mask.low, binary.LittleEndian.Uint64(block[8:]) & mask.high
 }
 
-// pair is the sum of two products of Multilinear-HM. The factors k[1] + low and k[3] + high take in all of low and high, not
-// only their lower halves. The proof does not need more, and that saves two operations.
+// pair is the sum of two products of Multilinear-HM. The factors k[1] + low and k[3] + high take in all of low and
+// high, not only their lower halves. The proof does not need more, and that saves two operations.
 func pair(k *[5]uint64, low, high uint64) uint64 {
 	return (k[0]+low>>32)*(k[1]+low) + (k[2]+high>>32)*(k[3]+high)
 }
@@ -192,7 +192,8 @@ func (h *Hash) Tokens(hashes []uint64, folded []byte, starts, ends, long []uint1
 	}
 }
 
-// hashTokensGo hashes tokens of up to a block. It writes the numbers of longer ones to long, and returns how many there are.
+// hashTokensGo hashes tokens of up to a block. It writes the numbers of longer ones to long, and returns how many there
+// are.
 func hashTokensGo(hashes []uint64, keys *shortKeys, folded []byte, starts, ends, long []uint16) (count int) {
 	for i, start := range starts {
 		length := ends[i] - start

@@ -28,9 +28,11 @@ func minHash(signature, multipliers []uint32, set []uint64) {
 func runScan(s *Scan, classes *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
 	switch {
 	case tier >= AVX512:
-		return runScanAVX512((*[6]uint64)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(classes)), folded, starts, ends, window, limit)
+		return runScanAVX512((*[6]uint64)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(classes)), folded, starts, ends,
+			window, limit)
 	case tier >= AVX2:
-		return runScanAVX2((*[6]uint64)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(classes)), folded, starts, ends, window, limit)
+		return runScanAVX2((*[6]uint64)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(classes)), folded, starts, ends,
+			window, limit)
 	default:
 		return runScanGo(s, folded, starts, ends, window, limit)
 	}

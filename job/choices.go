@@ -31,12 +31,14 @@ func (c *Config) Method() methods.Name { return methods.Choose(c.wish()) }
 // wish returns what decides on the method.
 func (c *Config) wish() methods.Wish {
 	return methods.Wish{
-		Similarity: c.Similarity, Keys: c.Keys, Score: c.Score, Verify: c.Verify,
-		Misses: c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0,
+		Similarity: c.Similarity,
+		Keys:       c.Keys,
+		Score:      c.Score,
+		Verify:     c.Verify,
+		Misses:     c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0,
 	}
 }
 
-// method returns the registered method of the job.
 func (c *Config) method() *methods.Method {
 	m, _ := methods.Of(c.Method())
 	return m
@@ -143,8 +145,8 @@ func distinct(names []string) []string {
 	return all
 }
 
-// TempFolder returns the folder in which each run makes a folder for its temporary files. A local runner has them on the
-// local disk.
+// TempFolder returns the folder in which each run makes a folder for its temporary files. A local runner has them on
+// the local disk.
 func (c *Config) TempFolder() string {
 	switch {
 	case c.Temp != "":
@@ -167,8 +169,8 @@ func (c *Config) CommonLaw() common.Law {
 	return law
 }
 
-// CountedLaw returns which shingles are counted as common, whether they are left out or not. A report of boilerplate counts
-// as [common.Auto] chooses them unless the user says otherwise. The configuration must be valid.
+// CountedLaw returns which shingles are counted as common, whether they are left out or not. A report of boilerplate
+// counts as [common.Auto] chooses them unless the user says otherwise. The configuration must be valid.
 func (c *Config) CountedLaw() common.Law {
 	if law := c.CommonLaw(); !law.IsOff() || !slices.Contains(c.Outputs(), output.Boilerplate) {
 		return law
@@ -199,7 +201,9 @@ func (c *Config) auditSample() (int, error) {
 	case err != nil || n <= 0:
 		return 0, setting.Errorf("{audit} %s: must be auto, off or a number above 0", c.Audit)
 	case c.Scorer().IsDistance:
-		return 0, setting.Errorf("{audit} %d: measures the recall of pairs by their Jaccard similarity; with {score} hamming leave it out", n)
+		return 0, setting.Errorf(
+			"{audit} %d: measures the recall of pairs by their Jaccard similarity; with {score} hamming leave it out",
+			n)
 	case !c.Scorer().IsExact:
 		return 0, setting.Errorf("{audit} %d: counts exactly, for which it needs the full sets of {verify} exact", n)
 	}
@@ -278,7 +282,8 @@ func (c *Config) checkBoilerplate(check checker) {
 		of+": {stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 }
 
-// TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they are.
+// TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they
+// are.
 func (c *Config) TakesCommon() bool {
 	with, takes := *c, c.CommonLaw().IsOff()
 	with.Common = common.Auto

@@ -40,35 +40,24 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// settingName returns the name of the setting in a field, or "" if the field holds no setting.
-func settingName(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	return strings.TrimPrefix(name, "-")
-}
-
-// TestSettings: each field is a setting of exactly one list, or is known to be no setting.
+// TestSettings: each field with a name in JSON says what it affects, and the others are known to be no settings.
 func TestSettings(t *testing.T) {
-	lists := slices.Concat(sketchSettings, resultSettings, otherSettings)
-	listed := map[string]int{}
-	for _, name := range lists {
-		listed[name]++
+	var config Config
+	names := map[string]bool{}
+	for _, s := range SettingsOf(&config) {
+		if !slices.Contains([]Affects{Sketches, Results, Outputs, Nothing}, s.Affects) {
+			t.Errorf("%s affects %q: can it change sketches, results or other outputs?", s.Name, s.Affects)
+		}
+		if names[s.Name] {
+			t.Errorf("two fields are the setting %s", s.Name)
+		}
+		names[s.Name] = true
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		name := settingName(field)
-		switch {
-		case field.Anonymous:
-		case slices.Contains([]string{"Given", "Runner", "Progress", "Monitor", "Stdin"}, field.Name):
-			if name != "" {
-				t.Errorf("%s is not chosen for the results, yet has the name %s", field.Name, name)
-			}
-		case listed[name] != 1:
-			t.Errorf("%s is in %d lists of settings as %q, want 1: can it change sketches, or results?", field.Name, listed[name], name)
-		default:
-			delete(listed, name)
+		isSetting := !field.Anonymous && !slices.Contains([]string{"Given", "Runner", "Progress", "Monitor", "Stdin"}, field.Name)
+		if _, hasTag := field.Tag.Lookup("affects"); isSetting != hasTag {
+			t.Errorf("%s is a setting: %v, and says what it affects: %v", field.Name, isSetting, hasTag)
 		}
-	}
-	for name := range listed {
-		t.Errorf("no field is the setting %s", name)
 	}
 }
 

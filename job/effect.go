@@ -35,17 +35,31 @@ var effects = []effect{
 	{"quote", nil, isTable, "is for CSV and TSV"},
 	{"escape", nil, isTable, "is for CSV and TSV"},
 	{"skip_lines", nil, isTable, "is for CSV and TSV"},
-	{"id_field", nil, hasFields, "is for records with fields: a text is called by its path, a page of an archive by its WARC-Record-ID, and a line by its place"},
-	{"text_field", comparesFeatures, hasFields, "is for records with fields, whose texts are compared: other files are the text themselves, and {features} stand for it"},
+	{
+		"id_field", nil, hasFields,
+		"is for records with fields: a text is called by its path, a page of an archive by its WARC-Record-ID, " +
+			"and a line by its place",
+	},
+	{
+		"text_field", comparesFeatures, hasFields,
+		"is for records with fields, whose texts are compared: other files are the text themselves, " +
+			"and {features} stand for it",
+	},
 	{"weight", nil, hasFields, "is for records with fields: other files are one text"},
 	{"text_format", comparesFeatures, hasFields, "is for texts in fields of records: a page is read as what it is"},
 	{"html_text", comparesFeatures, func(d *corpus.Definition, c *Config) bool {
 		return d.Format == corpus.HTML || d.Format == corpus.WARC || d.HasFields && c.TextFormat == webtext.HTML
-	}, "is for web pages: pages in fields of records need {text_format} html, and files of pages {format} html where their names and first bytes say something else"},
-	{"encoding", nil, func(d *corpus.Definition, _ *Config) bool { return d.Charset != corpus.OwnCharset || d.IsWhole }, "is for texts, CSV, JSON and lines: other formats say their encoding themselves"},
+	}, "is for web pages: pages in fields of records need {text_format} html, " +
+		"and files of pages {format} html where their names and first bytes say something else"},
+	{"encoding", nil, func(d *corpus.Definition, _ *Config) bool {
+		return d.Charset != corpus.OwnCharset || d.IsWhole
+	}, "is for texts, CSV, JSON and lines: other formats say their encoding themselves"},
 	{"tokens", comparesFeatures, nil, "is for texts, and {features} stand for them"},
 	{"shingle", comparesFeatures, nil, "is for texts, and {features} stand for them"},
-	{"stopwords_use", func(c *Config) bool { return c.StopWords == "" }, nil, "is about {stopwords}: give a list, or leave it out"},
+	{
+		"stopwords_use", func(c *Config) bool { return c.StopWords == "" }, nil,
+		"is about {stopwords}: give a list, or leave it out",
+	},
 }
 
 // checkEffects refuses settings that were given and have no effect, whatever the input is.
@@ -66,20 +80,27 @@ func (c *Config) CheckEffects(files []corpus.File) error {
 			continue
 		}
 		if !slices.ContainsFunc(files, func(f corpus.File) bool { return e.matters(f.Format.Definition(), c) }) {
-			return setting.Errorf("{"+e.setting+"} "+e.why+"; the input is %v, as %s is", files[0].Format, files[0].At(0).Path)
+			return setting.Errorf("{"+e.setting+"} "+e.why+"; the input is %v, as %s is", files[0].Format,
+				files[0].At(0).Path)
 		}
 	}
 	return nil
 }
 
 // fileEndings are endings of names of files. A folder of results needs none.
-var fileEndings = []string{".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".html", ".parquet", ".arrow", ".gz", ".zst"}
+var fileEndings = []string{
+	".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".html", ".parquet", ".arrow", ".gz",
+	".zst",
+}
 
 // checkFolder refuses an output that is meant to be one file.
 func (c *Config) checkFolder(check checker) {
-	const files = "results are several files: give a folder, such as out; 'cat out/unique-*' puts those of one output together"
+	const files = "results are several files: give a folder, such as out; 'cat out/unique-*' puts those of one " +
+		"output together"
 	check(c.Output != corpus.Stdin, "{output} -: "+files)
-	isFile := slices.ContainsFunc(fileEndings, func(ending string) bool { return strings.HasSuffix(strings.ToLower(c.Output), ending) })
+	isFile := slices.ContainsFunc(fileEndings, func(ending string) bool {
+		return strings.HasSuffix(strings.ToLower(c.Output), ending)
+	})
 	check(!isFile, "{output} %s: "+files+"; a folder of that name ends with a slash, as in %[1]s/", c.Output)
 }
 

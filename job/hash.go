@@ -15,64 +15,29 @@ import (
 	"mirrorbeam/internal/settle/keep"
 )
 
-// Every setting stands in one of three lists, by its name in JSON.
-var (
-	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
-	sketchSettings = []string{
-		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "quote", "escape", "skip_lines", "encoding",
-		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
-	}
-	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
-	// repeated here.
-	resultSettings = []string{
-		"similarity", "excerpt", "passage", "rarity", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows",
-		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "drop", "output_format",
-	}
-	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
-	otherSettings = []string{
-		"preset", "input", "reference", "include", "exclude", "format", "max_rejects", "max_expanded", "audit",
-		"passage_words", "passage_unit", "passage_copies", "min_words",
-		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
-		"output", "overwrite", "emit", "layout", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout",
-		"state", "add", "rebuild", "republish", "allow_removal", "allow_older_state", "fail_on", "guard",
-	}
-	// howSettings are the part of otherSettings that says where things are and how the job runs: the same files give the same results,
-	// whatever they are.
-	howSettings = []string{
-		"preset", "input", "reference", "include", "exclude", "output", "overwrite", "temp", "resume", "memory", "worker_memory", "lanes", "storage_timeout", "state", "add", "rebuild", "republish", "allow_removal", "allow_older_state",
-	}
-)
-
-func isSetting(name string) bool {
-	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
-}
-
 // Differing returns the names of the settings that change sketches or results and differ from the settings of another
 // configuration, sorted.
-func (c *Config) Differing(other *Config) []string {
-	return c.differing(other, slices.Concat(sketchSettings, resultSettings))
-}
+func (c *Config) Differing(other *Config) []string { return c.differing(other, Sketches, Results) }
 
 // HasResultsOf reports whether another configuration gives all the same results of the same files and lists.
 func (c *Config) HasResultsOf(other *Config) bool {
-	others := slices.DeleteFunc(slices.Clone(otherSettings), func(name string) bool { return slices.Contains(howSettings, name) })
-	return len(c.differing(other, slices.Concat(sketchSettings, resultSettings, others))) == 0
+	return len(c.differing(other, Sketches, Results, Outputs)) == 0
 }
 
-// differing returns the names of the settings, among some, that differ, sorted.
-func (c *Config) differing(other *Config, settings []string) []string {
-	own, others := c.choices(settings), other.choices(settings)
+func (c *Config) differing(other *Config, kinds ...Affects) []string {
+	own, others := c.choices(kinds...), other.choices(kinds...)
 	var names []string
-	for _, name := range slices.Sorted(slices.Values(settings)) {
-		if !bytes.Equal(own[name], others[name]) {
-			names = append(names, name)
+	for _, s := range SettingsOf(c) {
+		if !bytes.Equal(own[s.Name], others[s.Name]) {
+			names = append(names, s.Name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
-// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of the
-// names.
+// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of
+// the names.
 type Lists struct {
 	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.
 	StopWords, Ranking string
@@ -97,12 +62,12 @@ func (c *Config) SketchHash(lists Lists) string {
 	if !c.makesSketches() {
 		choices.SketchSize = 0
 	}
-	return choices.hash(sketchSettings)
+	return choices.hash(Sketches)
 }
 
-// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version that
-// knows no common shingles must not take an index without them for a whole one, nor a version with another main text of pages one of
-// other texts.
+// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version
+// that knows no common shingles must not take an index without them for a whole one, nor a version with another main
+// text of pages one of other texts.
 func (c *Config) IndexHash(lists Lists) string {
 	hash := c.SketchHash(lists)
 	if !c.CommonLaw().IsOff() {
@@ -136,19 +101,20 @@ func (c *Config) ResultHash(lists Lists) string {
 	if !c.method().Kind().HasShingles {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
-	return choices.hash(sketchSettings, resultSettings)
+	return choices.hash(Sketches, Results)
 }
 
-// hash returns the hash of the settings in some lists. The usual text of web pages and the usual size of sketches add nothing,
-// nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier hash.
-func (c *Config) hash(lists ...[]string) string {
-	encoded, _ := json.Marshal(c.choices(lists...)) // sorted by name
+// hash returns the hash of the settings of some kinds. The usual text of web pages and the usual size of sketches add
+// nothing, nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier
+// hash.
+func (c *Config) hash(kinds ...Affects) string {
+	encoded, _ := json.Marshal(c.choices(kinds...)) // sorted by name
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])
 }
 
-// choices returns the settings in some lists, as JSON.
-func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
+// choices returns the settings of some kinds, as JSON.
+func (c *Config) choices(kinds ...Affects) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
@@ -166,9 +132,9 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 		choices.Common = ""
 	}
 	all, chosen := choices.Settings(), map[string]json.RawMessage{}
-	for _, name := range slices.Concat(lists...) {
-		if value, has := all[name]; has {
-			chosen[name] = value
+	for _, s := range SettingsOf(c) {
+		if value, has := all[s.Name]; has && slices.Contains(kinds, s.Affects) {
+			chosen[s.Name] = value
 		}
 	}
 	return chosen

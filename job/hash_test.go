@@ -53,15 +53,13 @@ func TestHashes(t *testing.T) {
 		t.Error("stop words change no hash")
 	}
 	idle := []string{"bits", "hamming", "blocks", "sketch_size", "stopwords", "ignore", "source_field"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		if f.Anonymous {
-			continue
-		}
-		name, config := settingName(f), base
-		field := reflect.ValueOf(&config).Elem().FieldByIndex(f.Index)
-		field.Set(another(field))
-		isSketch := slices.Contains(sketchSettings, name) && !slices.Contains(idle, name)
-		isResult := isSketch || slices.Contains(resultSettings, name) && !slices.Contains(idle, name)
+	for at := range SettingsOf(&base) {
+		config := base
+		f := SettingsOf(&config)[at]
+		f.Value.Set(another(f.Value))
+		isIdle := slices.Contains(idle, f.Name)
+		isSketch := f.Affects == Sketches && !isIdle
+		isResult := isSketch || f.Affects == Results && !isIdle
 		if changed := config.SketchHash(Lists{}) != sketches; changed != isSketch {
 			t.Errorf("%s changes the hash of sketches: %v, want %v", f.Name, changed, isSketch)
 		}

@@ -56,27 +56,27 @@ func (c *Config) ReadRanking() (string, error) {
 	return list, nil
 }
 
-// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.
+// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and
+// suspects.
 type Mirroring struct {
 	// URLField is the field of a record that holds the address of a page, and DateField the one that holds its date.
-	URLField  string `json:"url_field,omitempty"`
-	DateField string `json:"date_field,omitempty"`
+	URLField  string `json:"url_field,omitempty" affects:"outputs"`
+	DateField string `json:"date_field,omitempty" affects:"outputs"`
 	// Site says which site a page belongs to.
-	Site site.Rule `json:"site,omitempty"`
+	Site site.Rule `json:"site,omitempty" affects:"outputs"`
 	// MirrorThreshold is the least score of two mirrors, above 0 and at most 1.
-	MirrorThreshold float64 `json:"mirror_threshold,omitempty"`
+	MirrorThreshold float64 `json:"mirror_threshold,omitempty" affects:"outputs"`
 	// MirrorPages is the least number of pages that two mirrors have in common, at least 1.
-	MirrorPages int64 `json:"mirror_pages,omitempty"`
+	MirrorPages int64 `json:"mirror_pages,omitempty" affects:"outputs"`
 	// MirrorSites is the largest number of sites that have a page which says something.
-	MirrorSites int `json:"mirror_sites,omitempty"`
-	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and mirrors that
-	// are none. Empty for none.
-	Rank      string `json:"rank,omitempty"`
-	Protected string `json:"protected,omitempty"`
-	Allow     string `json:"allow,omitempty"`
+	MirrorSites int `json:"mirror_sites,omitempty" affects:"outputs"`
+	// Rank, Protected and Allow are paths of lists of sites: those with a rank, those whose copies are suspects, and
+	// mirrors that are none. Empty for none.
+	Rank      string `json:"rank,omitempty" affects:"outputs"`
+	Protected string `json:"protected,omitempty" affects:"outputs"`
+	Allow     string `json:"allow,omitempty" affects:"outputs"`
 }
 
-// siteOutputs are the outputs about sites.
 var siteOutputs = []string{output.Mirrors, output.Sites, output.Suspects}
 
 // IsAboutSites reports whether an output, by its name, is about sites.
@@ -93,12 +93,19 @@ func (m *Mirroring) Limits() mirrors.Limits {
 // shardsPerRange is how many shards of keys there are for each range of sites: there are fewer sites than keys.
 const shardsPerRange = 8
 
-// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is about sites.
+// Paging returns how documents are pages of sites in a job of the given number of shards. They are not if no output is
+// about sites.
 func (c *Config) Paging(shards int) documents.Paging {
 	if !c.HasSites() {
 		return documents.Paging{}
 	}
-	return documents.Paging{Rule: c.Site, URL: c.URLField, Date: c.DateField, Ranges: max(shards/shardsPerRange, 1), Traces: c.State != ""}
+	return documents.Paging{
+		Rule:   c.Site,
+		URL:    c.URLField,
+		Date:   c.DateField,
+		Ranges: max(shards/shardsPerRange, 1),
+		Traces: c.State != "",
+	}
 }
 
 // ReadSiteLists returns the lists of sites as they stand in their files.
@@ -130,10 +137,9 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 	return lists, nil
 }
 
-// checkMirroring checks what is asked of sites.
 func (c *Config) checkMirroring(check checker) {
 	if !c.HasSites() {
-		c.checkNoMirroring(check)
+		c.refuse(check, &c.Mirroring, "is for {emit} mirrors, sites and suspects")
 		return
 	}
 	check(c.URLField != "", "{url_field}: must not be empty")
@@ -148,30 +154,14 @@ func (c *Config) checkMirroring(check checker) {
 	if err := c.Limits().CheckSites(); err != nil {
 		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
 	}
-	check(c.Scorer().HasClusters, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
-	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out", c.Across)
+	check(c.Scorer().HasClusters,
+		"{emit} mirrors, sites and suspects are about pages that are near-duplicates, "+
+			"not about {similarity} containment")
+	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out",
+		c.Across)
 	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
 		"{emit} suspects: are copies of {protected} sites; give a list of these")
-	check(len(c.Reference) == 0, "{reference}: its documents are not compared with each other, so little is known of their sites; give its files to {input}")
-}
-
-// checkNoMirroring checks that nothing is asked of sites.
-func (c *Config) checkNoMirroring(check checker) {
-	usual := Default().Mirroring
-	for _, s := range []struct {
-		name    string
-		differs bool
-	}{
-		{"url_field", c.URLField != usual.URLField},
-		{"date_field", c.DateField != usual.DateField},
-		{"site", c.Site != usual.Site},
-		{"mirror_threshold", c.MirrorThreshold != usual.MirrorThreshold},
-		{"mirror_pages", c.MirrorPages != usual.MirrorPages},
-		{"mirror_sites", c.MirrorSites != usual.MirrorSites},
-		{"rank", c.Rank != ""},
-		{"protected", c.Protected != ""},
-		{"allow", c.Allow != ""},
-	} {
-		check(!c.isGiven(s.name, s.differs), "{"+s.name+"}: is for {emit} mirrors, sites and suspects")
-	}
+	check(len(c.Reference) == 0,
+		"{reference}: its documents are not compared with each other, so little is known of their sites; "+
+			"give its files to {input}")
 }

@@ -7,9 +7,11 @@ import (
 	"mirrorbeam/internal/read/corpus"
 )
 
-// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit estimates.
+// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit
+// estimates.
 type MemoryPlan struct {
-	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold the keys of one.
+	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold
+	// the keys of one.
 	Shards, LeastShards int
 	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
 	// time.
@@ -17,22 +19,22 @@ type MemoryPlan struct {
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
 	LargeBytes int64
-	// CountBytes is how many bytes of shingles a task that counts them holds at most, and how many bytes of clusters a task that writes them
-	// holds. It matters for very large corpora and clusters.
+	// CountBytes is how many bytes of shingles a task that counts them holds at most, and how many bytes of clusters a
+	// task that writes them holds. It matters for very large corpora and clusters.
 	CountBytes int64
-	// KeyBytes is how many bytes of key records a task sorts at a time. It matters for very large corpora, whose shards are as large as
-	// memory allows.
+	// KeyBytes is how many bytes of key records a task sorts at a time. It matters for very large corpora, whose shards
+	// are as large as memory allows.
 	KeyBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
-	// AheadBytes is how many bytes of small input files a task reads before it wants them, and how many of small files of results it
-	// finishes while it writes others.
+	// AheadBytes is how many bytes of small input files a task reads before it wants them, and how many of small files
+	// of results it finishes while it writes others.
 	AheadBytes int64
 	// RunBytes is how many bytes of its run file a task buffers.
 	RunBytes int
-	// SampleBytes is how much memory the sample of an audit may take; 0 for no limit. A smaller sample is a rougher estimate, so it
-	// depends on the size alone.
+	// SampleBytes is how much memory the sample of an audit may take; 0 for no limit. A smaller sample is a rougher
+	// estimate, so it depends on the size alone.
 	SampleBytes int64
 	// WindowBytes is the largest zstd window that is read. Files with a larger window are rejects, so it depends on the
 	// size alone.
@@ -46,8 +48,8 @@ const LeastMemory = 100 << 20
 const AmpleMemory = 2 << 30
 
 const (
-	// shardBytes is the bytes of input for each shard of keys where memory does not matter. A shard reads a piece of what
-	// each task has written, and a shorter piece costs more than a core's cache saves.
+	// shardBytes is the bytes of input for each shard of keys where memory does not matter. A shard reads a piece of
+	// what each task has written, and a shorter piece costs more than a core's cache saves.
 	shardBytes = 8 << 20
 	// Up to fewShards, shards cost next to nothing. Beyond maxShards, their pieces become too small to be worth a read.
 	fewShards = 512
@@ -61,7 +63,8 @@ const (
 	// More than mostAheadBytes, in files of up to a quarter of it, would arrive no sooner.
 	mostAheadBytes = 16 << 20
 
-	// blocksOfPlace is how many times the size of a place the two blocks hold that meet there, if their component is very large.
+	// blocksOfPlace is how many times the size of a place the two blocks hold that meet there, if their component is
+	// very large.
 	blocksOfPlace = 4
 	// Below leastLargeBytes, tasks are not large, however little memory there is.
 	leastLargeBytes = 16 << 20
@@ -76,8 +79,8 @@ const (
 	baseMemory = 64 << 20
 )
 
-// DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
-// alone, so it is the same on every machine.
+// DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from
+// [Config.Memory] alone, so it is the same on every machine.
 func (c *Config) DocumentBytes() int64 {
 	return documents.DocumentBytes(cmp.Or(c.ProcessMemory(), usualMemory))
 }

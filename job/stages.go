@@ -66,13 +66,29 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 	fields, weights := c.TextFields()
 	return documents.Sketching{
 		Reading: documents.Reading{
-			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
-			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
-			Dialect: c.Dialect(), Charset: c.Encoding, TextForm: c.TextFormat,
+			Fields: corpus.Fields{
+				ID:       c.IDField,
+				Texts:    fields,
+				Features: c.Features,
+				Beside:   c.FeatureWeight > 0,
+			},
+			MaxDocument:   int64(c.MaxDocument),
+			DocumentBytes: c.DocumentBytes(),
+			MaxExpanded:   int64(c.MaxExpanded),
+			WindowBytes:   windowBytes,
+			PageText:      c.HTMLText,
+			Dialect:       c.Dialect(),
+			Charset:       c.Encoding,
+			TextForm:      c.TextFormat,
 		},
 		Options: sketch.Options{
-			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},
-			Code:    c.Code, Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
+			Measure:         sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed.Number},
+			Code:            c.Code,
+			Normalization:   c.Normalize,
+			Weights:         weights,
+			StopWordUse:     c.StopWordUse,
+			LeastShingles:   c.MinShingles,
+			SimHashBits:     c.SimHashBits(),
 			FeatureShingles: c.FeatureWeight,
 		},
 	}

@@ -9,20 +9,21 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Trimming says which passages are cut from texts, since they stand elsewhere before. It matters only to the outputs trimmed and
-// passages.
+// Trimming says which passages are cut from texts, since they stand elsewhere before. It matters only to the outputs
+// trimmed and passages.
 type Trimming struct {
-	// PassageWords is the length of a passage in words, or the least number of words of a passage of other units, at least 1.
-	PassageWords int `json:"passage_words,omitempty"`
+	// PassageWords is the length of a passage in words, or the least number of words of a passage of other units, at
+	// least 1.
+	PassageWords int `json:"passage_words,omitempty" affects:"outputs"`
 	// PassageUnit says what passages are made of.
-	PassageUnit trim.Unit `json:"passage_unit,omitempty"`
+	PassageUnit trim.Unit `json:"passage_unit,omitempty" affects:"outputs"`
 	// PassageCopies is how often a passage stands before it is cut, at least 2.
-	PassageCopies int64 `json:"passage_copies,omitempty"`
-	// MinWords is the least number of words that are left of a document. One that has fewer after a cut goes as a whole.
-	MinWords int `json:"min_words,omitempty"`
+	PassageCopies int64 `json:"passage_copies,omitempty" affects:"outputs"`
+	// MinWords is the least number of words that are left of a document. One that has fewer after a cut goes as a
+	// whole.
+	MinWords int `json:"min_words,omitempty" affects:"outputs"`
 }
 
-// trimOutputs are the outputs about passages that are cut.
 var trimOutputs = []string{output.Trimmed, output.Passages}
 
 // TrimRule returns which passages are cut.
@@ -30,37 +31,23 @@ func (t *Trimming) TrimRule() trim.Rule {
 	return trim.Rule{Unit: t.PassageUnit, Words: t.PassageWords, Copies: t.PassageCopies, Least: t.MinWords}
 }
 
-// checkTrimming checks what is asked of passages that are cut.
 func (c *Config) checkTrimming(check checker) {
 	at := slices.IndexFunc(c.Outputs(), func(name string) bool { return slices.Contains(trimOutputs, name) })
 	if at < 0 {
-		c.checkNoTrimming(check)
+		c.refuse(check, &c.Trimming, "is for {emit} trimmed and passages")
 		return
 	}
 	check(c.PassageWords >= 1, "{passage_words} %d: must be 1 or more", c.PassageWords)
-	check(slices.Contains(trim.Units, c.PassageUnit), "{passage_unit} %s: must be words, lines, paragraphs or sentences", c.PassageUnit)
+	check(slices.Contains(trim.Units, c.PassageUnit),
+		"{passage_unit} %s: must be words, lines, paragraphs or sentences", c.PassageUnit)
 	check(c.PassageCopies >= 2, "{passage_copies} %d: must be 2 or more: the first one stays", c.PassageCopies)
 	check(c.MinWords >= 0, "{min_words} %d: must be 0 or more", c.MinWords)
 	of := "{emit} " + c.Outputs()[at] + ": "
 	check(c.Features == "", of+"cuts texts; with {features} leave it out")
 	check(c.TextFormat != webtext.HTML, of+"cuts words, and not what stands between tags; leave {text_format} out")
 	check(len(c.Weight) == 0, of+"cuts one text of each document; name it with {text_field}, and leave {weight} out")
-	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords, of+"{stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
-	check(c.Within == "" && c.Across == "", of+"passages are looked for in the whole corpus; leave {within} and {across} out")
-}
-
-// checkNoTrimming checks that nothing is asked of passages that are cut.
-func (c *Config) checkNoTrimming(check checker) {
-	usual := Default().Trimming
-	for _, s := range []struct {
-		name    string
-		differs bool
-	}{
-		{"passage_words", c.PassageWords != usual.PassageWords},
-		{"passage_unit", c.PassageUnit != usual.PassageUnit},
-		{"passage_copies", c.PassageCopies != usual.PassageCopies},
-		{"min_words", c.MinWords != usual.MinWords},
-	} {
-		check(!c.isGiven(s.name, s.differs), "{"+s.name+"}: is for {emit} trimmed and passages")
-	}
+	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
+		of+"{stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
+	check(c.Within == "" && c.Across == "",
+		of+"passages are looked for in the whole corpus; leave {within} and {across} out")
 }

@@ -36,7 +36,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	for _, name := range c.Given {
-		check(isSetting(name), "there is no setting %q to be given", name)
+		check(defaults()[name].IsValid(), "there is no setting %q to be given", name)
 	}
 	if _, err := PresetNamed(c.Preset); err != nil && c.Preset != "" {
 		faults = append(faults, err)
@@ -62,17 +62,23 @@ func (c *Config) Validate() error {
 	if err := c.CheckSketchSize(); err != nil {
 		faults = append(faults, err)
 	}
-	check(c.SketchSize == 0 || c.makesSketches(), "{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
+	check(c.SketchSize == 0 || c.makesSketches(),
+		"{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
 	c.checkOutput(check)
 	c.checkState(check)
-	check(!c.Resume || !c.Seed.IsDrawn, "{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}", RandomSeed)
+	check(!c.Resume || !c.Seed.IsDrawn,
+		"{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}",
+		RandomSeed)
 	c.checkGuards(check)
 	c.checkMirroring(check)
 	c.checkTrimming(check)
-	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
-	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
+	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory,
+		"{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
+	check(c.WorkerMemory == 0 || !IsLocal(c.Runner),
+		"{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
 	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
-	check(c.StorageTimeout == 0 || c.StorageTimeout >= LeastStorageTimeout, "{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
+	check(c.StorageTimeout == 0 || c.StorageTimeout >= LeastStorageTimeout,
+		"{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		if _, err := c.Scheme(); err != nil {
@@ -82,8 +88,8 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// The sizes of sketches. Below the least, an estimate says little: its standard error is up to 9 %. Few sets have more hashes
-// than the largest, whose standard error is below 1 %.
+// The sizes of sketches. Below the least, an estimate says little: its standard error is up to 9 %. Few sets have more
+// hashes than the largest, whose standard error is below 1 %.
 const (
 	leastSketch = 32
 	mostSketch  = 4096
@@ -92,17 +98,12 @@ const (
 // CheckSketchSize returns an error unless SketchSize is in range. Any number will do: no kernel asks for a multiple.
 func (m *Measure) CheckSketchSize() error {
 	if m.SketchSize != 0 && (m.SketchSize < leastSketch || m.SketchSize > mostSketch) {
-		return setting.Errorf("{sketch_size} %d: must be from %d to %d, or 0 for %d", m.SketchSize, leastSketch, mostSketch, documents.UsualSmallest)
+		return setting.Errorf("{sketch_size} %d: must be from %d to %d, or 0 for %d", m.SketchSize, leastSketch,
+			mostSketch, documents.UsualSmallest)
 	}
 	return nil
 }
 
-// isGiven reports whether a setting was chosen: it is marked, or it differs from its default.
-func (c *Config) isGiven(setting string, differs bool) bool {
-	return differs || slices.Contains(c.Given, setting)
-}
-
-// checkInput checks the files to read and the folders to write.
 func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
@@ -126,19 +127,28 @@ func (c *Config) checkInput(check checker) {
 	for _, mark := range []struct {
 		setting, value string
 		parse          func(string) (byte, error)
-	}{{"delimiter", c.Delimiter, corpus.ParseDelimiter}, {"quote", c.Quote, corpus.ParseQuote}, {"escape", c.Escape, corpus.ParseMark}} {
+	}{
+		{"delimiter", c.Delimiter, corpus.ParseDelimiter},
+		{"quote", c.Quote, corpus.ParseQuote},
+		{"escape", c.Escape, corpus.ParseMark},
+	} {
 		if _, err := mark.parse(mark.value); err != nil {
 			check(false, "{"+mark.setting+"} %s: %w", mark.value, err)
 		}
 	}
-	check(c.SkipLines >= 0 && c.SkipLines <= mostSkipLines, "{skip_lines} %d: must be from 0 to %d", c.SkipLines, mostSkipLines)
+	check(c.SkipLines >= 0 && c.SkipLines <= mostSkipLines, "{skip_lines} %d: must be from 0 to %d", c.SkipLines,
+		mostSkipLines)
 	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
-		check(known, "{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le", c.Encoding)
+		check(known,
+			"{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le",
+			c.Encoding)
 	}
-	check(c.TextFormat == webtext.Plain || c.TextFormat == webtext.HTML, "{text_format} %s: must be plain or html", c.TextFormat)
+	check(c.TextFormat == webtext.Plain || c.TextFormat == webtext.HTML, "{text_format} %s: must be plain or html",
+		c.TextFormat)
 	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
-	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
+	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB",
+		c.MaxDocument)
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
 }
 
@@ -150,16 +160,18 @@ func CheckFormat(name string) error {
 	return nil
 }
 
-// CheckLocal refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants a
-// folder with the name "s3:".
+// CheckLocal refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants
+// a folder with the name "s3:".
 func CheckLocal(name, path string) error {
 	if strings.Contains(path, "://") {
-		return setting.Errorf("{"+name+"} %s: only local paths can be used, not addresses: give a path such as out/", path)
+		return setting.Errorf("{"+name+"} %s: only local paths can be used, not addresses: give a path such as out/",
+			path)
 	}
 	return nil
 }
 
-// CheckPlace refuses an address that no storage knows, and one to which nothing can be written, as the value of a setting that takes a path or an address.
+// CheckPlace refuses an address that no storage knows, and one to which nothing can be written, as the value of a
+// setting that takes a path or an address.
 func CheckPlace(name, path string) error {
 	s, err := storage.Of(path)
 	if err == nil && s == (storage.Local{}) {
@@ -169,7 +181,8 @@ func CheckPlace(name, path string) error {
 		return setting.Errorf("{"+name+"} %w", err)
 	}
 	if storage.IsReadOnly(path) {
-		return setting.Errorf("{"+name+"} %s: nothing can be written there: give a folder of the disk or of a bucket", path)
+		return setting.Errorf("{"+name+"} %s: nothing can be written there: give a folder of the disk or of a bucket",
+			path)
 	}
 	return nil
 }
@@ -183,53 +196,64 @@ const mostFeatureWeight = 1000
 // mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
 const mostMinShingles = 10_000
 
-// checkMeasure checks how texts are read and cut.
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
-	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d", c.MinShingles, mostMinShingles)
+	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d",
+		c.MinShingles, mostMinShingles)
 	if err := c.Tokens.Check(); err != nil {
 		check(false, "{tokens} %s: %w", c.Tokens, err)
 	}
-	check(c.FeatureWeight >= 0 && c.FeatureWeight <= mostFeatureWeight, "{feature_weight} %d: must be from 0 to %d", c.FeatureWeight, mostFeatureWeight)
-	check(c.FeatureWeight <= 0 || c.Features != "", "{feature_weight} %d: is for {features}, which names their field", c.FeatureWeight)
+	check(c.FeatureWeight >= 0 && c.FeatureWeight <= mostFeatureWeight, "{feature_weight} %d: must be from 0 to %d",
+		c.FeatureWeight, mostFeatureWeight)
+	check(c.FeatureWeight <= 0 || c.Features != "", "{feature_weight} %d: is for {features}, which names their field",
+		c.FeatureWeight)
 	if c.Features != "" && c.FeatureWeight <= 0 {
-		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out, or give {feature_weight}")
-		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{} && c.Code == sketch.Code{},
-			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out, or give {feature_weight}")
+		check(len(c.Ignore) == 0,
+			"{ignore}: base texts are texts; with {features} leave it out, or give {feature_weight}")
+		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{} &&
+			c.Code == sketch.Code{},
+			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out, "+
+				"or give {feature_weight}")
 	}
 	if len(c.Weight) > 0 {
-		isOther := c.TextField != Default().TextField && c.TextField != ""
-		check(!c.isGiven("text_field", isOther), "{weight} names the text fields; leave {text_field} out")
+		check(c.TextField == "" || !c.isGiven("text_field"), "{weight} names the text fields; leave {text_field} out")
 	}
 	for field, weight := range c.Weight {
-		check(field != "" && weight > 0 && !math.IsInf(weight, 0), "{weight} %s=%g: must be a field and a number above 0", field, weight)
+		check(field != "" && weight > 0 && !math.IsInf(weight, 0),
+			"{weight} %s=%g: must be a field and a number above 0", field, weight)
 	}
-	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords, "{stopwords_use} %s: must be remove or require", c.StopWordUse)
-	check(!slices.Contains(c.Ignore, corpus.Stdin), "{ignore} -: base texts are read before all else; write the standard input to a file first")
-	check(sketch.IsSimHashLength(c.Bits), "{bits} %d: must be 32, or a multiple of 64 up to %d", c.Bits, sketch.MostSimHashBits)
+	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords,
+		"{stopwords_use} %s: must be remove or require", c.StopWordUse)
+	check(!slices.Contains(c.Ignore, corpus.Stdin),
+		"{ignore} -: base texts are read before all else; write the standard input to a file first")
+	check(sketch.IsSimHashLength(c.Bits), "{bits} %d: must be 32, or a multiple of 64 up to %d", c.Bits,
+		sketch.MostSimHashBits)
 }
 
-// checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
-	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment", c.Similarity)
+	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment",
+		c.Similarity)
 	check(c.Rarity >= 0 && !math.IsInf(c.Rarity, 0), "{rarity} %g: must be a number above 0, or 0 for none", c.Rarity)
 	c.checkRefusals(check)
 	if c.Scorer().HasClusters {
 		return
 	}
-	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "{excerpt} %d: must be at least %d words, or 0 for none", c.Excerpt, sketch.LeastSpan)
-	check(c.Passage == 0 || c.Passage >= leastPassage && c.Passage <= 64, "{passage} %d: must be from %d to 64 words, or 0 for %d", c.Passage, leastPassage, methods.PassageWords)
+	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "{excerpt} %d: must be at least %d words, or 0 for none",
+		c.Excerpt, sketch.LeastSpan)
+	check(c.Passage == 0 || c.Passage >= leastPassage && c.Passage <= 64,
+		"{passage} %d: must be from %d to 64 words, or 0 for %d", c.Passage, leastPassage, methods.PassageWords)
 	c.checkRarity(check)
 	for _, name := range c.Outputs() {
-		check(name == output.Pairs, "{emit} %s: with {similarity} containment there are pairs only: one that has a passage of another is no copy of it", name)
+		check(name == output.Pairs,
+			"{emit} %s: with {similarity} containment there are pairs only: "+
+				"one that has a passage of another is no copy of it", name)
 	}
 }
 
-// leastPassage is the least number of words of a passage under which documents meet. Nearly all documents have two words in a
-// row in common.
+// leastPassage is the least number of words of a passage under which documents meet. Nearly all documents have two
+// words in a row in common.
 const leastPassage = 3
 
-// checkRarity checks a job that tells what is rare.
 func (c *Config) checkRarity(check checker) {
 	if c.Rarity == 0 {
 		return
@@ -238,35 +262,41 @@ func (c *Config) checkRarity(check checker) {
 	check(!c.Resume, "{resume}: cannot be used with {rarity} in this version")
 }
 
-// checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check checker) {
-	usual, name, method := Default(), c.Method(), c.method()
+	name, method := c.Method(), c.method()
 	ways := methods.Resembling()
-	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys, list(ways))
+	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys,
+		list(ways))
 	check(slices.Contains(methods.Scorings, c.Score),
 		"{score} %s: must be auto, jaccard or hamming", c.Score)
-	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && c.isGiven("recall", false)), "{recall} %g: must be above 0 and at most 1", c.Recall)
+	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && slices.Contains(c.Given, "recall")),
+		"{recall} %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
 	if !method.Settings.Distance {
-		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
-		check(!c.isGiven("bits", c.Bits != usual.Bits) || !sketch.IsSimHashLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
+		check(!c.isGiven("hamming") || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
+		check(!c.isGiven("bits") || !sketch.IsSimHashLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
 			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
 		check(len(c.Blocks) == 0, "{blocks} %s: is for the fingerprints of {keys} simhash", BlocksText(c.Blocks))
 	}
 	if method.Settings.Bands {
 		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
 	} else if slices.Contains(ways, name) {
-		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
-		check(!(c.Recall > 0 && c.Recall < 1), "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
+		check(c.Bands == 0 && c.Rows == 0,
+			"{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
+		check(!(c.Recall > 0 && c.Recall < 1),
+			"{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
 	}
 	check(method.Reads&methods.ReadsContent == 0 || !c.Scorer().HasClusters || c.Scorer().IsExact,
 		"{verify} %s: {keys} %s needs the full sets of {verify} exact; give {keys} minhash", c.Verify, name)
 	if method.Settings.Distance {
 		c.checkSimHash(check)
 	}
-	isScored := !c.Scorer().HasClusters || c.Score == methods.AutoScoring || slices.Contains(method.Scorings, c.Score) || !slices.Contains(methods.Scorings, c.Score)
-	check(isScored, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
-	check(!c.Scorer().IsDistance || c.Scorer().IsExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
+	isScored := !c.Scorer().HasClusters || c.Score == methods.AutoScoring ||
+		slices.Contains(method.Scorings, c.Score) || !slices.Contains(methods.Scorings, c.Score)
+	check(isScored,
+		"{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
+	check(!c.Scorer().IsDistance || c.Scorer().IsExact,
+		"{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
 }
 
 func list(names []methods.Name) string {
@@ -277,13 +307,15 @@ func list(names []methods.Name) string {
 	return strings.Join(texts, ", ")
 }
 
-// checkSimHash checks the settings that belong to SimHash keys.
 func (c *Config) checkSimHash(check checker) {
 	if c.Scorer().IsDistance {
-		check(!c.isGiven("threshold", c.Threshold != Default().Threshold),
-			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near", c.Threshold)
+		check(!c.isGiven("threshold"),
+			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near",
+			c.Threshold)
 	} else {
-		check(c.Recall != 1, "{recall} 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; {keys} exact can")
+		check(c.Recall != 1,
+			"{recall} 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; "+
+				"{keys} exact can")
 	}
 	if c.Hamming < 0 || !sketch.IsSimHashLength(c.Bits) {
 		return
@@ -300,32 +332,41 @@ func (c *Config) checkSimHash(check checker) {
 
 // OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
-	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate, output.Trimmed, output.Passages}, siteOutputs...)
+	return append([]string{
+		output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed,
+		output.Sketches, output.Index, output.Boilerplate, output.Trimmed, output.Passages,
+	}, siteOutputs...)
 }
 
-// checkOutput checks the outputs.
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
 		if name == "report" {
-			check(false, "{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
+			check(false,
+				"{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
 		}
-		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, trimmed, passages, mirrors, sites or suspects", name)
+		check(slices.Contains(OutputNames(), name),
+			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, trimmed, "+
+				"passages, mirrors, sites or suspects", name)
 	}
 	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
 		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	if err := c.CheckIndex(); err != nil && slices.Contains(c.Emit, output.Index) {
 		check(false, "{emit} index: %w", err)
 	}
-	check(c.Across == "" || c.Across != c.Within, "{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
+	check(c.Across == "" || c.Across != c.Within,
+		"{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
 	// Documents of the reference are not compared with each other either. A class of equal documents would need four to
 	// stand for it, not two.
 	check(c.Across == "" || len(c.Reference) == 0,
-		"{reference}: cannot be used with {across}; give its files to {input}, and let {keep} rank:FILE prefer their sources")
-	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
+		"{reference}: cannot be used with {across}; give its files to {input}, "+
+			"and let {keep} rank:FILE prefer their sources")
+	check(slices.Contains(output.Formats, c.OutputFormat),
+		"{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
 	check(c.Layout == output.Shards || c.Layout == output.Tree, "{layout} %s: must be shards or tree", c.Layout)
-	check(c.Layout != output.Tree || c.EmitsCopies(), "{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
+	check(c.Layout != output.Tree || c.EmitsCopies(),
+		"{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
@@ -333,16 +374,19 @@ func (c *Config) checkOutput(check checker) {
 	c.checkDrop(check)
 }
 
-// checkDrop checks which documents are removed.
 func (c *Config) checkDrop(check checker) {
-	chosenKeep := c.isGiven("keep", c.Keep != Default().Keep)
+	chosenKeep := c.isGiven("keep")
 	switch c.Drop {
 	case "", keep.Copies:
 	case keep.Clusters:
-		check(!chosenKeep || c.Split == keep.Star, "{keep} %s: says which document of a cluster stays, and with {drop} clusters none does: leave it out", c.Keep)
+		check(!chosenKeep || c.Split == keep.Star,
+			"{keep} %s: says which document of a cluster stays, and with {drop} clusters none does: leave it out",
+			c.Keep)
 	case keep.Reference:
 		check(len(c.Reference) > 0, "{drop} reference: removes what is like a document of a {reference}: give one")
-		check(!chosenKeep, "{keep} %s: says which document of a cluster stays, and with {drop} reference those of the {reference} do: leave it out", c.Keep)
+		check(!chosenKeep,
+			"{keep} %s: says which document of a cluster stays, and with {drop} reference those of the {reference} "+
+				"do: leave it out", c.Keep)
 	default:
 		check(false, "{drop} %s: must be copies, clusters or reference", c.Drop)
 	}
@@ -353,7 +397,8 @@ func (c *Config) EmitsCopies() bool {
 	return slices.ContainsFunc(output.Copies, func(name string) bool { return slices.Contains(c.Outputs(), name) })
 }
 
-// CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.
+// CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index
+// does.
 func (c *Config) CheckIndex() error {
 	switch {
 	case !c.Scorer().HasClusters:
@@ -376,7 +421,8 @@ type Guards struct {
 	Cluster float64
 }
 
-// Large returns from how many documents on a cluster is called large, and what share of all documents it has to exceed, in percent.
+// Large returns from how many documents on a cluster is called large, and what share of all documents it has to exceed,
+// in percent.
 func (g Guards) Large() (documents int64, percent float64) {
 	if g.Cluster == 0 {
 		return leastCluster, usualCluster
@@ -398,7 +444,8 @@ func (c *Config) Guards() (g Guards, err error) {
 		field := map[string]*float64{"removes": &g.Removes, "cluster": &g.Cluster}[name]
 		value, err := strconv.ParseFloat(percent, 64)
 		if field == nil || err != nil || !(value > 0 && value < 100) {
-			return Guards{}, setting.Errorf("{guard} %s: must be removes:PERCENT or cluster:PERCENT, above 0 and below 100", item)
+			return Guards{}, setting.Errorf(
+				"{guard} %s: must be removes:PERCENT or cluster:PERCENT, above 0 and below 100", item)
 		}
 		if *field != 0 {
 			return Guards{}, setting.Errorf("{guard} %s: %s is there twice", item, name)
@@ -408,17 +455,18 @@ func (c *Config) Guards() (g Guards, err error) {
 	return g, nil
 }
 
-// checkGuards checks the guards, which are about documents that are removed.
 func (c *Config) checkGuards(check checker) {
 	_, err := c.Guards()
 	check(err == nil, "%w", err)
-	check(len(c.Guard) == 0 || c.Scorer().HasClusters, "{guard}: is about clusters, which {similarity} containment has none of")
+	check(len(c.Guard) == 0 || c.Scorer().HasClusters,
+		"{guard}: is about clusters, which {similarity} containment has none of")
 }
 
 // checkRefusals refuses the settings that the method of the job cannot heed.
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
-	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
+	all := []Affects{Sketches, Results, Outputs, Nothing}
+	own, others := c.choices(all...), usual.choices(all...)
 	if len(own) == 0 {
 		return // a setting is NaN or infinite, which no JSON has: the check of that setting says so
 	}
@@ -450,8 +498,8 @@ func valueText(value json.RawMessage) string {
 	return ""
 }
 
-// FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of
-// [output.Followed]. Of protected sites it is "protected-changed".
+// FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of
+// is one of [output.Followed]. Of protected sites it is "protected-changed".
 func FailCondition(kind, of string) string {
 	if of == output.Protected {
 		return of + "-" + kind
@@ -479,20 +527,22 @@ const (
 
 var runConditions = []string{FailOnRejects, FailOnDamaged, FailOnPanics}
 
-// checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
 	for _, condition := range c.FailOn {
-		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition,
+			FailConditions())
 		if slices.Contains(runConditions, condition) {
 			continue
 		}
-		check(c.Scorer().HasClusters, "{fail_on} %s: is about clusters, which {similarity} containment has none of", condition)
+		check(c.Scorer().HasClusters, "{fail_on} %s: is about clusters, which {similarity} containment has none of",
+			condition)
 		check(c.State != "", "{fail_on} %s: is about a {state}: give one, or leave it out", condition)
 		_, of, _ := strings.Cut(condition, "-")
 		isOfSuspects := of == output.Suspects || condition == FailCondition(output.Changed, output.Protected)
 		isOfSites := of == output.Mirrors || isOfSuspects
 		check(!isOfSites || c.HasSites(), "{fail_on} %s: is for {emit} mirrors, sites and suspects", condition)
-		check(!isOfSuspects || !c.HasSites() || c.Protected != "", "{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
+		check(!isOfSuspects || !c.HasSites() || c.Protected != "",
+			"{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
 	}
 }
 
@@ -503,7 +553,13 @@ func (c *Config) checkState(check checker) {
 		for _, only := range []struct {
 			setting string
 			isGiven bool
-		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"republish", c.Republish}, {"allow_removal", c.AllowRemoval}, {"allow_older_state", c.AllowOlderState}} {
+		}{
+			{"add", c.Add},
+			{"rebuild", c.Rebuild},
+			{"republish", c.Republish},
+			{"allow_removal", c.AllowRemoval},
+			{"allow_older_state", c.AllowOlderState},
+		} {
 			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
 		}
 		return
@@ -512,9 +568,13 @@ func (c *Config) checkState(check checker) {
 		check(false, "%w", err)
 	}
 	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
-		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
+		check(!storage.Contains(c.State, other.folder),
+			"{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it",
+			other.folder)
 	}
-	check(!c.Resume, "{resume}: the next run with a {state} removes what a dead one has left there, so nothing could be resumed; leave {resume} out")
+	check(!c.Resume,
+		"{resume}: the next run with a {state} removes what a dead one has left there, so nothing could be resumed; "+
+			"leave {resume} out")
 	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
 		"{input} -: a {state} knows files by their names; write the standard input to a file first")
 }

@@ -25,8 +25,8 @@ const (
 	leastWords = 1 << 13
 )
 
-// Cells returns the number of cells of the counters of a corpus whose documents have that many shingles in all. The more
-// there are, the fewer shingles of one document seem to be in several.
+// Cells returns the number of cells of the counters of a corpus whose documents have that many shingles in all. The
+// more there are, the fewer shingles of one document seem to be in several.
 func Cells(shingles float64) float64 {
 	ranges := float64(Ranges(int64(shingles)))
 	return ranges * asmkernels.CellsPerWord * max(shingles/ranges/shinglesPerWord, leastWords)
@@ -71,8 +71,8 @@ const (
 	mostRanges = 1 << 16
 )
 
-// Ranges returns into how many ranges of equal width the hashes are cut, to be counted by as many counters: for a corpus
-// whose documents have that many shingles in all.
+// Ranges returns into how many ranges of equal width the hashes are cut, to be counted by as many counters: for a
+// corpus whose documents have that many shingles in all.
 func Ranges(shingles int64) int { return int(min(shingles/shinglesPerRange+1, mostRanges)) }
 
 // RangeOf returns the range, of that many, in which a hash of 48 bits lies.

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// Neighbours holds fingerprints, and tells whether another one is near one of them. It does not change. Any number of goroutines may
-// ask it.
+// Neighbours holds fingerprints, and tells whether another one is near one of them. It does not change. Any number of
+// goroutines may ask it.
 type Neighbours struct {
 	tables       *Permuted
 	fingerprints []uint64
@@ -21,13 +21,13 @@ type buckets struct {
 	rows   []uint32
 }
 
-// markBits is the number of bits of a table for each fingerprint. A fingerprint marks three bits of one word. So of fingerprints that are
-// not near, a hundredth finds its bits marked.
+// markBits is the number of bits of a table for each fingerprint. A fingerprint marks three bits of one word. So of
+// fingerprints that are not near, a hundredth finds its bits marked.
 const markBits = 16
 
-// NewNeighbours returns the neighbours among fingerprints, one behind the other, each of as many words as the tables take. It keeps
-// the fingerprints. The tables say how long these are, and how far neighbours may be away. Where other tables find the same with less
-// work, it takes these.
+// NewNeighbours returns the neighbours among fingerprints, one behind the other, each of as many words as the tables
+// take. It keeps the fingerprints. The tables say how long these are, and how far neighbours may be away. Where other
+// tables find the same with less work, it takes these.
 func NewNeighbours(tables *Permuted, fingerprints []uint64) *Neighbours {
 	rows := len(fingerprints) / tables.words
 	tables = tables.forRows(rows)
@@ -59,7 +59,8 @@ func NewNeighbours(tables *Permuted, fingerprints []uint64) *Neighbours {
 // mostNeighbourTables bounds the memory of neighbours: a table takes some 10 bytes for each fingerprint.
 const mostNeighbourTables = 32
 
-// forRows returns the tables of the same fingerprints and distance that take the least work for a look among that many rows.
+// forRows returns the tables of the same fingerprints and distance that take the least work for a look among that many
+// rows.
 func (p *Permuted) forRows(rows int) *Permuted {
 	const comparison = 8 // of a fingerprint, which takes as long as a look at the marks of this number of tables
 	work := func(p *Permuted) float64 {

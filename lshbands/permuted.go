@@ -83,7 +83,8 @@ func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ..
 // checkBlocks returns the error of [NewPermuted].
 func checkBlocks(bits, distance int, blocks []int) error {
 	if bits != 32 && (bits < 64 || bits > mostFingerprintBits || bits%64 != 0) {
-		return fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits, mostFingerprintBits)
+		return fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits,
+			mostFingerprintBits)
 	}
 	if distance < 0 {
 		return fmt.Errorf("permuted tables for a distance of %d: it cannot be negative", distance)
@@ -94,13 +95,17 @@ func checkBlocks(bits, distance int, blocks []int) error {
 	tables, left := 1., bits // left is the fewest bits that a level leaves
 	for level, count := range blocks {
 		if count <= distance || count > left {
-			return fmt.Errorf("permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d", count, level+1, distance, left)
+			return fmt.Errorf(
+				"permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d",
+				count, level+1, distance, left)
 		}
 		tables *= choices(count, distance)
 		left = left / count * distance
 	}
 	if tables > MostTables {
-		return fmt.Errorf("permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d", bits, distance, blocks, tables, MostTables)
+		return fmt.Errorf(
+			"permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d",
+			bits, distance, blocks, tables, MostTables)
 	}
 	return nil
 }

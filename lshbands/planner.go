@@ -64,7 +64,8 @@ func TableSchemes(bits, distance int) ([]Tables, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b []int) int {
-		return cmp.Or(cmp.Compare(tablesOf(distance, a), tablesOf(distance, b)), cmp.Compare(shortestPrefix(bits, distance, b), shortestPrefix(bits, distance, a)))
+		return cmp.Or(cmp.Compare(tablesOf(distance, a), tablesOf(distance, b)),
+			cmp.Compare(shortestPrefix(bits, distance, b), shortestPrefix(bits, distance, a)))
 	})
 	var useful []Tables
 	longest := -1
@@ -96,10 +97,10 @@ func tablesOf(distance int, blocks []int) float64 {
 // or fewer documents other tables would be a little cheaper, but none finds more.
 const plannedDocuments = 10e6
 
-// PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose
-// prefixes are long enough for some ten million documents. The choice depends on nothing else, least of all
-// on the data. Blocks, if there are any, make the choice in its place: the tables are then as [NewPermuted] makes them. The error
-// comes from there.
+// PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose prefixes
+// are long enough for some ten million documents. The choice depends on nothing else, least of all on the data. Blocks,
+// if there are any, make the choice in its place: the tables are then as [NewPermuted] makes them. The error comes from
+// there.
 func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if len(blocks) > 0 {
 		return NewPermuted(bits, distance, blocks...)
@@ -117,8 +118,8 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	return best, nil
 }
 
-// CPU seconds of a key, to write its record, to bring it to its shard and to sort it there, and of a pair of documents that are compared where
-// they meet.
+// CPU seconds of a key, to write its record, to bring it to its shard and to sort it there, and of a pair of documents
+// that are compared where they meet.
 const keySeconds, comparisonSeconds = 300e-9, 1e-9
 
 // seconds returns the CPU time for that many documents with random fingerprints.
@@ -175,7 +176,9 @@ func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
 		if s := (Scheme{given.Bands, rows}); s.Probability(threshold) >= recall {
 			return s, nil
 		}
-		return Scheme{}, fmt.Errorf("%d bands of one row find a pair at the threshold %g with probability %.4f, below the recall of %g: give more bands or leave them to the planner",
+		return Scheme{}, fmt.Errorf(
+			"%d bands of one row find a pair at the threshold %g with probability %.4f, below the recall of %g: "+
+				"give more bands or leave them to the planner",
 			given.Bands, threshold, Scheme{given.Bands, 1}.Probability(threshold), recall)
 	}
 	rows := given.Rows
@@ -187,7 +190,9 @@ func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
 	if bands := bandsFor(threshold, recall, rows); bands <= MaxBands {
 		return Scheme{int(bands), rows}, nil
 	}
-	return Scheme{}, fmt.Errorf("a recall of %g at the threshold %g with %d rows a band needs more than %d bands: raise the threshold, lower the recall or the rows",
+	return Scheme{}, fmt.Errorf(
+		"a recall of %g at the threshold %g with %d rows a band needs more than %d bands: raise the threshold, "+
+			"lower the recall or the rows",
 		recall, threshold, rows, MaxBands)
 }
 

@@ -177,8 +177,8 @@ func (b *openBlock) seek(difference uint64, from position) position {
 	return from
 }
 
-// jump returns the position of the first key that has the high bits of a difference, or the place where it would be. The
-// position from stays if it has these high bits.
+// jump returns the position of the first key that has the high bits of a difference, or the place where it would be.
+// The position from stays if it has these high bits.
 func (b *openBlock) jump(difference uint64, from position) position {
 	high := difference >> b.width
 	if high == from.high {

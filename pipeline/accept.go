@@ -52,18 +52,21 @@ func acceptRanking(config *job.Config, result *write.Result, files []corpus.File
 	for _, name := range there[:min(len(there), namedSources)] {
 		quoted = append(quoted, fmt.Sprintf("%.40q", name))
 	}
-	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep, strings.Join(quoted, ", "))
+	return setting.Errorf("{keep} %s: the list has no source of the corpus, such as %s", config.Keep,
+		strings.Join(quoted, ", "))
 }
 
 // acceptRecords refuses a result of records that could not be read.
 func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(*result))
+		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected),
+			config.MaxRejects, firstReject(*result))
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(*result))
+			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected),
+				firstReject(*result))
 		}
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
@@ -72,12 +75,14 @@ func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 		if config.Format == corpus.AutoFormat && corpus.IsGuessed(result.FirstReject.File) {
 			hint = corpus.FormatHint
 		}
-		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size, failure.Unreadable(counts.Rejected), firstReject(*result))
+		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size,
+			failure.Unreadable(counts.Rejected), firstReject(*result))
 	}
 	return nil
 }
 
-// acceptFields refuses a result for which a field was named that no document has a value of: most likely the name is wrong.
+// acceptFields refuses a result for which a field was named that no document has a value of: most likely the name is
+// wrong.
 func acceptFields(config *job.Config, result *write.Result, files []corpus.File) error {
 	n := result.Counts
 	id := config.IDField
@@ -107,7 +112,8 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {
 			continue
 		}
-		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w", faultOfField(config, named.field, files))
+		return setting.Errorf("{"+named.setting+"}: no document has "+named.what+": %w",
+			faultOfField(config, named.field, files))
 	}
 	return nil
 }
@@ -124,6 +130,8 @@ func faultOfField(config *job.Config, field string, files []corpus.File) error {
 	if slices.ContainsFunc(files, func(f corpus.File) bool { return f.Format.HasFields() }) {
 		return fault
 	}
-	return fmt.Errorf("%w: a text has the names of its folders, such as lang of lang=de, a web page also %s, and a page of an archive also %s",
+	return fmt.Errorf(
+		"%w: a text has the names of its folders, such as lang of lang=de, a web page also %s, "+
+			"and a page of an archive also %s",
 		fault, strings.Join(formats.PageFields, ", "), strings.Join(formats.ArchiveFields, ", "))
 }

@@ -17,8 +17,8 @@ import (
 	"mirrorbeam/pipeline/engine"
 )
 
-// await waits until a job on an engine has ended. It tells the user of each new state, and shows how far the stages have
-// come.
+// await waits until a job on an engine has ended. It tells the user of each new state, and shows how far the stages
+// have come.
 func (r *run) await(ctx context.Context, e engine.Engine, s Submission) (*metrics.Results, error) {
 	look := &distant{begun: map[work.Stage]time.Time{}}
 	stages := look.stages
@@ -70,8 +70,13 @@ func (d *distant) see(found *metrics.Results, now time.Time) {
 			continue
 		}
 		p := work.StageProgress{
-			Stage: work.Stage(s.Name), Tasks: max(s.expected, done), Done: done,
-			Records: s.Records, Bytes: s.Bytes, Written: s.WrittenBytes, Resident: s.PeakMemoryBytes,
+			Stage:    work.Stage(s.Name),
+			Tasks:    max(s.expected, done),
+			Done:     done,
+			Records:  s.Records,
+			Bytes:    s.Bytes,
+			Written:  s.WrittenBytes,
+			Resident: s.PeakMemoryBytes,
 		}
 		if d.begun[p.Stage].IsZero() {
 			d.begun[p.Stage] = now
@@ -82,7 +87,9 @@ func (d *distant) see(found *metrics.Results, now time.Time) {
 		}
 		d.seen = append(d.seen, p)
 	}
-	slices.SortStableFunc(d.seen, func(a, b work.StageProgress) int { return cmp.Compare(a.Begun.UnixMilli(), b.Begun.UnixMilli()) })
+	slices.SortStableFunc(d.seen, func(a, b work.StageProgress) int {
+		return cmp.Compare(a.Begun.UnixMilli(), b.Begun.UnixMilli())
+	})
 }
 
 // metered is what the metrics say of a stage. Its Seconds are not set.

@@ -372,7 +372,7 @@ func (h *history) drawScope(t *testing.T, c *job.Config) {
 		c.Guard = []string{"removes:20", "cluster:5"}
 	}
 	c.Split, c.Drop = one(h, keep.Splits...), one(h, append(keep.Drops, keep.Copies, keep.Copies)...)
-	c.Keep = one(h, preference.Preferences...)
+	c.Keep = one(h, preference.Preferences()...)
 	switch {
 	case (c.Keep + "x").Ranking() != "":
 		c.Keep += preference.Preference(h.list(t, "l1", "l0", "part.jsonl"))

@@ -24,8 +24,8 @@ import (
 
 // Submission is a job in the hands of an engine, such as a Flink cluster.
 type Submission struct {
-	// Runner is the Beam runner that took the job. Name is the name of the job there, ID the id that the engine gave it;
-	// empty if the process that submitted the job died meanwhile.
+	// Runner is the Beam runner that took the job. Name is the name of the job there, ID the id that the engine gave
+	// it; empty if the process that submitted the job died meanwhile.
 	Runner string `json:"runner"`
 	Name   string `json:"name"`
 	ID     string `json:"id"`
@@ -42,13 +42,21 @@ type handedOver struct {
 // Submit hands the job to the engine of its runner and does not wait for its end. [Finish] publishes the results.
 func Submit(ctx context.Context, config job.Config) (Submission, error) {
 	if !job.IsLocal(config.Runner) && jobopts.IsLoopback() {
-		return Submission{}, failure.New(failure.Usage, errors.New("--async: with --environment_type LOOPBACK the workers run in this process, which must wait for them; leave --async out, or start 'runjob worker-pool' and give --environment_type EXTERNAL"))
+		return Submission{}, failure.Errorf(failure.Usage,
+			"--async: with --environment_type LOOPBACK the workers run in this process, "+
+				"which must wait for them; leave --async out, or start 'runjob worker-pool' and give "+
+				"--environment_type EXTERNAL")
 	}
 	if job.IsLocal(config.Runner) {
-		return Submission{}, failure.New(failure.Usage, errors.New("--async: the local runner works in this process, which must wait for it; leave --async out, or name the runner of a cluster with --runner"))
+		return Submission{}, failure.Errorf(failure.Usage,
+			"--async: the local runner works in this process, which must wait for it; leave --async out, "+
+				"or name the runner of a cluster with --runner")
 	}
 	if config.State != "" {
-		return Submission{}, failure.New(failure.Usage, setting.Errorf("--async, or a Flex Template: with a {state} this process must wait for the end of the job, since it holds the lease of the state and writes it; leave one of the two out"))
+		return Submission{}, failure.New(failure.Usage,
+			setting.Errorf(
+				"--async, or a Flex Template: with a {state} this process must wait for the end of the job, "+
+					"since it holds the lease of the state and writes it; leave one of the two out"))
 	}
 	r, err := prepare(ctx, config)
 	if err != nil {
@@ -69,7 +77,9 @@ func Finish(ctx context.Context, output string, progress func(line string), moni
 	defer r.close()
 	r.Config.Monitor = monitor
 	if r.Config.State != "" {
-		return Summary{}, failure.New(failure.Usage, fmt.Errorf("job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, or --discard if the job has ended, and run it again", s.name(), s.Runner))
+		return Summary{}, failure.Errorf(failure.Usage,
+			"job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, "+
+				"or --discard if the job has ended, and run it again", s.name(), s.Runner)
 	}
 	return r.finishOn(ctx, engineOf(s.Runner), s)
 }
@@ -128,7 +138,8 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	var h handedOver
 	results, err := workspace.TakeUp(ctx, output, &h, func() {
 		if progress != nil {
-			progress("waiting until the leases of the process that submitted the job have ended, for up to a minute or so")
+			progress(
+				"waiting until the leases of the process that submitted the job have ended, for up to a minute or so")
 		}
 	})
 	switch {
@@ -153,7 +164,6 @@ func takeUp(ctx context.Context, output string, progress func(line string)) (*ru
 	return r, h.Submission, nil
 }
 
-// beamGiven returns the flags of Beam that were given.
 func beamGiven() map[string]string {
 	given := map[string]string{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })
@@ -240,7 +250,8 @@ func (r *run) lost(s Submission, err error) error {
 	if r.Config.State != "" {
 		way = "'runjob finish --cancel %s' cancels it, with --discard it removes the files only; the state is as it was"
 	}
-	return failure.New(failure.Storage, fmt.Errorf("job %s on %s: %w: it may go on, so its files stay; "+way, s.name(), s.Runner, err, r.Config.Output))
+	return failure.Errorf(failure.Storage, "job %s on %s: %w: it may go on, so its files stay; "+way, s.name(),
+		s.Runner, err, r.Config.Output)
 }
 
 // name returns the id of the job, or else its name.

@@ -170,10 +170,17 @@ func (r *run) lists() job.Lists {
 
 // newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.Archives() > 0}
+	e := transforms.Extent{
+		Scheme:   r.Scheme,
+		Bytes:    r.Bytes,
+		Splits:   len(r.inputs.Splits),
+		Lists:    r.lists(),
+		HaveURLs: r.inputs.Archives() > 0,
+	}
 	if r.state != nil {
 		reuse := r.reuse()
-		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""
+		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired,
+			r.knowsCommon(), reuse.paired != ""
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 		if r.state.Last.KnowsIDs {
 			e.SharedIDs = r.state.Path(r.state.Last.Kept)
@@ -182,8 +189,8 @@ func (r *run) newJob() *transforms.Job {
 	return transforms.NewJob(&r.Config, e)
 }
 
-// openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job into them. The
-// error is of a kind.
+// openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job
+// into them. The error is of a kind.
 func (r *run) openFolders() error {
 	recipe, err := r.recipe()
 	if err != nil {
@@ -252,8 +259,8 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	return &found, nil
 }
 
-// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the results are
-// published.
+// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the
+// results are published.
 func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
@@ -310,11 +317,16 @@ func (r *run) tellSpent(summary *Summary) {
 }
 
 func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
-	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite, Recipe: recipe})
+	return workspace.Open(workspace.Options{
+		Output:    config.Output,
+		Temp:      config.TempFolder(),
+		Overwrite: config.Overwrite,
+		Recipe:    recipe,
+	})
 }
 
-// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles follow
-// from the whole corpus: so nobody could find out later what was compared.
+// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles
+// follow from the whole corpus: so nobody could find out later what was compared.
 func (r *run) writeLeftOut() (files []output.File, err error) {
 	of := write.Files{Partial: work.Path(r.results.Partial)}
 	write := func(name string, packed []byte) error {
@@ -373,13 +385,16 @@ func (r *run) sayResumed() {
 	case r.results.Resumed:
 		r.Config.Progress("an earlier job has died: going on from what it has done")
 	case r.results.Outdated:
-		r.Config.Progress("an earlier job has died, but its configuration, its input or the program was another: beginning anew")
+		r.Config.Progress(
+			"an earlier job has died, but its configuration, its input or the program was another: beginning anew")
 	}
 }
 
-// sayKept tells the user what is kept of a run that has failed.
 func (r *run) sayKept() {
 	if r.results.IsKept() && r.Config.Progress != nil {
-		r.Config.Progress(fmt.Sprintf("what the job has done is kept in %s: run it again with the same flags to go on; without --resume to begin anew", r.results.Temp))
+		r.Config.Progress(
+			fmt.Sprintf(
+				"what the job has done is kept in %s: run it again with the same flags to go on; "+
+					"without --resume to begin anew", r.results.Temp))
 	}
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -35,7 +34,8 @@ const localRunner = job.LocalRunner
 // but the local one and Dataflow are reached through a job server, whose address is
 // --endpoint.
 var runnerNames = []string{
-	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
+	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
+	"portable", "PortableRunner", "universal",
 }
 
 // isDataflow reports whether the runner is Google's Dataflow, which has no job server.
@@ -49,7 +49,7 @@ func CheckRunner(ctx context.Context, runner string) error {
 	case job.IsLocal(runner):
 		return nil
 	case !slices.Contains(runnerNames, runner):
-		return failure.New(failure.Usage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", ")))
+		return failure.Errorf(failure.Usage, "--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", "))
 	case isDataflow(runner):
 		return dataflow.Check(ctx)
 	}
@@ -66,17 +66,19 @@ func engineOf(runner string) engine.Engine {
 // reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
-		return failure.New(failure.Usage, fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name))
+		return failure.Errorf(failure.Usage,
+			"--runner %s: give the address of its job server with --endpoint HOST:PORT", name)
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return failure.New(failure.Usage, fmt.Errorf("--endpoint %s: must be HOST:PORT, as in localhost:8099", address))
+		return failure.Errorf(failure.Usage, "--endpoint %s: must be HOST:PORT, as in localhost:8099", address)
 	}
 	err := jobservice.Probe(ctx, address)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, jobservice.ErrOther):
-		return failure.New(failure.Usage, fmt.Errorf("--endpoint %s: %w", address, err))
+		return failure.Errorf(failure.Usage, "--endpoint %s: %w", address, err)
 	}
-	return failure.New(failure.Storage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err))
+	return failure.Errorf(failure.Storage,
+		"--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)
 }

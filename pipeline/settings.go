@@ -49,8 +49,9 @@ func checkSettings(ctx context.Context, config job.Config) (s settings, err erro
 	return s, nil
 }
 
-// Check checks the settings of a job and lists its inputs. It returns about how many bytes of text they have. It writes nothing, and
-// asks neither an engine nor a state. The standard input is taken to be there, with no text. The error is of a kind.
+// Check checks the settings of a job and lists its inputs. It returns about how many bytes of text they have. It writes
+// nothing, and asks neither an engine nor a state. The standard input is taken to be there, with no text. The error is
+// of a kind.
 func Check(ctx context.Context, config job.Config) (bytes int64, err error) {
 	s, err := readSettings(config)
 	if err != nil || slices.Contains(slices.Concat(config.Input, config.Reference), corpus.Stdin) {
@@ -100,21 +101,23 @@ func checkOpenFiles() error {
 	opened, err := os.ReadDir("/dev/fd")
 	needed := uint64(len(opened) + filesOfProcess + filesOfTask*work.Cores())
 	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
-		return fmt.Errorf("only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and run the job again", limit.Cur, needed)
+		return fmt.Errorf(
+			"only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and "+
+				"run the job again", limit.Cur, needed)
 	}
 	return nil
 }
 
-// firstReject describes the first reject of a result that has one.
 func firstReject(result write.Result) string {
 	first := result.FirstReject
 	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
 }
 
 // flinkREST is a flag beside Beam's, which know the job server only.
-var flinkREST = flag.String("flink_rest", "", "Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: port 8081 on the machine of the job server).")
+var flinkREST = flag.String("flink_rest", "",
+	"Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: "+
+		"port 8081 on the machine of the job server).")
 
-// jobServer returns the job server that the flags of Beam name.
 func jobServer(runner string) *jobservice.Server {
 	return &jobservice.Server{Address: *jobopts.Endpoint, Options: jobservice.Options{
 		Parallelism:      *jobopts.Parallelism,
@@ -167,7 +170,10 @@ func (r room) check(config *job.Config) error {
 	has := fmt.Sprintf("the disk of the temporary folder %s has %.1f MB free", config.TempFolder(), float64(r.free)/1e6)
 	switch free := float64(r.free); {
 	case free < r.least/2:
-		return failure.New(failure.Storage, setting.Errorf("%s, and the job needs about %.1f MB: make room on it, or name a folder on another disk with {temp}", has, r.wanted/1e6))
+		return failure.New(failure.Storage,
+			setting.Errorf(
+				"%s, and the job needs about %.1f MB: make room on it, or name a folder on another disk with {temp}",
+				has, r.wanted/1e6))
 	case free < r.wanted && config.Progress != nil:
 		config.Progress(fmt.Sprintf("%s, and the job may need about %.1f MB", has, r.wanted/1e6))
 	}

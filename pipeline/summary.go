@@ -28,16 +28,22 @@ import (
 // Summary is the content of summary.json.
 type Summary = finished.Summary
 
-// summarize says what a job found and what it cost, given the CPU time that the process had taken before it. Its plan, its audit and
-// its time are still to come.
-func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results, before time.Duration) Summary {
+// summarize says what a job found and what it cost, given the CPU time that the process had taken before it. Its plan,
+// its audit and its time are still to come.
+func summarize(config job.Config, all []sources.Source, result write.Result, metered *metrics.Results,
+	before time.Duration,
+) Summary {
 	table := sources.Table(all, result.Sources)
 	s := Summary{
-		Version: build.Version(), Config: config,
-		Sketch: finished.SketchVersion{Version: sketch.Version, Unicode: sketch.UnicodeVersion},
-		Totals: result.Totals, Extras: result.Extras,
-		Warnings: warnings.Of(&config, &result.Findings, table), GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
-		Sources: table, Stages: stages(metered),
+		Version:   build.Version(),
+		Config:    config,
+		Sketch:    finished.SketchVersion{Version: sketch.Version, Unicode: sketch.UnicodeVersion},
+		Totals:    result.Totals,
+		Extras:    result.Extras,
+		Warnings:  warnings.Of(&config, &result.Findings, table),
+		GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
+		Sources:   table,
+		Stages:    stages(metered),
 	}
 	if !job.IsLocal(config.Runner) {
 		for _, stage := range s.Stages {
@@ -52,7 +58,6 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 	return s
 }
 
-// mostFiles is how many files of a kind a summary names.
 const mostFiles = 10
 
 // noteFiles says which files were read, and names some that were not, or only in part.
@@ -60,10 +65,14 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	for i := range inputs.Files {
 		s.Files.Read += int64(len(inputs.Files[i].All()))
 	}
-	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)), int64(len(damaged)), inputs.Passed.Counts
+	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)),
+		int64(len(damaged)), inputs.Passed.Counts
 	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
 	for _, file := range inputs.Unread[:min(len(inputs.Unread), mostFiles)] {
-		s.Files.Rejected = append(s.Files.Rejected, finished.FileFault{File: quoting.Text(file.Name), Error: quoting.Text(file.Fault)})
+		s.Files.Rejected = append(s.Files.Rejected, finished.FileFault{
+			File:  quoting.Text(file.Name),
+			Error: quoting.Text(file.Fault),
+		})
 	}
 	names := slices.Sorted(maps.Keys(damaged))
 	s.Files.Damaged = names[:min(len(names), mostFiles)]
@@ -85,7 +94,11 @@ func (r *run) copySides() (files []output.File, err error) {
 			if !slices.Contains(r.Config.Outputs(), of) || taken[side.CopyName()] {
 				continue
 			}
-			file, err := copySide(string(r.results.Partial), output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}, side.Path)
+			file, err := copySide(string(r.results.Partial), output.File{
+				Name:   output.TreeName(of, side.CopyName()),
+				Output: of,
+				Input:  quoting.Text(side.Path),
+			}, side.Path)
 			if err != nil {
 				return nil, fmt.Errorf("copy %s: %w", side.Path, err)
 			}
@@ -95,7 +108,6 @@ func (r *run) copySides() (files []output.File, err error) {
 	return files, nil
 }
 
-// copySide copies a file into a folder.
 func copySide(folder string, file output.File, path string) (output.File, error) {
 	content, err := storage.ReadFile(path)
 	if err != nil {
@@ -112,8 +124,8 @@ func copySide(folder string, file output.File, path string) (output.File, error)
 	return out.Close()
 }
 
-// processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where the system does
-// not tell.
+// processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where
+// the system does not tell.
 func processUse() (spent time.Duration, memory int64) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -130,12 +142,17 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 	}
 	method, _ := methods.Of(p.Keys) // Validate has checked the name
 	promise := method.Promise(&methods.Parameters{
-		Threshold: config.Threshold, Scheme: scheme, Shingle: config.Shingle, Passage: config.Passage, Scoring: config.Scoring(),
+		Threshold: config.Threshold,
+		Scheme:    scheme,
+		Shingle:   config.Shingle,
+		Passage:   config.Passage,
+		Scoring:   config.Scoring(),
 	})
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil { // Validate has checked this, too
+		// Validate has checked this, too
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil {
 			p.Tables = tables.Tables()
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"mirrorbeam/internal/start/build"
 )
 
-// unchanged reports whether a run would only repeat what the last one with its state has published: the files, the lists, the
-// program and all settings that matter are the same, and the results are in the output folder. The summary is the one of
-// these results, with the changes that are open.
+// unchanged reports whether a run would only repeat what the last one with its state has published: the files, the
+// lists, the program and all settings that matter are the same, and the results are in the output folder. The summary
+// is the one of these results, with the changes that are open.
 func (r *run) unchanged() (Summary, bool) {
 	s := r.state
 	if s == nil || s.Last.Number == 0 || r.Config.Rebuild || r.Config.Republish ||
@@ -36,8 +36,13 @@ func (r *run) unchanged() (Summary, bool) {
 		return Summary{}, false
 	}
 	kept.State = &finished.StateSummary{
-		Generation: s.Last.Number, Files: s.difference, Changes: r.count(nil), Unacknowledged: r.count(open),
-		Suspects: kept.State.Suspects, Unseen: kept.State.Unseen, IsKept: true,
+		Generation:     s.Last.Number,
+		Files:          s.difference,
+		Changes:        r.count(nil),
+		Unacknowledged: r.count(open),
+		Suspects:       kept.State.Suspects,
+		Unseen:         kept.State.Unseen,
+		IsKept:         true,
 	}
 	return kept, true
 }
@@ -46,10 +51,10 @@ func (r *run) unchanged() (Summary, bool) {
 func (r *run) hasUnreadOf(kept *Summary) bool {
 	var now Summary
 	noteFiles(&now, r.inputs, nil)
-	return now.Counts.FilesRejected == kept.Counts.FilesRejected && slices.Equal(now.Files.Rejected, kept.Files.Rejected)
+	return now.Counts.FilesRejected == kept.Counts.FilesRejected &&
+		slices.Equal(now.Files.Rejected, kept.Files.Rejected)
 }
 
-// listsHash identifies what stands in the lists of sites.
 func (r *run) listsHash() string {
 	encoded, _ := json.Marshal(r.inputs.Sites)
 	sum := sha256.Sum256(encoded)

@@ -12,8 +12,8 @@ var ErrSpent = errors.New("the document takes more memory than one may take")
 
 // What an element of a document takes, in bytes. Each step charges what it holds itself.
 const (
-	// shingleBytes is a shingle in the order of the text, and once more while all are sorted. The memory of the second one is
-	// free when sets are packed. One more byte is room for what the rest of a text was expected to become.
+	// shingleBytes is a shingle in the order of the text, and once more while all are sorted. The memory of the second
+	// one is free when sets are packed. One more byte is room for what the rest of a text was expected to become.
 	shingleBytes = 8 + 8 + 1
 	// setBytes is a shingle in a list beside these.
 	setBytes = 8
@@ -21,8 +21,8 @@ const (
 	featureBytes = 8 + 8 + 6
 	// placeBytes is a token of a sequence: where it begins and ends, and room for more.
 	placeBytes = 4 + 4 + 1 + 1
-	// sequenceBytes is a shingle of a sequence once more, to be sorted, the number of its first token, and what is packed beyond
-	// the memory that is free when all is sorted.
+	// sequenceBytes is a shingle of a sequence once more, to be sorted, the number of its first token, and what is
+	// packed beyond the memory that is free when all is sorted.
 	sequenceBytes = setBytes + 4 + 4
 	// comparedBytes is what a sequence takes beyond all that when a later stage compares it with another.
 	comparedBytes = 60
@@ -34,14 +34,14 @@ const (
 	pieceBytes = moving * 16
 )
 
-// moving is how many times its length a list or a text takes that outgrows its memory: where it is, where it moves to, and what it has
-// left behind for the collector.
+// moving is how many times its length a list or a text takes that outgrows its memory: where it is, where it moves to,
+// and what it has left behind for the collector.
 const moving = 3
 
-// Budget bounds the memory that a document takes while it becomes a fingerprint. What counts is what the document becomes:
-// its record, the texts that each step of preparation makes, and its tokens, shingles and features. All steps charge one
-// Budget. When it is spent they keep nothing more, and the fingerprint is of no use. They only count on, so that it is known how much the
-// document takes.
+// Budget bounds the memory that a document takes while it becomes a fingerprint. What counts is what the document
+// becomes: its record, the texts that each step of preparation makes, and its tokens, shingles and features. All steps
+// charge one Budget. When it is spent they keep nothing more, and the fingerprint is of no use. They only count on, so
+// that it is known how much the document takes.
 //
 // A nil Budget has no limit. A Budget is not for concurrent use.
 type Budget struct {
@@ -66,8 +66,8 @@ func (b *Budget) Begin(record int64) {
 	b.take(int(record))
 }
 
-// Await sets what a large document has to wait for, such as the end of other large ones. Wait is called once for a document. If it
-// fails, the document stops.
+// Await sets what a large document has to wait for, such as the end of other large ones. Wait is called once for a
+// document. If it fails, the document stops.
 func (b *Budget) Await(wait func() error) {
 	if b != nil {
 		b.await = wait
@@ -93,8 +93,8 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Needs returns the limit with which a document is accepted that has spent its budget. It is 0 if a text became so long that it was
-// not made to its end, since nobody knows then what becomes of the rest.
+// Needs returns the limit with which a document is accepted that has spent its budget. It is 0 if a text became so long
+// that it was not made to its end, since nobody knows then what becomes of the rest.
 func (b *Budget) Needs() int64 {
 	if b == nil || b.err != ErrSpent || b.isCut {
 		return 0
@@ -112,8 +112,8 @@ func (b *Budget) cut() {
 	}
 }
 
-// elements returns how many elements to charge for a set of a text with the given number of tokens. The set is not made once the budget is
-// spent. It would have at most as many elements as the text has tokens.
+// elements returns how many elements to charge for a set of a text with the given number of tokens. The set is not made
+// once the budget is spent. It would have at most as many elements as the text has tokens.
 func (b *Budget) elements(set []uint64, tokens int) int {
 	if b.Err() != nil {
 		return tokens
@@ -147,16 +147,16 @@ func (b *Budget) grow() bool {
 	return b.err == nil
 }
 
-// collect frees what a large document has just dropped. It takes some milliseconds. The collector alone would wait until there
-// is as much garbage as it allows, which is more than a document may leave.
+// collect frees what a large document has just dropped. It takes some milliseconds. The collector alone would wait
+// until there is as much garbage as it allows, which is more than a document may leave.
 func (b *Budget) collect() {
 	if b.IsLarge() {
 		runtime.GC()
 	}
 }
 
-// reuse calls make and then use. What make charges belongs to buffers that the next call uses again, so the document holds the
-// largest charge of all calls: held, which reuse returns for the next call.
+// reuse calls make and then use. What make charges belongs to buffers that the next call uses again, so the document
+// holds the largest charge of all calls: held, which reuse returns for the next call.
 func (b *Budget) reuse(held int64, make, use func()) int64 {
 	if b == nil {
 		make()
@@ -172,9 +172,9 @@ func (b *Budget) reuse(held int64, make, use func()) int64 {
 	return held
 }
 
-// expect returns list with room for more elements. The list holds what has become of the first done bytes of a text of length
-// bytes, and more. Its new memory has room for all that the rest becomes if it goes on in this way, but not for twice as much
-// as is there: texts can be made to begin in another way than they go on.
+// expect returns list with room for more elements. The list holds what has become of the first done bytes of a text of
+// length bytes, and more. Its new memory has room for all that the rest becomes if it goes on in this way, but not for
+// twice as much as is there: texts can be made to begin in another way than they go on.
 func expect[T any](b *Budget, list []T, more, done, length int) []T {
 	if cap(list)-len(list) >= more {
 		return list
@@ -186,8 +186,8 @@ func expect[T any](b *Budget, list []T, more, done, length int) []T {
 	return list
 }
 
-// room returns how long a text may become. A longer text spends the budget when it is charged. A piece of an ordinary text always
-// has room, so that it can be counted.
+// room returns how long a text may become. A longer text spends the budget when it is charged. A piece of an ordinary
+// text always has room, so that it can be counted.
 func (b *Budget) room() int {
 	if b == nil {
 		return math.MaxInt

@@ -70,7 +70,8 @@ func (c *Code) UnmarshalText(text []byte) error {
 	if form := string(text); form != "" && form != "off" {
 		language, parts, hasParts := strings.Cut(form, ",")
 		if language != AutoLanguage && sourcecode.Named(language) == nil {
-			return fmt.Errorf("code %q: unknown language %q: take %s, %s, or off alone", form, language, AutoLanguage, strings.Join(CodeLanguages(), ", "))
+			return fmt.Errorf("code %q: unknown language %q: take %s, %s, or off alone", form, language, AutoLanguage,
+				strings.Join(CodeLanguages(), ", "))
 		}
 		parsed.Language = language
 		for part := range strings.SplitSeq(parts, ",") {
@@ -82,7 +83,8 @@ func (c *Code) UnmarshalText(text []byte) error {
 			}
 		}
 		if parsed.Names && parsed.Comments == OnlyComments {
-			return fmt.Errorf("code %q: comments have no names to make alike: leave out %s or %s", form, namesPart, onlyCommentsPart)
+			return fmt.Errorf("code %q: comments have no names to make alike: leave out %s or %s", form, namesPart,
+				onlyCommentsPart)
 		}
 	}
 	*c = parsed
@@ -107,8 +109,8 @@ func (c *Code) set(part string) error {
 	return nil
 }
 
-// The words that stand for names, numbers and strings. No keyword begins with a digit, and operators have an even number of
-// digits.
+// The words that stand for names, numbers and strings. No keyword begins with a digit, and operators have an even
+// number of digits.
 const (
 	nameWord   = "0name"
 	numberWord = "0number"
@@ -121,7 +123,8 @@ type codeReader struct {
 	language *sourcecode.Language // nil: each text has its own
 	budget   *Budget
 	text     []byte
-	// places says that pieces are wanted. They are where the words come from, if they have other places than in the code.
+	// places says that pieces are wanted. They are where the words come from, if they have other places than in the
+	// code.
 	places bool
 	pieces []codePiece
 }

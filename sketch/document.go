@@ -53,11 +53,11 @@ type Document struct {
 	// They separate tokens.
 	InvalidBytes int
 
-	// Ignored is the number of its shingles that do not count; see [Options]. They are left out of Set, which is empty if hardly any
-	// other is left.
+	// Ignored is the number of its shingles that do not count; see [Options]. They are left out of Set, which is empty
+	// if hardly any other is left.
 	Ignored int
-	// BaseText holds the shingles of the text that are among those that do not count, ascending. It belongs to whom Set belongs
-	// to.
+	// BaseText holds the shingles of the text that are among those that do not count, ascending. It belongs to whom Set
+	// belongs to.
 	BaseText []uint64
 }
 
@@ -91,7 +91,10 @@ func NewHasher(m Measure) (*Hasher, error) {
 	length := rule.runLength(shingle)
 	hash := asmkernels.NewHash(keysOf("tokens", m.Seed), shingle, length)
 	return &Hasher{
-		shingle: shingle, rule: rule, hash: hash, digester: NewDigester(m.Seed),
+		shingle:   shingle,
+		rule:      rule,
+		hash:      hash,
+		digester:  NewDigester(m.Seed),
 		runs:      runs{length: length, hash: hash},
 		tokenizer: tokenizer{classes: rule.classes(), hash: hash},
 	}, nil
@@ -140,7 +143,8 @@ func (h *Hasher) begin(length int) {
 	h.length, h.done, h.count = length, 0, 0
 }
 
-// read reads the next piece of the text. All pieces but the last end with white space. It reports whether the text may go on.
+// read reads the next piece of the text. All pieces but the last end with white space. It reports whether the text may
+// go on.
 func (h *Hasher) read(piece []byte) bool {
 	for at := 0; at < len(piece); {
 		waiting := len(h.tokens)

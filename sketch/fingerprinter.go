@@ -34,7 +34,8 @@ type Options struct {
 	// StopWords are the words that StopWordUse is about; nil for none.
 	StopWords   *StopWords
 	StopWordUse StopWordUse
-	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded options.
+	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded
+	// options.
 	Ignored *Shingles `json:"-"`
 	// LeastShingles is the least number of distinct shingles of a document that is compared. The set of one with
 	// fewer is empty, and its digest is made of the whole set. So it is only equal to documents or not. 0 means no
@@ -103,21 +104,22 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 		}
 		f.filter.hasher.budget = o.Budget
 	default:
-		return nil, fmt.Errorf("unknown use %q of stop words: take %s or %s", o.StopWordUse, RemoveStopWords, RequireStopWords)
+		return nil, fmt.Errorf("unknown use %q of stop words: take %s or %s", o.StopWordUse, RemoveStopWords,
+			RequireStopWords)
 	}
 	return f, nil
 }
 
-// Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
-// next. If the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
+// Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the next. If
+// the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
 // besides those that do not count, the set is empty, and the digest is made of the whole set.
 //
 // A document may take more memory than its [Budget] allows. That says so then, and the fingerprint is of no use.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFeatures(texts, nil) }
 
-// TextsAndFeatures returns the fingerprint of a document of these texts with features beside them. Each different feature is as
-// many elements of the set as the options say, and in SimHash each of these has the weight of the feature. The rest is as in
-// [Fingerprinter.Texts].
+// TextsAndFeatures returns the fingerprint of a document of these texts with features beside them. Each different
+// feature is as many elements of the set as the options say, and in SimHash each of these has the weight of the
+// feature. The rest is as in [Fingerprinter.Texts].
 func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fingerprint {
 	isOne := len(texts) == 1 && len(features) == 0
 	parts := max(f.options.FeatureShingles, 1)
@@ -150,7 +152,8 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 	case !isOne:
 		sum.Digest = f.digester.Set(sum.Set)
 	}
-	if f.options.Ignored != nil && f.options.Budget.take(setBytes*f.options.Budget.elements(sum.Set, sum.Tokens+len(features)*parts)) {
+	if f.options.Ignored != nil &&
+		f.options.Budget.take(setBytes*f.options.Budget.elements(sum.Set, sum.Tokens+len(features)*parts)) {
 		f.kept = f.options.Ignored.leaveOut(&sum, f.kept, f.digester)
 		if len(sum.Set) == 0 && f.simhash != nil {
 			f.simhash.Reset()
@@ -190,8 +193,8 @@ func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 
 // Feature is a feature of a document, such as a text, an image or a sound. Another program has found it.
 type Feature struct {
-	// Hash stands for the feature. It need not be a good hash, but features of one hash are the same. So take a cryptographic
-	// hash of a feature that is longer.
+	// Hash stands for the feature. It need not be a good hash, but features of one hash are the same. So take a
+	// cryptographic hash of a feature that is longer.
 	Hash [16]byte
 	// Weight is how much the feature counts for SimHash. It is above 0.
 	Weight float64
@@ -217,9 +220,9 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	return f.finish(sum)
 }
 
-// addFeatures adds elements for the parts of each feature to the set and the SimHash. A part is a token of two full blocks: the
-// feature, and its number. As all have one length, nothing is padded and nothing goes through a polynomial. So the bound of
-// [asmkernels.Hash] for tokens of up to 32 bytes holds, whatever bytes of them are zero.
+// addFeatures adds elements for the parts of each feature to the set and the SimHash. A part is a token of two full
+// blocks: the feature, and its number. As all have one length, nothing is padded and nothing goes through a polynomial.
+// So the bound of [asmkernels.Hash] for tokens of up to 32 bytes holds, whatever bytes of them are zero.
 func (f *Fingerprinter) addFeatures(features []Feature, parts int) {
 	var token [2 * tokenBlock]byte
 	var hash, element [1]uint64

@@ -25,8 +25,8 @@ const (
 
 // Identified is what an [Identifier] makes of a document. Of documents that are the same it is the same.
 type Identified struct {
-	// Digest is the first half of a SHA-256 of the seed and the bytes or tokens. So nobody can make different ones the same,
-	// even if he knows the seed.
+	// Digest is the first half of a SHA-256 of the seed and the bytes or tokens. So nobody can make different ones the
+	// same, even if he knows the seed.
 	Digest Digest
 	// IsEmpty says that there is no token where tokens are compared. Digest is then of the bytes of the texts.
 	IsEmpty bool
@@ -55,7 +55,8 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	case identity != SameWords:
 		return nil, fmt.Errorf("unknown identity %q: take %s or %s", identity, SameBytes, SameWords)
 	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
-		return nil, fmt.Errorf("same words: there are no shingles that could require a stop word: take stop words out, or leave them in")
+		return nil, fmt.Errorf(
+			"same words: there are no shingles that could require a stop word: take stop words out, or leave them in")
 	}
 	var err error
 	i.hasher, err = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single()})
@@ -97,8 +98,8 @@ func (i *Identifier) begin(kind string) {
 	i.sum.Write(i.words)
 }
 
-// addWords adds the folded words of a text to the hash, after normalization. A zero byte, which no word contains, ends each word, and another one
-// the text.
+// addWords adds the folded words of a text to the hash, after normalization. A zero byte, which no word contains, ends
+// each word, and another one the text.
 func (i *Identifier) addWords(text []byte) (isValid, hasWords bool) {
 	i.hasher.tokenizer.reset()
 	i.prepare.each(text, func(piece []byte) bool {
@@ -116,8 +117,8 @@ func (i *Identifier) addWords(text []byte) (isValid, hasWords bool) {
 	return i.hasher.tokenizer.invalid == 0, hasWords
 }
 
-// appendWords appends the folded words of the next chunk of text, with a zero byte behind each. The word that may go on in the
-// next chunk comes in parts. It returns how many bytes it has read, or more at the end of text.
+// appendWords appends the folded words of the next chunk of text, with a zero byte behind each. The word that may go on
+// in the next chunk comes in parts. It returns how many bytes it has read, or more at the end of text.
 func (h *Hasher) appendWords(words, text []byte) ([]byte, int) {
 	t := &h.tokenizer
 	if h.rule.characters {

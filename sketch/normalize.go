@@ -24,8 +24,8 @@ type Normalization struct {
 	// digits. It may join or split words, and changes program code. At most one of the two is set.
 	NFC, NFKC bool
 
-	// Skeleton makes texts that look the same the same: it drops characters that cannot be seen, and replaces letters and digits
-	// by those that they look like, as Unicode Technical Standard 39 says. Letters become small.
+	// Skeleton makes texts that look the same the same: it drops characters that cannot be seen, and replaces letters
+	// and digits by those that they look like, as Unicode Technical Standard 39 says. Letters become small.
 	Skeleton bool
 
 	// Fold is full case folding. It goes beyond lower case, which tokens have anyway: ß becomes ss, and the
@@ -151,8 +151,8 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return n.charge(append(n.begin(dst, n.folded), n.folded...))
 }
 
-// moves reports whether the normalizer moves characters from one side of a place of a text to the other, and returns where it no longer
-// does. A nil Normalizer moves none.
+// moves reports whether the normalizer moves characters from one side of a place of a text to the other, and returns
+// where it no longer does. A nil Normalizer moves none.
 func (n *Normalizer) moves(text []byte, place int) (end int, is bool) {
 	if n == nil || !n.steps.Skeleton {
 		return 0, false
@@ -379,8 +379,8 @@ func beginsWord(text []byte) bool {
 // firstOfIdeographs is the smallest first byte of a Chinese character.
 const firstOfIdeographs = 0xe3
 
-// keepsIdeograph reports whether text begins with a Chinese character that stays one. Normalization does not join it to the text before
-// it.
+// keepsIdeograph reports whether text begins with a Chinese character that stays one. Normalization does not join it to
+// the text before it.
 func (n *Normalizer) keepsIdeograph(text []byte) bool {
 	r, _ := utf8.DecodeRune(text)
 	return unicode.Is(unicode.Unified_Ideograph, r) && (n == nil || !n.steps.Skeleton || confusables.Keeps(r))

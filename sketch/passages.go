@@ -240,7 +240,8 @@ func byPlace(x, y stretch) int {
 	return x.b - y.b
 }
 
-// longestNew returns the longest part of a stretch whose shingles are each covered in at most the given number of texts.
+// longestNew returns the longest part of a stretch whose shingles are each covered in at most the given number of
+// texts.
 func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	best, begin := stretch{}, 0
 	for i := range s.length {
@@ -273,7 +274,8 @@ func (m *Matcher) join() {
 			}
 		}
 		if best < 0 {
-			m.chains = append(m.chains, chain{s.a, s.a + s.length - 1, s.b, s.b + s.length - 1, s.length + m.shingle - 1})
+			m.chains = append(m.chains,
+				chain{s.a, s.a + s.length - 1, s.b, s.b + s.length - 1, s.length + m.shingle - 1})
 			continue
 		}
 		c := &m.chains[best]
@@ -322,8 +324,10 @@ func (m *Matcher) tellLongest() {
 func (m *Matcher) span(c chain) Span {
 	words := min(m.a.Tokens[c.lastA]-m.a.Tokens[c.firstA], m.b.Tokens[c.lastB]-m.b.Tokens[c.firstB])
 	return Span{
-		StartA: m.a.Starts[c.firstA], EndA: m.a.Ends[c.lastA],
-		StartB: m.b.Starts[c.firstB], EndB: m.b.Ends[c.lastB],
-		Words: words + uint32(m.shingle),
+		StartA: m.a.Starts[c.firstA],
+		EndA:   m.a.Ends[c.lastA],
+		StartB: m.b.Starts[c.firstB],
+		EndB:   m.b.Ends[c.lastB],
+		Words:  words + uint32(m.shingle),
 	}
 }

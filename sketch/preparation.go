@@ -40,8 +40,8 @@ func newPreparation(o Options) (p preparation, err error) {
 	return p, err
 }
 
-// each visits the text after all that is to be done to it, in pieces. All but the last end with white space. A piece is valid
-// until visit returns. If that is false, each stops and returns false.
+// each visits the text after all that is to be done to it, in pieces. All but the last end with white space. A piece is
+// valid until visit returns. If that is false, each stops and returns false.
 func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	if p.code != nil {
 		text = p.code.read(text)
@@ -54,7 +54,9 @@ func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	for goesOn && len(text) > 0 {
 		piece := text[:p.pieceEnd(text)]
 		text = text[len(piece):]
-		held = p.budget.reuse(held, func() { piece = p.change(piece, len(text) == 0) }, func() { goesOn = visit(piece) && p.budget.goesOn() })
+		held = p.budget.reuse(held, func() { piece = p.change(piece, len(text) == 0) }, func() {
+			goesOn = visit(piece) && p.budget.goesOn()
+		})
 	}
 	if !goesOn {
 		p.budget.cut()
@@ -62,7 +64,8 @@ func (p *preparation) each(text []byte, visit func(piece []byte) bool) bool {
 	return goesOn
 }
 
-// change normalizes a piece and takes words out of it. It panics if the piece then ends within a word that may go on in the next one.
+// change normalizes a piece and takes words out of it. It panics if the piece then ends within a word that may go on in
+// the next one.
 func (p *preparation) change(piece []byte, isLast bool) []byte {
 	if p.normalizer != nil {
 		p.normalized = p.normalizer.Append(p.normalized[:0], piece)
@@ -97,9 +100,9 @@ func (p *preparation) apply(text []byte) []byte {
 	return p.whole
 }
 
-// pieceEnd returns where the first piece of a text ends: behind a space or the end of a line, before a character that belongs
-// to nothing before it, and not within what an override shows backward. Normalized by itself, a piece becomes what it becomes within
-// the text.
+// pieceEnd returns where the first piece of a text ends: behind a space or the end of a line, before a character that
+// belongs to nothing before it, and not within what an override shows backward. Normalized by itself, a piece becomes
+// what it becomes within the text.
 func (p *preparation) pieceEnd(text []byte) int {
 	for at := p.least; at < len(text); at++ {
 		if text[at-1] != ' ' && text[at-1] != '\n' || !beginsPiece(text[at:]) {

@@ -12,9 +12,10 @@ type Run struct {
 	Check uint32
 }
 
-// RunHash hashes runs of words: the hashes of the words are the coefficients of a polynomial, whose values at two secret points, modulo a
-// prime number, make the hash of the run. Two different runs of n words have the same value at n of 2^61 points at most. So whoever does
-// not know the seed cannot make two runs alike, if their words have different hashes.
+// RunHash hashes runs of words: the hashes of the words are the coefficients of a polynomial, whose values at two
+// secret points, modulo a prime number, make the hash of the run. Two different runs of n words have the same value at
+// n of 2^61 points at most. So whoever does not know the seed cannot make two runs alike, if their words have different
+// hashes.
 type RunHash struct{ hash, check polynomial }
 
 // polynomial is the value of runs at a point.
@@ -33,7 +34,10 @@ const (
 // NewRunHash returns the hash of a seed. The runs that [RunHash.Each] visits have the length in words, at least 1.
 func NewRunHash(seed uint64, length int) RunHash {
 	first := asmkernels.SplitMix(seed ^ runPurpose)
-	return RunHash{newPolynomial(first, length), newPolynomial(asmkernels.SplitMix(first+asmkernels.SplitMixStep), length)}
+	return RunHash{
+		newPolynomial(first, length),
+		newPolynomial(asmkernels.SplitMix(first+asmkernels.SplitMixStep), length),
+	}
 }
 
 func newPolynomial(random uint64, length int) polynomial {
@@ -72,7 +76,8 @@ func runOf(hash, check uint64) Run {
 	return Run{asmkernels.SplitMix(hash), uint32(asmkernels.SplitMix(check))}
 }
 
-// Of returns one run, however many words it has, given their hashes of 48 bits. It is another one than [RunHash.Each] gives the same words.
+// Of returns one run, however many words it has, given their hashes of 48 bits. It is another one than [RunHash.Each]
+// gives the same words.
 func (h *RunHash) Of(words []uint64) Run {
 	hash, check := uint64(1), uint64(1) // so other numbers of words are other polynomials
 	for _, word := range words {
@@ -81,7 +86,8 @@ func (h *RunHash) Of(words []uint64) Run {
 	return runOf(hash, check)
 }
 
-// Each visits all runs of the length among words, by their first words, given the hashes of these of 48 bits. It ends with the first error.
+// Each visits all runs of the length among words, by their first words, given the hashes of these of 48 bits. It ends
+// with the first error.
 func (h *RunHash) Each(words []uint64, visit func(first int64, run Run) error) error {
 	hash, check, length := uint64(0), uint64(0), h.hash.length
 	for i, word := range words {

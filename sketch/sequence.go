@@ -61,15 +61,22 @@ type Sequencer struct {
 // and required stop words. Other errors are as [NewFingerprinter] returns them.
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
-		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,
-		scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
-		budget: o.Budget, cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
+		shingle:   max(o.Measure.Shingle, 1),
+		least:     o.LeastShingles,
+		exclude:   excludeQuotations,
+		scanner:   newWordScanner(o.Measure),
+		prepared:  newWordScanner(o.Measure),
+		budget:    o.Budget,
+		cutsSolos: o.Measure.Tokens.single() == SingleTokens,
+		ignored:   o.Ignored,
 	}
 	switch {
 	case o.Weights != nil:
-		return nil, errors.New("sequence: a document of several texts has no one place for a passage: take one text field")
+		return nil, errors.New(
+			"sequence: a document of several texts has no one place for a passage: take one text field")
 	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
-		return nil, errors.New("sequence: shingles that need a stop word leave holes in passages: take stop words out, or leave them in")
+		return nil, errors.New(
+			"sequence: shingles that need a stop word leave holes in passages: take stop words out, or leave them in")
 	case o.StopWords != nil:
 		s.keep = func(word []byte) bool { return !o.StopWords.Contains(word) }
 	}
@@ -99,8 +106,8 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // They equal the result of [Fingerprinter.Texts] unless quotations are excluded. Then a text has no shingle
 // if no run of remaining tokens is as long as a shingle.
 //
-// Shingles that do not count are in neither of both. A text may take more memory than the [Budget] of the options allows. That
-// says so then, and both are of no use.
+// Shingles that do not count are in neither of both. A text may take more memory than the [Budget] of the options
+// allows. That says so then, and both are of no use.
 //
 // Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
 // the place of the whole stretch.
@@ -131,8 +138,8 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	return d, *q
 }
 
-// Places returns the sequence of text alone, with the shingles that do not count. It belongs to the Sequencer, which overwrites it in the
-// next call.
+// Places returns the sequence of text alone, with the shingles that do not count. It belongs to the Sequencer, which
+// overwrites it in the next call.
 func (s *Sequencer) Places(text []byte) Sequence {
 	s.begins, s.ends, s.invalid, s.length = s.begins[:0], s.ends[:0], 0, len(text)
 	q := &s.sequence
@@ -159,8 +166,8 @@ func (s *Sequencer) Places(text []byte) Sequence {
 	return *q
 }
 
-// LeaveOut takes the shingles that do not count out of the sequence, or all. The others keep their places, so no passage
-// reaches over a gap.
+// LeaveOut takes the shingles that do not count out of the sequence, or all. The others keep their places, so no
+// passage reaches over a gap.
 func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 	n := 0
 	for i, hash := range q.Shingles {
@@ -246,7 +253,8 @@ func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 }
 
 // joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token
-// of the part. A token never has a larger number than the first of its code points, so nothing is overwritten too early.
+// of the part. A token never has a larger number than the first of its code points, so nothing is overwritten too
+// early.
 func (s *Sequencer) joinRuns(first int) {
 	if !slices.Contains(s.inRun, true) {
 		return
@@ -264,7 +272,9 @@ func (s *Sequencer) joinRuns(first int) {
 func (s *Sequencer) pieceLength(text []byte) int {
 	for at := 1; at < len(text); at++ {
 		endsWord := kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind
-		if !endsWord && !(s.cutsSolos && text[at] >= firstOfIdeographs && s.normalizer.keepsIdeograph(text[at:]) && !reachesOver(text[:at])) {
+		if !endsWord &&
+			!(s.cutsSolos && text[at] >= firstOfIdeographs && s.normalizer.keepsIdeograph(text[at:]) &&
+				!reachesOver(text[:at])) {
 			continue
 		}
 		end, isMoved := s.normalizer.moves(text, at)
@@ -371,8 +381,8 @@ func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 	return selected
 }
 
-// passageRotation is the number of bits by which neighbours in a passage are rotated against each other. It is odd, so that
-// the first 64 all have a rotation of their own.
+// passageRotation is the number of bits by which neighbours in a passage are rotated against each other. It is odd, so
+// that the first 64 all have a rotation of their own.
 const passageRotation = 21
 
 // Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other

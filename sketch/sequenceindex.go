@@ -128,8 +128,8 @@ func (s bitSet) removeRange(begin, end int) {
 	}
 }
 
-// rangeInWord returns the word that has number at, the bits in it of the numbers from there to end-1, and the number behind
-// the last of these. At is below end.
+// rangeInWord returns the word that has number at, the bits in it of the numbers from there to end-1, and the number
+// behind the last of these. At is below end.
 func rangeInWord(at, end int) (word int, mask uint64, next int) {
 	word = at / 64
 	next = min(end, (word+1)*64)

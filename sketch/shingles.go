@@ -59,8 +59,8 @@ func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
 	return others
 }
 
-// AppendRest appends to rest what says what a document is, given its set: the shingles that are not among them, in their
-// order. If some are among them and fewer than [LeastOwn] are not, it appends nothing.
+// AppendRest appends to rest what says what a document is, given its set: the shingles that are not among them, in
+// their order. If some are among them and fewer than [LeastOwn] are not, it appends nothing.
 func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 	before := len(rest)
 	rest = s.AppendOthers(rest, set)
@@ -71,8 +71,9 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 }
 
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
-// and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no other.
-// It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.
+// and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no
+// other. It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole
+// set.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
 	others := d.Set[:0]
 	kept = kept[:0]
@@ -97,7 +98,8 @@ func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []ui
 	return kept
 }
 
-// Stripper takes shingles that do not count out of sets that were made with them. Only one goroutine may use it at a time.
+// Stripper takes shingles that do not count out of sets that were made with them. Only one goroutine may use it at a
+// time.
 type Stripper struct {
 	out         *Shingles
 	simhash     *SimHash // nil: not wanted
@@ -105,8 +107,8 @@ type Stripper struct {
 	fingerprint []uint64
 }
 
-// NewStripper returns a Stripper of some shingles. SimHashBits is the length of the SimHash fingerprints of what is left, a
-// multiple of 64; 0 makes none. The error says what is wrong with the length.
+// NewStripper returns a Stripper of some shingles. SimHashBits is the length of the SimHash fingerprints of what is
+// left, a multiple of 64; 0 makes none. The error says what is wrong with the length.
 func NewStripper(out *Shingles, simHashBits int) (*Stripper, error) {
 	s := &Stripper{out: out}
 	if simHashBits == 0 {
@@ -117,8 +119,8 @@ func NewStripper(out *Shingles, simHashBits int) (*Stripper, error) {
 	return s, err
 }
 
-// Strip returns what [Shingles.AppendRest] leaves of a set, and its SimHash fingerprint, nil if none is wanted. Both belong to
-// the Stripper, which overwrites them in the next call.
+// Strip returns what [Shingles.AppendRest] leaves of a set, and its SimHash fingerprint, nil if none is wanted. Both
+// belong to the Stripper, which overwrites them in the next call.
 func (s *Stripper) Strip(set []uint64) (rest, simhash []uint64) {
 	s.rest = s.out.AppendRest(s.rest[:0], set)
 	if s.simhash == nil {

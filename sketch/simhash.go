@@ -29,7 +29,8 @@ const alternateBits = 0xaaaaaaaaaaaaaaaa
 // MostSimHashBits is the length of the longest SimHash fingerprint.
 const MostSimHashBits = 1024
 
-// IsSimHashLength reports whether fingerprints may have that many bits: 32, or a multiple of 64 up to [MostSimHashBits].
+// IsSimHashLength reports whether fingerprints may have that many bits: 32, or a multiple of 64 up to
+// [MostSimHashBits].
 func IsSimHashLength(bits int) bool {
 	return bits == 32 || bits >= 64 && bits <= MostSimHashBits && bits%64 == 0
 }

@@ -190,8 +190,8 @@ func foldInPlace(folded []byte, r rune, length int) bool {
 	return true
 }
 
-// wideBlock says where tokens are in the first size bytes of a block, by the masks of the bytes of each class and of the first
-// bytes of code points.
+// wideBlock says where tokens are in the first size bytes of a block, by the masks of the bytes of each class and of
+// the first bytes of code points.
 func (t *tokenizer) wideBlock(letters, marks, solos, heads uint64, size int, resized bool) wideBlock {
 	taken := uint64(1)<<size - 1
 	// A run of marks belongs to a token if it follows a letter. To find the other runs, add their first bit:
@@ -345,8 +345,8 @@ func (r tokenRule) runLength(shingle int) int {
 	return shingle*(runCharacters-1) + 1
 }
 
-// readCharacters reads the next chunk of text where each code point is a token, and visits these in lower case. They must
-// have the capacity of a block. It returns how many bytes it has read.
+// readCharacters reads the next chunk of text where each code point is a token, and visits these in lower case. They
+// must have the capacity of a block. It returns how many bytes it has read.
 func (h *Hasher) readCharacters(text []byte, visit func(character []byte)) (read int) {
 	t := &h.tokenizer
 	for read < min(len(text), chunkSize) {

@@ -75,8 +75,10 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) (*ShingleFilte
 		return nil, err
 	}
 	return &ShingleFilter{
-		scanner: newWordScanner(m), isOfKind: isOfKind,
-		hasher: hasher, width: max(m.Shingle, 1),
+		scanner:  newWordScanner(m),
+		isOfKind: isOfKind,
+		hasher:   hasher,
+		width:    max(m.Shingle, 1),
 	}, nil
 }
 
@@ -199,7 +201,8 @@ func ReadStopWords(r io.Reader, normalizer *Normalizer) (*StopWords, error) {
 			found = true
 		}
 		if !found {
-			return nil, fmt.Errorf("stop words: line %d, %.40q, has no word: begin it with # if it is a comment", number, line)
+			return nil, fmt.Errorf("stop words: line %d, %.40q, has no word: begin it with # if it is a comment",
+				number, line)
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -10,19 +10,25 @@ import (
 // Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.
 // Cluster then checks which of these pairs the job has found.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of Narrow if there is that stage. It
-// returns outcomes with the pairs.
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of
+// Narrow if there is that stage. It returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
 	audit := recall.Audit{
-		Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample(), SampleBytes: job.SampleBytes, IsNarrowed: job.Parameters.Narrowed,
-		Seed: job.Fingerprinting.Options.Measure.Seed,
+		Inputs:      job.Inputs,
+		Threshold:   job.Parameters.Threshold,
+		Sample:      job.auditSample(),
+		SampleBytes: job.SampleBytes,
+		IsNarrowed:  job.Parameters.Narrowed,
+		Seed:        job.Fingerprinting.Options.Measure.Seed,
 	}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))
 }
 
 // auditSample returns about how many documents the audit samples, 0 for none. Either of two stages sets them aside.
 func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Stripping.AuditSample) }
+
+func init() { declare(&auditPlanFn{}, &auditFn{}) }
 
 // auditPlanFn draws the sample and makes the tasks that look for partners in each split.
 type auditPlanFn struct{ stepFn[recall.Audit] }

@@ -10,25 +10,29 @@ import (
 	"mirrorbeam/internal/settle/boilerplate"
 )
 
-// Boilerplate finds the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the outcomes of its
-// own tasks. The last ones come from the tasks that find them.
+// Boilerplate finds the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to the
+// outcomes of its own tasks. The last ones come from the tasks that find them.
 func Boilerplate(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
 	at := job.stage(s, work.Boilerplate)
 	find := at.part("find")
 	summed := sideBySide(at, &sumSeenFn{newTasks(at, summing{})}, exchange(at, boilerplate.SummingDelivery(), sketches))
 
 	finding := boilerplate.Finding{Inputs: job.Inputs, Sketching: job.Fingerprinting.Sketching, Counts: job.Counts}
-	found := sideBySide(find, &findPassagesFn{newTasks(find, finding)}, plan(find, &holdersFn{newStep(find, boilerplate.NewListing())}, summed))
+	found := sideBySide(find, &findPassagesFn{newTasks(find, finding)},
+		plan(find, &holdersFn{newStep(find, boilerplate.NewListing())}, summed))
 	return []beam.PCollection{summed, found}
 }
 
-// WriteBoilerplate writes the passages that Boilerplate has found: PCollection<[]byte> of its last outcomes to one of the outcome with the
-// file. The outcomes of Strip and Cluster say how rows call documents.
+// WriteBoilerplate writes the passages that Boilerplate has found: PCollection<[]byte> of its last outcomes to one of
+// the outcome with the file. The outcomes of Strip and Cluster say how rows call documents.
 func WriteBoilerplate(s beam.Scope, job *Job, found, sketches, clusters beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Boilerplate).part("write")
 	writing := boilerplate.Writing{Files: job.Rows.Files}
-	return sideBySide(at, &writePassagesFn{newTasks(at, writing)}, exchange(at, boilerplate.WritingDelivery(), found, sketches, clusters))
+	return sideBySide(at, &writePassagesFn{newTasks(at, writing)},
+		exchange(at, boilerplate.WritingDelivery(), found, sketches, clusters))
 }
+
+func init() { declare(&sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}) }
 
 // sumSeenFn counts the documents that have each shingle of a range of hashes.
 type sumSeenFn struct{ taskFn[summing] }
@@ -45,5 +49,4 @@ type holdersFn struct{ stepFn[common.Listing] }
 // findPassagesFn makes the passages of documents of a split.
 type findPassagesFn struct{ taskFn[boilerplate.Finding] }
 
-// writePassagesFn writes the rows.
 type writePassagesFn struct{ taskFn[boilerplate.Writing] }

@@ -37,9 +37,9 @@ type begun struct {
 	recalled bool // an earlier run had done it
 }
 
-// taskFn is a DoFn that only begins tasks, which do the work W. Each use of it in the graph has a type of its own that embeds
-// it. Beam encodes a DoFn by the name of its type, and of two DoFns of one type the local runner would keep the metrics of
-// the first only.
+// taskFn is a DoFn that only begins tasks, which do the work W. Each use of it in the graph has a type of its own that
+// embeds it. Beam encodes a DoFn by the name of its type, and of two DoFns of one type the local runner would keep the
+// metrics of the first only.
 type taskFn[W any] struct {
 	// Work is what each task does.
 	Work W
@@ -67,7 +67,6 @@ func (f *taskFn[W]) ProcessElement(ctx context.Context, element []byte, _ func([
 	return f.begin(ctx, element, any(&f.Work).(worker))
 }
 
-// setUp sets up work that asks for it.
 func setUp(do any) error {
 	if needs, ok := do.(interface{ Setup() error }); ok {
 		return needs.Setup()
@@ -98,14 +97,20 @@ func (b *bundle) begin(ctx context.Context, element []byte, do worker) error {
 	b.begun = append(b.begun, one)
 	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", b.Stage, t.Number)
 	b.group.Go(func() error {
-		done, figures, recalled, err := once(ofTasks, b.Runs, string(b.Stage), name, [][]byte{element}, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
-			done.Outcome = work.Outcome{Stage: b.Stage, Number: t.Number}
-			figures, err = b.Runs.Run(ctx, b.Stage, t.Number, func(m *work.Memory) error {
-				w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &done.Outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
-				return w.Do(ctx, t, do.Task)
+		done, figures, recalled, err := once(ofTasks, b.Runs, string(b.Stage), name, [][]byte{element},
+			func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+				done.Outcome = work.Outcome{Stage: b.Stage, Number: t.Number}
+				figures, err = b.Runs.Run(ctx, b.Stage, t.Number, func(m *work.Memory) error {
+					w := &work.Desk{
+						Memory:  m,
+						Runs:    b.Runs,
+						Outcome: &done.Outcome,
+						Hold:    func(shared any) { b.held.Store(shared, nil) },
+					}
+					return w.Do(ctx, t, do.Task)
+				})
+				return done, figures, err
 			})
-			return done, figures, err
-		})
 		one.outcome, one.figures, one.recalled = done.Outcome, figures, recalled
 		if err == nil {
 			b.Runs.Ended(b.Stage, figures)

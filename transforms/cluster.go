@@ -20,8 +20,8 @@ import (
 // that order into output shards. It sends the edges and documents of each component to its shard.
 //
 // It takes the outcomes of several stages, PCollection<[]byte> each: Fingerprint; Group, whose edges join identical
-// documents; and, where the job has them, Score, Gather, Audit and Source. The run files of Gather may go then. It returns one
-// of outcomes with members and edges by output shard.
+// documents; and, where the job has them, Score, Gather, Audit and Source. The run files of Gather may go then. It
+// returns one of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
 	ranges := job.JoinRanges
@@ -29,11 +29,20 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		outcomes = append(outcomes, labelRanges(at, outcomes...))
 	}
 	labelling := labelling{ByValue: job.HasSources(), Labelling: clusters.Labelling{
-		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Ranges: ranges,
+		Inputs:      job.Inputs,
+		GraphBytes:  job.GraphBytes,
+		Ranges:      ranges,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
-	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Ranges: ranges}
-	return sideBySide(at, &clusterFn{newTasks(at, sending)}, plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
+	sending := clusters.Sending{
+		Inputs:     job.Inputs,
+		ByValue:    job.HasSources(),
+		ForNext:    job.Rows.ForNext,
+		ByDistance: job.scorer.IsDistance,
+		Ranges:     ranges,
+	}
+	return sideBySide(at, &clusterFn{newTasks(at, sending)},
+		plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
 }
 
 // labelRanges labels the components of a large job by ranges of document order.
@@ -47,6 +56,11 @@ func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
 		move:   &moveEdgesFn{newTasks(at, union.Moving{Ranges: ranges})},
 		finish: &labelRangeFn{newTasks(at, clusters.LabellingRange{Finishing: job.finishing()})},
 	}, outcomes...)
+}
+
+func init() {
+	declare(&spreadEdgesFn{}, &linkEdgesFn{}, &uniteEdgesFn{}, &moveEdgesFn{}, &labelRangeFn{}, &clusterFn{},
+		&labelFn{})
 }
 
 // These label components by ranges; see [unite].

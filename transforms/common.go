@@ -7,8 +7,8 @@ import (
 	"mirrorbeam/internal/measure/common"
 )
 
-// Common counts which shingles very many documents have; see [common]. It counts twice. It takes the outcomes of Fingerprint,
-// PCollection<[]byte>, and returns one of the tasks that have found them.
+// Common counts which shingles very many documents have; see [common]. It counts twice. It takes the outcomes of
+// Fingerprint, PCollection<[]byte>, and returns one of the tasks that have found them.
 func Common(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Stripping.Kept.Fingerprints}
 	counting := common.Counting{Law: job.Common}
@@ -17,23 +17,32 @@ func Common(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 
 	seen := sideBySide(first, &seeFn{newTasks(first, seeing)}, exchange(first, job.whole(common.FirstRound), sketches))
 	count := first.part("count")
-	frequent := sideBySide(count, &countSeenFn{newTasks(count, counting)}, exchange(count, common.SeenDelivery(), seen, sketches))
+	frequent := sideBySide(count, &countSeenFn{newTasks(count, counting)},
+		exchange(count, common.SeenDelivery(), seen, sketches))
 
-	tasks := plan(second, &frequentFn{newStep(second, common.NewListing(job.whole(common.SecondRound)))}, frequent, sketches)
+	tasks := plan(second, &frequentFn{newStep(second, common.NewListing(job.whole(common.SecondRound)))}, frequent,
+		sketches)
 	seen = sideBySide(second, &seeAgainFn{newTasks(second, seeing)}, tasks)
 	count = second.part("count")
-	return sideBySide(count, &countAgainFn{newTasks(count, counting)}, exchange(count, common.SeenDelivery(), seen, sketches))
+	return sideBySide(count, &countAgainFn{newTasks(count, counting)},
+		exchange(count, common.SeenDelivery(), seen, sketches))
 }
 
-// weigh counts how many documents have each shingle, from the outcomes of Fingerprint, and returns the outcomes of the tasks that
-// have found the shingles that are not rare.
+// weigh counts how many documents have each shingle, from the outcomes of Fingerprint, and returns the outcomes of the
+// tasks that have found the shingles that are not rare.
 func weigh(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Common).part("weigh")
 	count := at.part("count")
 	seeing := common.Seeing{Shards: job.Parameters.Shards, Fingerprints: job.Fingerprinting.Kept.Fingerprints}
-	seen := sideBySide(at, &seeSequencesFn{newTasks(at, seeing)}, exchange(at, common.WholeDelivery(common.FirstRound, false), sketches))
+	seen := sideBySide(at, &seeSequencesFn{newTasks(at, seeing)},
+		exchange(at, common.WholeDelivery(common.FirstRound, false), sketches))
 	counting := common.Counting{Law: common.BeyondPairs()}
 	return sideBySide(count, &countSequencesFn{newTasks(count, counting)}, exchange(count, common.SeenDelivery(), seen))
+}
+
+func init() {
+	declare(&seeFn{}, &seeAgainFn{}, &seeSequencesFn{}, &countSeenFn{}, &countAgainFn{}, &countSequencesFn{},
+		&frequentFn{})
 }
 
 // These write which document has which shingle.

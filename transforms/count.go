@@ -16,6 +16,8 @@ func Count(s beam.Scope, job *Job, spread beam.PCollection) beam.PCollection {
 	return sideBySide(at, &countFn{newTasks(at, counting{})}, exchange(at, methods.CountNeeds(), spread))
 }
 
+func init() { declare(&countFn{}) }
+
 // countFn counts the shingles of some ranges.
 type countFn struct{ taskFn[counting] }
 

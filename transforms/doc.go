@@ -1,5 +1,6 @@
-// Package transforms holds the stages of the job, in the order of the data: read, fingerprint,
-// source, strip, boilerplate, trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
+// Package transforms holds the stages of the job, in the order of the data: read, fingerprint, source, strip,
+// boilerplate, trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
+// Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -28,12 +29,14 @@ type Job struct {
 	Runs work.Runs
 	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
-	// Inputs is the path of the file that [documents.WriteInputs] made, see [InputsPath]. Splits is the number of splits in it.
+	// Inputs is the path of the file that [documents.WriteInputs] made, see [InputsPath]. Splits is the number of
+	// splits in it.
 	Inputs work.Path
 	Splits int
 
 	Fingerprinting documents.Fingerprinting
-	// Common says which shingles are common. They are taken out of all sets, unless Counts says that they are only counted.
+	// Common says which shingles are common. They are taken out of all sets, unless Counts says that they are only
+	// counted.
 	Common common.Law
 	Counts bool
 	// KnowsCommon says that an earlier job has found them: see [common.Give].
@@ -47,14 +50,14 @@ type Job struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
-	// JoinRanges, if above 0, is the number of ranges of document order by which many tasks join the parts of a graph. Each task takes about
-	// RangeBytes of memory for documents. It changes no result.
+	// JoinRanges, if above 0, is the number of ranges of document order by which many tasks join the parts of a graph.
+	// Each task takes about RangeBytes of memory for documents. It changes no result.
 	JoinRanges int
 	RangeBytes int64
 	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
 	SampleBytes int64
-	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment, and
-	// Rarity is the least rarity of what they share; see [scoring.Passages].
+	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment,
+	// and Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity
 	Excerpt    int
 	Rarity     float64
@@ -66,23 +69,21 @@ type Job struct {
 	SketchHashes int
 	// Index is the index that belongs to the scores of the job.
 	Index write.Index
-	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and HeldPassages how many
-	// of them a task holds.
+	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and
+	// HeldPassages how many of them a task holds.
 	Trimming      trim.Rule
 	PassageRanges int
 	HeldPassages  int
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
-}
 
-// method returns the method of the job. The name has been checked.
-func (j *Job) method() *methods.Method {
-	m, _ := methods.Of(j.Method)
-	return m
+	// method is the method of that name, and scorer what scores its pairs.
+	method *methods.Method
+	scorer methods.Scorer
 }
 
 // IsOrdered reports whether keys depend on an order of all shingles, which [Count] makes.
-func (j *Job) IsOrdered() bool { return j.method().Ordered }
+func (j *Job) IsOrdered() bool { return j.method.Ordered }
 
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
@@ -107,4 +108,4 @@ func (j *Job) siteResults() mirrors.Results {
 }
 
 // IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
-func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters).Reads != methods.Nothing }
+func (j *Job) IsScored() bool { return j.scorer.Reads != methods.Nothing }

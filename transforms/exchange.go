@@ -9,23 +9,20 @@ import (
 	"mirrorbeam/internal/carry/work"
 )
 
-// doFns are all DoFns. Beam has to know each of them in every process.
-var doFns = []any{
-	&readFn{}, &fingerprintFn{}, &sourceFn{}, &seeFn{}, &seeAgainFn{}, &seeSequencesFn{}, &countSeenFn{}, &countAgainFn{}, &countSequencesFn{},
-	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
-	&orderFn{}, &keyFn{}, &groupFn{}, &knownFn{}, &keptFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
-	&spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{}, &spreadEdgesFn{}, &linkEdgesFn{}, &uniteEdgesFn{}, &moveEdgesFn{}, &labelRangeFn{},
-	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
-	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
-	&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
+var doFns []any
+
+// declare makes DoFns known to Beam, which asks for that in every process. A file declares its DoFns beside their
+// types.
+func declare(fns ...any) {
+	for _, fn := range fns {
+		beam.RegisterDoFn(fn)
+	}
+	doFns = append(doFns, fns...)
 }
 
 func init() {
 	register.Function1x2(oneKey)
 	register.Function1x1(same)
-	for _, fn := range doFns {
-		beam.RegisterDoFn(fn)
-	}
 	register.Emitter1[[]byte]()
 	register.Iter1[[]byte]()
 }
@@ -64,23 +61,29 @@ func plan(s stage, fn any, outcomes ...beam.PCollection) beam.PCollection {
 	return beam.ParDo(s.Scope, fn, together(s, outcomes...))
 }
 
+func init() { declare(&exchangeFn{}) }
+
 type exchangeFn struct {
 	Delivery work.Delivery
 
 	planner
 }
 
-func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool,
+	emit func([]byte),
+) error {
 	outcomes, counts, given, err := f.read(elements)
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	done, _, _, err := once(ctx, f.Runs, f.Name, f.Name, given, func(context.Context) (done work.Done, none work.Figures, err error) {
-		err = f.Delivery.After(outcomes).Deliver(string(f.Runs.Folder), work.RunsBut(outcomes, f.Delivery.OnlyCounted...), counts, func(t work.Task) {
-			done.Tasks = append(done.Tasks, t.Encode())
+	done, _, _, err := once(ctx, f.Runs, f.Name, f.Name, given,
+		func(context.Context) (done work.Done, none work.Figures, err error) {
+			err = f.Delivery.After(outcomes).Deliver(string(f.Runs.Folder),
+				work.RunsBut(outcomes, f.Delivery.OnlyCounted...), counts, func(t work.Task) {
+					done.Tasks = append(done.Tasks, t.Encode())
+				})
+			return done, none, err
 		})
-		return done, none, err
-	})
 	if err != nil {
 		return faultOf("exchange", err)
 	}

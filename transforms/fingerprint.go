@@ -16,6 +16,8 @@ func Fingerprint(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollecti
 	return sideBySide(at, &fingerprintFn{newTasks(at, fingerprinting)}, splits)
 }
 
+func init() { declare(&fingerprintFn{}) }
+
 type fingerprintFn struct {
 	taskFn[documents.Fingerprinting]
 }

@@ -18,13 +18,18 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 	at := job.stage(s, work.Gather)
 	place, pairs, sets := at.part("place"), at.part("pairs"), at.part("sets")
 	components := gathering.Components{
-		Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds, Ranges: job.JoinRanges,
+		Inputs:     job.Inputs,
+		PlaceBytes: job.PlaceBytes,
+		GraphBytes: job.GraphBytes,
+		Bounds:     job.Parameters.Bounds,
+		Ranges:     job.JoinRanges,
 	}
 	outcomes := []beam.PCollection{grouped, sketches}
 	if job.JoinRanges > 0 {
 		outcomes = append(outcomes, placeRanges(at, grouped, sketches))
 	}
-	tasks, placed := beam.ParDo2(place.Scope, &placeFn{tellingFn[gathering.Components]{newStep(place, components)}}, together(place, outcomes...))
+	tasks, placed := beam.ParDo2(place.Scope, &placeFn{tellingFn[gathering.Components]{newStep(place, components)}},
+		together(place, outcomes...))
 	sending := gathering.Sending{Inputs: job.Inputs, Ranges: job.JoinRanges}
 	sent := sideBySide(pairs, &gatherFn{newTasks(pairs, sending)}, tasks)
 	tasks = exchange(at, gathering.SetsDelivery(), append(outcomes[1:], placed, sent)...)
@@ -34,14 +39,26 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 // placeRanges places the components of a large job by ranges of document order.
 func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection {
 	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
-	uniting := gathering.Uniting{Uniting: union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes}, Bounds: job.Parameters.Bounds}
-	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Narrow), unionFns{
-		spread: &spreadNodesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.Nodes})},
-		link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
-		unite:  &uniteNodesFn{newStep(step, uniting)},
-		move:   &moveNodesFn{newTasks(at, union.Moving{Ranges: ranges})},
-		finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{Finishing: job.finishing(), PlaceBytes: job.PlaceBytes})},
-	}, grouped, sketches)
+	uniting := gathering.Uniting{
+		Uniting: union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes},
+		Bounds:  job.Parameters.Bounds,
+	}
+	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Narrow),
+		unionFns{
+			spread: &spreadNodesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.Nodes})},
+			link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
+			unite:  &uniteNodesFn{newStep(step, uniting)},
+			move:   &moveNodesFn{newTasks(at, union.Moving{Ranges: ranges})},
+			finish: &placeRangeFn{newTasks(at, gathering.PlacingRange{
+				Finishing:  job.finishing(),
+				PlaceBytes: job.PlaceBytes,
+			})},
+		}, grouped, sketches)
+}
+
+func init() {
+	declare(&placeFn{}, &joinFn{}, &spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{},
+		&gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{})
 }
 
 // placeFn emits the tasks that send pairs, and an outcome that names the places.

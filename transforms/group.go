@@ -19,7 +19,7 @@ import (
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
-	at, method := job.stage(s, work.Group), job.method()
+	at, method := job.stage(s, work.Group), job.method
 	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
 	records := []beam.PCollection{keys}
 	if job.Parameters.Narrowed {
@@ -29,15 +29,17 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	if job.Parameters.HasPairs() {
 		at := at.part("known")
 		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
-		if method.Scorer(&job.Parameters).IsDistance {
+		if job.scorer.IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}
-		found = beam.Flatten(s, found, sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
+		found = beam.Flatten(s, found,
+			sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
 	}
-	if job.Parameters.Narrowed && method.Scorer(&job.Parameters).Reads == methods.Texts {
+	if job.Parameters.Narrowed && job.scorer.Reads == methods.Texts {
 		at := at.part("kept")
 		kept := groups.Kept{Inputs: job.Inputs, Pairs: job.Parameters.Paired, Shards: job.Parameters.Shards}
-		found = beam.Flatten(s, found, sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, groups.KnownDelivery(), sketches)))
+		found = beam.Flatten(s, found,
+			sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, groups.KnownDelivery(), sketches)))
 	}
 	if method.Crowds == methods.NeverWait {
 		return found
@@ -57,13 +59,19 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 func heaps(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
 	joining := gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
-	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}}, together(gather, grouped, sketches))
+	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}},
+		together(gather, grouped, sketches))
 	sets := sideBySide(gather, &gatherHeapsFn{newTasks(gather, gathering.Sending{Inputs: job.Inputs})}, tasks)
 	scored := sideBySide(score, &heapFn{newTasks(score, scoring.Heaps{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), ListedPairs: job.Parameters.Bounds.Group,
+		Inputs:      job.Inputs,
+		Similarity:  job.Similarity,
+		FirstPart:   groups.MostParts(job.Parameters.Shards),
+		ListedPairs: job.Parameters.Bounds.Group,
 	})}, exchange(score, scoring.HeapsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
+
+func init() { declare(&groupFn{}, &groupCrowdsFn{}, &knownFn{}, &keptFn{}, &crowdFn{}) }
 
 // groupFn goes through the groups of a shard, and groupCrowdsFn through its crowds.
 type (

@@ -13,7 +13,7 @@ import (
 func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Key)
 	var tasks beam.PCollection
-	if method := job.method(); method.Ordered {
+	if method := job.method; method.Ordered {
 		at := at.part("order")
 		order := methods.Ordering{Method: job.Method, Parameters: job.Parameters}
 		tasks = plan(at, &orderFn{newStep(at, order)}, append(counts, sketches)...)
@@ -23,7 +23,8 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 	return sideBySide(at, &keyFn{newTasks(at, methods.Keying{Method: job.Method, Parameters: job.Parameters})}, tasks)
 }
 
-// orderFn makes an order of the shingles, and the tasks that make keys in this order.
+func init() { declare(&orderFn{}, &keyFn{}) }
+
 type orderFn struct{ stepFn[methods.Ordering] }
 
 // keyFn makes the keys of the documents of a split.

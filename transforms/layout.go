@@ -9,8 +9,8 @@ import (
 // LayOut lays out the graph of the job, from the input to the results.
 func LayOut(s beam.Scope, job *Job) { layOut(s, job, Read(s, job)) }
 
-// layOut lays out the graph from the tasks that read the splits: PCollection<[]byte>. It returns the outcomes of the tasks
-// that write rows.
+// layOut lays out the graph from the tasks that read the splits: PCollection<[]byte>. It returns the outcomes of the
+// tasks that write rows.
 func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
 	if !job.Common.IsOff() {
@@ -41,7 +41,8 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, groups, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters))...)
+		return Write(s, job, clusters, sketches, groups, trims,
+			slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters))...)
 	}
 	scored := narrowed
 	if job.Index.IsStripped {
@@ -58,11 +59,15 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, groups, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters), []beam.PCollection{edges})...)
+	return Write(s, job, clusters, sketches, groups, trims,
+		slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters),
+			[]beam.PCollection{edges})...)
 }
 
 // written lays out what writes the boilerplate that was found, if any was looked for. It returns all outcomes about it.
-func written(s beam.Scope, job *Job, passages []beam.PCollection, sketches, clusters beam.PCollection) []beam.PCollection {
+func written(s beam.Scope, job *Job, passages []beam.PCollection,
+	sketches, clusters beam.PCollection,
+) []beam.PCollection {
 	if len(passages) == 0 {
 		return nil
 	}

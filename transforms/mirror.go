@@ -7,23 +7,27 @@ import (
 	"mirrorbeam/internal/sites/mirrors"
 )
 
-// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte> of
-// fingerprint and site outcomes to two of outcomes, with all sites by output shard, and with the groups of some of them.
+// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte>
+// of fingerprint and site outcomes to two of outcomes, with all sites by output shard, and with the groups of some of
+// them.
 func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, groups beam.PCollection) {
 	at := job.stage(s, work.Mirror)
 	totalling := mirrors.Totalling{Limits: job.Sites.Limits}
-	sites = sideBySide(at, &totalFn{newTasks(at, totalling)}, exchange(at.part("total"), totalling.Delivery(), sketches, sums))
+	sites = sideBySide(at, &totalFn{newTasks(at, totalling)},
+		exchange(at.part("total"), totalling.Delivery(), sketches, sums))
 	pairing := mirrors.Pairing{Judging: job.Sites}
 	pairs := sideBySide(at, &pairFn{newTasks(at, pairing)}, exchange(at.part("pair"), pairing.Delivery(), sites))
 	grouping := mirrors.Grouping{Judging: job.Sites, Results: job.siteResults(), ForNext: job.Rows.ForNext}
-	return sites, sideBySide(at, &mirrorFn{newTasks(at, grouping)}, exchange(at.part("group"), grouping.Delivery(), pairs, sketches))
+	return sites,
+		sideBySide(at, &mirrorFn{newTasks(at, grouping)},
+			exchange(at.part("group"), grouping.Delivery(), pairs, sketches))
 }
+
+func init() { declare(&totalFn{}, &pairFn{}, &mirrorFn{}) }
 
 // totalFn adds up the sums of the sites in a range of hashes.
 type totalFn struct{ taskFn[mirrors.Totalling] }
 
-// pairFn judges pairs of sites.
 type pairFn struct{ taskFn[mirrors.Pairing] }
 
-// mirrorFn makes groups of all mirrors.
 type mirrorFn struct{ taskFn[mirrors.Grouping] }

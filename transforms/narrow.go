@@ -7,20 +7,31 @@ import (
 	"mirrorbeam/internal/match/narrowing"
 )
 
-// Narrow leaves out the documents of unchanged files that can be in no pair; see [narrowing]. Only a scheduled job that knows the
-// pairs of its last run has this stage.
+// Narrow leaves out the documents of unchanged files that can be in no pair; see [narrowing]. Only a scheduled job that
+// knows the pairs of its last run has this stage.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, and returns outcomes with the sketch blocks of the other documents.
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, and returns outcomes with the sketch blocks of the other
+// documents.
 func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Narrow)
 	filter := at.part("filter")
-	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), IsStripped: job.Index.IsStripped})}}
+	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{
+		Method:      job.Method,
+		Parameters:  job.Parameters,
+		AuditSample: job.auditSample(),
+		IsStripped:  job.Index.IsStripped,
+	})}}
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
 	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{
-		Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), Seed: job.Fingerprinting.Options.Measure.Seed,
+		Method:      job.Method,
+		Parameters:  job.Parameters,
+		AuditSample: job.auditSample(),
+		Seed:        job.Fingerprinting.Options.Measure.Seed,
 	})}, tasks)
 	return beam.Flatten(at.Scope, counts, narrowed)
 }
+
+func init() { declare(&filterFn{}, &narrowFn{}) }
 
 // filterFn makes a filter of what is new, and the tasks that use it. Its outcome has the counts of the corpus.
 type filterFn struct {

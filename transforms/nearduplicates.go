@@ -1,12 +1,10 @@
 package transforms
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -20,7 +18,8 @@ import (
 
 func init() {
 	for _, element := range []reflect.Type{
-		reflect.TypeFor[Document](), reflect.TypeFor[Member](), reflect.TypeFor[Pair](), reflect.TypeFor[Span](), reflect.TypeFor[Reject](),
+		reflect.TypeFor[Document](), reflect.TypeFor[Member](), reflect.TypeFor[Pair](), reflect.TypeFor[Span](),
+		reflect.TypeFor[Reject](),
 	} {
 		beam.RegisterType(element)
 	}
@@ -50,8 +49,8 @@ type Member struct {
 	Size int64
 }
 
-// Pair is two near-duplicates, A before B in the order of ids: a row of pairs. Documents that are identical under the measure are
-// paired with the first of them only, and that one stands for all in other pairs.
+// Pair is two near-duplicates, A before B in the order of ids: a row of pairs. Documents that are identical under the
+// measure are paired with the first of them only, and that one stands for all in other pairs.
 type Pair = output.Pair
 
 // Span is a passage that two documents of a [Pair] have in common.
@@ -65,10 +64,10 @@ type Reject struct {
 
 // Options say what [NearDuplicates] looks for, and where it works.
 type Options struct {
-	// Config holds the settings, as [job.Default] returns them and the user changes them. Temp is required: a folder, on a
-	// disk that all workers share or in a bucket, for some 3 bytes for each byte of text. Only settings of the measure
-	// count, with Similarity, Excerpt, NoQuotations, Verify, Keep (by order or length), Split, MaxDocument, Memory and
-	// Lanes. All others are about files, and must be as they are by default.
+	// Config holds the settings, as [job.Default] returns them and the user changes them. Temp is required: a folder,
+	// on a disk that all workers share or in a bucket, for some 3 bytes for each byte of text. Only settings of the
+	// measure count, with Similarity, Excerpt, NoQuotations, Verify, Keep (by order or length), Split, MaxDocument,
+	// Memory and Lanes. All others are about files, and must be as they are by default.
 	Config job.Config
 	// Bytes is about how many bytes of text there are; 0: 1 GiB. It says how finely the work is cut, and changes no
 	// result.
@@ -98,10 +97,10 @@ func (f *Found) Remove() error {
 	return nil
 }
 
-// NearDuplicates finds the near-duplicates among documents, PCollection<Document>, in a pipeline of any runner. Document
-// order is the order of ids, byte by byte. So the results depend on the documents and the settings only, and they are
-// those of a job whose input has the documents in this order. Of documents with one id, one is compared and the others are
-// rejects.
+// NearDuplicates finds the near-duplicates among documents, PCollection<Document>, in a pipeline of any runner.
+// Document order is the order of ids, byte by byte. So the results depend on the documents and the settings only, and
+// they are those of a job whose input has the documents in this order. Of documents with one id, one is compared and
+// the others are rejects.
 //
 // The documents are packed into files at once and cross no shuffle as elements. These files are in a new folder below
 // Options.Config.Temp, and the caller removes them with [Found.Remove]. The pipeline is run once.
@@ -129,9 +128,14 @@ func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (
 	if bytes <= 0 {
 		bytes = usualBytes
 	}
-	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}}).In(folder, folder)
+	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}}).In(folder,
+		folder)
 	j.Runs.Release = false // the runner may do a task twice
-	splits, rejects := pack(s, j, documents, packing.Listing{Inputs: j.Inputs, StopWords: stopWords, MaxDocument: config.MaxDocument})
+	splits, rejects := pack(s, j, documents, packing.Listing{
+		Inputs:      j.Inputs,
+		StopWords:   stopWords,
+		MaxDocument: config.MaxDocument,
+	})
 	members, pairs := unpack(s, j, layOut(s, j, splits))
 	return &Found{Members: members, Pairs: pairs, Rejects: rejects, folder: folder}, nil
 }
@@ -149,41 +153,23 @@ func newFolder(temp string) (string, error) {
 	return folder, os.MkdirAll(folder, 0o700)
 }
 
-// pipelineSettings are the settings that count where the documents come from a pipeline.
-var pipelineSettings = []string{
-	"max_document", "tokens", "code", "normalize", "stopwords", "stopwords_use", "shingle", "min_shingles", "seed", "threshold", "keys", "recall", "bands", "rows",
-	"score", "hamming", "bits", "blocks", "similarity", "excerpt", "passage", "no_quotations", "verify", "sketch_size", "keep", "split", "drop", "temp", "memory", "lanes",
-}
-
-// checkOptions checks the settings and makes them the settings of a job.
 func checkOptions(c *job.Config) error {
 	if c.Temp == "" {
 		return setting.Errorf("{temp}: give a folder for temporary files")
 	}
-	for _, name := range differing(c) {
-		if !slices.Contains(pipelineSettings, name) {
-			return setting.Errorf("{" + name + "}: does not count where the documents come from a pipeline: leave it as it is by default")
+	for _, s := range job.SettingsOf(c) {
+		if !s.InPipelines && !s.IsDefault() {
+			return setting.Errorf(
+				"{" + s.Name + "}: does not apply to the documents of a pipeline: leave it at its default")
 		}
 	}
 	if c.Keep.Field() != "" || c.Keep.Ranking() != "" {
-		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
+		return setting.Errorf(
+			"{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
 	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()
-}
-
-// differing returns the names of the settings that differ from the defaults.
-func differing(c *job.Config) (names []string) {
-	usual := job.Default()
-	defaults := usual.Settings()
-	for name, value := range c.Settings() {
-		if !bytes.Equal(value, defaults[name]) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

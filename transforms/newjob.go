@@ -29,8 +29,8 @@ type Extent struct {
 	Splits int
 	// Lists are what stands in the files that the configuration names.
 	Lists job.Lists
-	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
-	// empty without a state.
+	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both
+	// are empty without a state.
 	Units, Verdicts string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
@@ -53,39 +53,90 @@ const narrowShare = 32
 // passageBytes is about how much memory a task takes for each passage that it holds.
 const passageBytes = 128
 
+// resolved is the configuration of a job with what follows from it, each worked out once.
+type resolved struct {
+	*job.Config
+	Extent
+	sizing     job.Sizing
+	method     *methods.Method
+	parameters methods.Parameters
+	scorer     methods.Scorer
+	common     common.Law // which shingles are left out
+}
+
+func resolve(config *job.Config, e Extent) *resolved {
+	r := &resolved{Config: config, Extent: e, sizing: config.Sizing(e.Bytes), common: config.CommonLaw()}
+	r.method, _ = methods.Of(config.Method())
+	r.parameters = methods.Parameters{
+		Shards:       r.sizing.Shards,
+		CountBytes:   r.sizing.CountBytes,
+		KeyBytes:     r.sizing.KeyBytes,
+		Threshold:    config.Threshold,
+		Shingle:      config.Shingle,
+		Passage:      config.Passage,
+		Scheme:       e.Scheme,
+		SimHashBits:  config.SimHashBits(),
+		Distance:     config.Hamming,
+		Blocks:       config.Blocks,
+		Scoring:      config.Scoring(),
+		Verify:       config.Verify,
+		HasSides:     config.Across != "",
+		AllPairsUpTo: config.AllPairsUpTo(),
+		Bounds:       groups.UsualBounds(),
+		Verdicts:     work.Path(e.Verdicts),
+		Paired:       work.Path(e.Paired),
+		DistinctIDs:  e.DistinctIDs,
+		SharedIDs:    work.Path(e.SharedIDs),
+	}
+	r.scorer = r.method.Scorer(&r.parameters)
+	return r
+}
+
 // NewJob returns the parameters of the stages of a job. [Job.In] says where it works.
 func NewJob(config *job.Config, e Extent) *Job {
-	sizing, parameters, scorer := config.Sizing(e.Bytes), newParameters(config, e), config.Scorer()
-	fingerprinting := NewFingerprinting(config, e)
-	isWhole, isStripped := comparesWhole(fingerprinting.Kept, scorer), !config.CommonLaw().IsOff()
+	r := resolve(config, e)
+	fingerprinting := r.fingerprinting()
+	isWhole, isStripped := r.comparesWhole(fingerprinting.Kept), !r.common.IsOff()
 	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	keepsPairs := scorer.Reads == methods.Texts && !isStripped && config.State != ""
+	keepsPairs := r.scorer.Reads == methods.Texts && !isStripped && config.State != ""
 	if keepsPairs {
-		parameters.TellsLasting, fingerprinting.PassageShingles = true, parameters.PassageShingles()
+		r.parameters.TellsLasting = true
+		fingerprinting.PassageShingles = r.parameters.PassageShingles()
 	}
-	if parameters.Narrowed = e.Narrows && (isWhole || scorer.IsDistance || keepsPairs); parameters.Narrowed {
-		parameters.Shards = max(sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
+	if r.parameters.Narrowed = e.Narrows && (isWhole || r.scorer.IsDistance || keepsPairs); r.parameters.Narrowed {
+		r.parameters.Shards = max(r.sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
 	}
 	return &Job{
-		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
+		Runs:           r.runs(),
+		Lanes:          r.sizing.Lanes,
+		Splits:         e.Splits,
 		Fingerprinting: fingerprinting,
-		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
-		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, JoinRanges: union.RangesOf(parameters.Shards, e.Bytes), RangeBytes: sizing.CountBytes, SampleBytes: sizing.SampleBytes,
-		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
-		Rows: write.Rows{
-			Files: write.Files{Format: config.OutputFormat, HaveURLs: e.HaveURLs},
-			Emit:  config.Outputs(), Pairs: pairKind(config, scorer),
-			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: !scorer.HasClusters, Rule: config.Rule(), Least: config.LeastSimilarity(), ForNext: config.State != "" && scorer.HasClusters,
-			KeepsPairs: keepsPairs, Bytes: sizing.CountBytes,
-		},
-		Layout:       config.Layout,
-		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
-		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
-		Sites: mirrors.Judging{Limits: config.Limits()},
+		Common:         config.CountedLaw(),
+		Counts:         !isStripped,
+		KnowsCommon:    e.KnowsCommon,
+		Stripping:      r.stripping(),
+		Method:         r.method.Name,
+		Parameters:     r.parameters,
+		PlaceBytes:     r.sizing.PlaceBytes,
+		GraphBytes:     r.sizing.GraphBytes,
+		JoinRanges:     union.RangesOf(r.parameters.Shards, e.Bytes),
+		RangeBytes:     r.sizing.CountBytes,
+		SampleBytes:    r.sizing.SampleBytes,
+		Similarity:     r.similarity(),
+		Excerpt:        config.Excerpt,
+		Rarity:         config.Rarity,
+		Rows:           r.rows(keepsPairs),
+		Layout:         config.Layout,
+		SketchHashes:   config.BottomK(),
+		Index:          write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
+		Trimming:       config.TrimRule(),
+		PassageRanges:  r.sizing.Shards,
+		HeldPassages:   max(int(r.sizing.PlaceBytes/passageBytes), 1),
+		Sites:          mirrors.Judging{Limits: config.Limits()},
+		method:         r.method,
+		scorer:         r.scorer,
 	}
 }
 
@@ -102,46 +153,63 @@ func (j *Job) In(temp, partial string) *Job {
 // InputsPath returns the file that lists the inputs of a run, in its folder of temporary files.
 func InputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
 
-// newRuns says how tasks write and drop their run files.
-func newRuns(config *job.Config, sizing job.Sizing) work.Runs {
-	runs := work.Runs{Held: sizing.RunBytes, Ahead: sizing.AheadBytes, LargeBytes: sizing.LargeBytes, Resumable: config.Resume, Patience: time.Duration(config.StorageTimeout)}
-	if job.IsLocal(config.Runner) {
-		runs.Release = !config.Resume && config.State == ""
+// runs says how tasks write and drop their run files.
+func (r *resolved) runs() work.Runs {
+	runs := work.Runs{
+		Held:       r.sizing.RunBytes,
+		Ahead:      r.sizing.AheadBytes,
+		LargeBytes: r.sizing.LargeBytes,
+		Resumable:  r.Resume,
+		Patience:   time.Duration(r.StorageTimeout),
+	}
+	if job.IsLocal(r.Runner) {
+		runs.Release = !r.Resume && r.State == ""
 	} else {
-		runs.Memory = config.ProcessMemory()
+		runs.Memory = r.ProcessMemory()
 	}
 	return runs
 }
 
-// newParameters returns the parameters of the method of a job.
-func newParameters(config *job.Config, e Extent) methods.Parameters {
-	sizing := config.Sizing(e.Bytes)
-	return methods.Parameters{
-		Shards: sizing.Shards, CountBytes: sizing.CountBytes, KeyBytes: sizing.KeyBytes, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
-		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(), Verify: config.Verify,
-		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.Verdicts), Paired: work.Path(e.Paired), DistinctIDs: e.DistinctIDs, SharedIDs: work.Path(e.SharedIDs),
+// rows says which rows are written, and how.
+func (r *resolved) rows(keepsPairs bool) write.Rows {
+	return write.Rows{
+		Files: write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
+		Emit:  r.Outputs(),
+		Pairs: r.pairKind(),
+		// A common passage neither removes a document nor puts it into a cluster.
+		Undecided:  !r.scorer.HasClusters,
+		Rule:       r.Rule(),
+		Least:      r.LeastSimilarity(),
+		ForNext:    r.State != "" && r.scorer.HasClusters,
+		KeepsPairs: keepsPairs,
+		Bytes:      r.sizing.CountBytes,
 	}
 }
 
 // similarity returns what makes two sets alike.
-func similarity(config *job.Config, scorer methods.Scorer) scoring.Similarity {
-	s := scoring.Similarity{Threshold: config.Threshold, AcceptsAll: scorer.AcceptsAll}
-	if !scorer.IsExact {
-		s.Smallest = config.BottomK()
+func (r *resolved) similarity() scoring.Similarity {
+	s := scoring.Similarity{Threshold: r.Threshold, AcceptsAll: r.scorer.AcceptsAll}
+	if !r.scorer.IsExact {
+		s.Smallest = r.BottomK()
 	}
 	return s
 }
 
-// NewFingerprinting returns how a job makes sketches of documents. If it takes common shingles out of the sets, what follows
-// from a set is made after that, by [Strip].
+// NewFingerprinting returns how a job makes sketches of documents. If it takes common shingles out of the sets, what
+// follows from a set is made after that, by [Strip].
 func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
-	parameters := newParameters(config, e)
+	return resolve(config, e).fingerprinting()
+}
+
+func (r *resolved) fingerprinting() documents.Fingerprinting {
 	f := documents.Fingerprinting{
-		Sketching: config.Sketching(config.Sizing(e.Bytes).WindowBytes), Kept: kept(config, &parameters),
-		Checksums: config.EmitsCopies(), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
+		Sketching:   r.Sketching(r.sizing.WindowBytes),
+		Kept:        r.kept(),
+		Checksums:   r.EmitsCopies(),
+		AuditSample: r.AuditSample(),
+		Units:       work.Path(r.Units),
 	}
-	if !config.CommonLaw().IsOff() {
+	if !r.common.IsOff() {
 		f.AuditSample, f.Options.SimHashBits = 0, 0
 		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Kept.Smallest = true, lshbands.Scheme{}, documents.AllHashes, 0
 	}
@@ -149,47 +217,58 @@ func NewFingerprinting(config *job.Config, e Extent) documents.Fingerprinting {
 }
 
 // stripping returns how a job takes common shingles out of documents.
-func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
-	s := common.Stripping{Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: pairKind(config, config.Scorer()) == output.PartialPair}
-	if !config.CommonLaw().IsOff() {
-		s.AuditSample = config.AuditSample()
+func (r *resolved) stripping() common.Stripping {
+	s := common.Stripping{
+		Kept:        r.kept(),
+		SimHashBits: r.SimHashBits(),
+		Apart:       r.pairKind() == output.PartialPair,
+	}
+	if !r.common.IsOff() {
+		s.AuditSample = r.AuditSample()
 	}
 	return s
 }
 
-// pairKind returns the kind of the pairs of a job.
-func pairKind(config *job.Config, scorer methods.Scorer) string {
+func (r *resolved) pairKind() string {
 	switch {
-	case scorer.IsDistance:
+	case r.scorer.IsDistance:
 		return output.HammingPair
-	case !config.CommonLaw().IsOff() && scorer.TellsWhole():
+	case !r.common.IsOff() && r.scorer.TellsWhole():
 		return output.PartialPair
-	case config.Rarity > 0:
+	case r.Rarity > 0:
 		return output.RarePair
 	}
 	return output.SetPair
 }
 
 // comparesWhole reports whether pairs are scored by whole shingle sets, which blocks hold.
-func comparesWhole(kept documents.Kept, scorer methods.Scorer) bool {
-	return scorer.Reads == methods.Sets && scorer.IsExact && kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
+func (r *resolved) comparesWhole(kept documents.Kept) bool {
+	return r.scorer.Reads == methods.Sets && r.scorer.IsExact &&
+		kept.Fingerprints == fingerprints.Sets && kept.Sets == documents.AllHashes
 }
 
 // kept returns what the job keeps of a document for its method.
-func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
-	method, _ := methods.Of(config.Method())
+func (r *resolved) kept() documents.Kept {
 	kept := documents.Kept{
-		Scheme: parameters.Scheme, Sets: documents.AllHashes, Fingerprints: method.Fingerprints, ExcludeQuotations: config.NoQuotations,
-		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
+		Scheme:            r.parameters.Scheme,
+		Sets:              documents.AllHashes,
+		Fingerprints:      r.method.Fingerprints,
+		ExcludeQuotations: r.NoQuotations,
+		Boilerplate:       slices.Contains(r.Outputs(), output.Boilerplate) && len(r.Ignore) > 0,
+		Marking: documents.Marking{
+			Keep:        r.Keep,
+			SourceField: r.SourceField,
+			Within:      r.Within,
+			Across:      r.Across,
+			Pages:       r.Paging(r.parameters.Shards),
+		},
 	}
-	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
-	scorer := method.Scorer(parameters)
-	isScored := scorer.Reads != methods.Nothing
+	isScored := r.scorer.Reads != methods.Nothing
 	switch {
-	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
+	case !isScored && !slices.Contains(r.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads the sets
-	case !scorer.IsExact || !isScored:
-		kept.Sets, kept.Smallest = documents.SmallestHashes, config.BottomK()
+	case !r.scorer.IsExact || !isScored:
+		kept.Sets, kept.Smallest = documents.SmallestHashes, r.BottomK()
 	}
 	return kept
 }

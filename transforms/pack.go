@@ -19,19 +19,26 @@ func init() {
 	register.Emitter1[Reject]()
 }
 
-// pack writes documents to files in the order of their ids and makes these files the inputs of a job: PCollection<Document>
-// to one of the tasks that read the splits, PCollection<[]byte>, and to the documents that cannot be compared,
-// PCollection<Reject>.
+// pack writes documents to files in the order of their ids and makes these files the inputs of a job:
+// PCollection<Document> to one of the tasks that read the splits, PCollection<[]byte>, and to the documents that cannot
+// be compared, PCollection<Reject>.
 func pack(s beam.Scope, job *Job, documents beam.PCollection, list packing.Listing) (splits, rejects beam.PCollection) {
 	at := job.stage(s, work.Pack)
 	cut, divide, arrange, join := at.part("range"), at.part("divide"), at.part("arrange"), at.part("list")
 	packer := packing.Packer{Runs: job.Runs, MaxDocument: int64(list.MaxDocument)}
 	packed, refused := beam.ParDo2(at.Scope, &packFn{Work: packer}, documents)
-	divided := sideBySide(divide, &divideFn{newTasks(divide, packing.Dividing{})}, plan(cut, &rangeFn{newStep(cut, packing.Ranging{})}, packed))
+	divided := sideBySide(divide, &divideFn{newTasks(divide, packing.Dividing{})},
+		plan(cut, &rangeFn{newStep(cut, packing.Ranging{})}, packed))
 	arranging := packing.Arranging{Folder: job.Runs.Folder}
-	arranged := sideBySide(arrange, &arrangeFn{newTasks(arrange, arranging)}, exchange(at, arranging.Delivery(), divided))
+	arranged := sideBySide(arrange, &arrangeFn{newTasks(arrange, arranging)},
+		exchange(at, arranging.Delivery(), divided))
 	splits = plan(join, &listFn{newStep(join, list)}, arranged)
-	return splits, beam.Flatten(at.Scope, refused, beam.ParDo(at.Scope, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
+	return splits,
+		beam.Flatten(at.Scope, refused, beam.ParDo(at.Scope, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
+}
+
+func init() {
+	declare(&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackRejectsFn{}, &unpackFn{})
 }
 
 // packFn writes the documents of a bundle into a run file. It alone gets an element for each document.
@@ -73,7 +80,6 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 // Teardown drops the run file of a bundle that failed.
 func (f *packFn) Teardown() { f.Work.Abort() }
 
-// rangeFn cuts the ids into ranges.
 type rangeFn struct{ stepFn[packing.Ranging] }
 
 // divideFn sends the documents of some bundles to the ranges of their ids.
@@ -114,7 +120,9 @@ type unpackFn struct {
 	Folder work.Path
 }
 
-func (f *unpackFn) ProcessElement(ctx context.Context, element []byte, emitMember func(Member), emitPair func(Pair)) error {
+func (f *unpackFn) ProcessElement(ctx context.Context, element []byte, emitMember func(Member),
+	emitPair func(Pair),
+) error {
 	o, err := work.DecodeOutcome(element)
 	if err == nil {
 		err = f.unpack(ctx, o, emitMember, emitPair)
@@ -133,8 +141,12 @@ func (f *unpackFn) unpack(ctx context.Context, o work.Outcome, emitMember func(M
 	}
 	err = packing.EachRow(ctx, f.Folder, o, output.Clusters, func(m output.Member) {
 		emitMember(Member{
-			ID: quoting.Original(m.ID), Cluster: quoting.Original(m.Cluster), Kept: m.Kept, Similarity: m.Similarity,
-			KeptID: quoting.Original(kept[m.ID]), Size: m.Size,
+			ID:         quoting.Original(m.ID),
+			Cluster:    quoting.Original(m.Cluster),
+			Kept:       m.Kept,
+			Similarity: m.Similarity,
+			KeptID:     quoting.Original(kept[m.ID]),
+			Size:       m.Size,
 		})
 	})
 	if err != nil {

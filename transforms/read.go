@@ -16,6 +16,8 @@ func Read(s beam.Scope, job *Job) beam.PCollection {
 	return beam.ParDo(s, &readFn{Inputs: job.Inputs, Runs: job.Runs}, beam.Impulse(s))
 }
 
+func init() { declare(&readFn{}) }
+
 type readFn struct {
 	Inputs work.Path // path of the list of inputs
 	Runs   work.Runs

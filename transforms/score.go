@@ -12,34 +12,43 @@ import (
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
 // PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
-// from the edges of Group on, which joins identical documents. If the job asks how rare passages are, it counts the shingles of
-// the outcomes of Fingerprint.
+// from the edges of Group on, which joins identical documents. If the job asks how rare passages are, it counts the
+// shingles of the outcomes of Fingerprint.
 func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Score)
 	var tasks beam.PCollection
 	if job.Rarity > 0 {
-		tasks = plan(at, &weighFn{newStep(at, common.NewWeighing(scoring.Delivery()))}, weigh(s, job, sketches), gathered)
+		tasks = plan(at, &weighFn{newStep(at, common.NewWeighing(scoring.Delivery()))}, weigh(s, job, sketches),
+			gathered)
 	} else {
 		tasks = exchange(at, scoring.Delivery(), gathered)
 	}
-	if job.method().Scorer(&job.Parameters).Reads == methods.Texts {
+	if job.scorer.Reads == methods.Texts {
 		return sideBySide(at, &passagesFn{newTasks(at, scoring.Passages{
-			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: groups.MostParts(job.Parameters.Shards),
+			Threshold: job.Parameters.Threshold,
+			Excerpt:   job.Excerpt,
+			Rarity:    job.Rarity,
+			Shingle:   job.Parameters.Shingle,
+			FirstPart: groups.MostParts(job.Parameters.Shards),
 		})}, tasks)
 	}
 	return sideBySide(at, &scoreFn{newTasks(at, scoring.Sets{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: groups.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes, HasPairs: job.Parameters.HasPairs(),
+		Inputs:     job.Inputs,
+		Similarity: job.Similarity,
+		FirstPart:  groups.MostParts(job.Parameters.Shards),
+		PlaceBytes: job.PlaceBytes,
+		HasPairs:   job.Parameters.HasPairs(),
 	})}, tasks)
 }
+
+func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &heapFn{}) }
 
 // weighFn lists the shingles that are not rare, and makes the tasks that score.
 type weighFn struct{ stepFn[common.Weighing] }
 
-// scoreFn scores the pairs of a place, or all pairs of blocks.
 type scoreFn struct{ taskFn[scoring.Sets] }
 
 // passagesFn finds the passages that the pairs of a place have in common.
 type passagesFn struct{ taskFn[scoring.Passages] }
 
-// heapFn scores the heaps of a place.
 type heapFn struct{ taskFn[scoring.Heaps] }

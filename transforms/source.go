@@ -15,6 +15,8 @@ func Source(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 	return sideBySide(at, &sourceFn{newTasks(at, counting)}, exchange(at, counting.Delivery(), sketches))
 }
 
+func init() { declare(&sourceFn{}) }
+
 // sourceFn counts the documents of the values of a range of hashes.
 type sourceFn struct {
 	taskFn[clusters.SourceCounting]

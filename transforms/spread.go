@@ -9,15 +9,16 @@ import (
 	"mirrorbeam/internal/match/methods"
 )
 
-// Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one of
-// outcomes with the shingles, for [Count]. Only methods that need frequencies have this stage.
+// Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one
+// of outcomes with the shingles, for [Count]. Only methods that need frequencies have this stage.
 func Spread(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Spread)
 	tasks := plan(at, &spreadPlanFn{newStep(at, methods.SpreadPlanning{Parameters: job.Parameters})}, sketches)
 	return sideBySide(at, &spreadFn{newTasks(at, spreading{})}, tasks)
 }
 
-// spreadPlanFn makes the tasks that spread shingles.
+func init() { declare(&spreadPlanFn{}, &spreadFn{}) }
+
 type spreadPlanFn struct {
 	stepFn[methods.SpreadPlanning]
 }

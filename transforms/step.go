@@ -14,8 +14,8 @@ import (
 	"mirrorbeam/internal/ground/storage"
 )
 
-// stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the graph has a
-// type of its own that embeds it, for the reason of [taskFn].
+// stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the
+// graph has a type of its own that embeds it, for the reason of [taskFn].
 type stepFn[W any] struct {
 	// Work is what the step does.
 	Work W
@@ -28,7 +28,6 @@ type planning interface {
 	Plan(ctx context.Context, p *work.Planning) error
 }
 
-// newStep returns a DoFn for a step of a stage.
 func newStep[W any, P interface {
 	*W
 	planning
@@ -46,7 +45,9 @@ func (f *stepFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*
 type tellingFn[W any] struct{ stepFn[W] }
 
 // ProcessElement does the step and emits the tasks, and the step's own outcome.
-func (f *tellingFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitOwn func([]byte)) error {
+func (f *tellingFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool,
+	emitTask, emitOwn func([]byte),
+) error {
 	o, err := f.plan(ctx, elements, emitTask, any(&f.Work).(planning))
 	if err != nil {
 		return err
@@ -73,28 +74,35 @@ func (s stage) planner() planner { return planner{Stage: s.name, Runs: s.job.Run
 // plan does the work of a step, in the goroutine that Beam has called, and returns the step's own outcome. It holds
 // back the tasks that the step emits until the step has ended: an element may begin other tasks, and wait for the slot
 // that this step holds.
-func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit func([]byte), do planning) (work.Outcome, error) {
+func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit func([]byte),
+	do planning,
+) (work.Outcome, error) {
 	outcomes, counts, given, err := f.read(elements)
 	if err != nil {
 		return work.Outcome{}, faultOf(string(f.Stage), err)
 	}
 	expect(ctx, f.Runs, f.Stage, 1)
-	setUp := sync.OnceValue(func() error { return setUp(do) }) // attempts at the step, which may run side by side, share it
-	done, figures, recalled, err := once(ctx, f.Runs, f.Name, f.Name, given, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
-		p := work.Planning{
-			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: f.Stage},
-			Emit: func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) },
-		}
-		figures, err = f.Runs.Run(ctx, f.Stage, 0, func(m *work.Memory) error {
-			if err := setUp(); err != nil {
-				return err
+	// attempts at the step, which may run side by side, share it
+	setUp := sync.OnceValue(func() error { return setUp(do) })
+	done, figures, recalled, err := once(ctx, f.Runs, f.Name, f.Name, given,
+		func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+			p := work.Planning{
+				Runs:     f.Runs,
+				Outcomes: slices.Clone(outcomes),
+				Counts:   counts,
+				Outcome:  work.Outcome{Stage: f.Stage},
+				Emit:     func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) },
 			}
-			p.Memory = m
-			return do.Plan(ctx, &p)
+			figures, err = f.Runs.Run(ctx, f.Stage, 0, func(m *work.Memory) error {
+				if err := setUp(); err != nil {
+					return err
+				}
+				p.Memory = m
+				return do.Plan(ctx, &p)
+			})
+			done.Outcome = p.Outcome
+			return done, figures, err
 		})
-		done.Outcome = p.Outcome
-		return done, figures, err
-	})
 	if err != nil {
 		return done.Outcome, faultOf(string(f.Stage), err)
 	}
@@ -109,7 +117,9 @@ func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit fu
 }
 
 // read reads the outcomes that a step is given. Given are their encodings, in their order, if the run can be resumed.
-func (f *planner) read(elements func(*[]byte) bool) (outcomes []work.Outcome, counts findings.Counts, given [][]byte, err error) {
+func (f *planner) read(elements func(*[]byte) bool) (
+	outcomes []work.Outcome, counts findings.Counts, given [][]byte, err error,
+) {
 	outcomes, counts, err = work.ReadOutcomes(elements)
 	for i := 0; i < len(outcomes) && f.Runs.Resumable && err == nil; i++ {
 		var element []byte
@@ -127,8 +137,11 @@ func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	}
 }
 
-// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under its key.
-func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (done work.Done, figures work.Figures, recalled bool, err error) {
+// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under
+// its key.
+func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (
+	done work.Done, figures work.Figures, recalled bool, err error,
+) {
 	done, recalled, err = runs.Recall(key, given...)
 	if recalled || err != nil {
 		return done, figures, recalled, err
@@ -159,7 +172,6 @@ func (j *Job) stage(s beam.Scope, name work.Stage) stage {
 	return stage{s.Scope(string(name)), name, j}
 }
 
-// part returns a part of the stage.
 func (s stage) part(name string) stage {
 	s.Scope = s.Scope.Scope(name)
 	return s
@@ -237,8 +249,8 @@ func (m *meter) count(ctx context.Context, f work.Figures) {
 	m.answering.Inc(ctx, int64(f.Spent.Answering))
 }
 
-// expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who ask the
-// runner for its metrics.
+// expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who
+// ask the runner for its metrics.
 func expect(ctx context.Context, runs work.Runs, name work.Stage, tasks int) {
 	runs.Expect(name, tasks)
 	if name != "" && tasks > 0 {

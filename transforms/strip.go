@@ -7,11 +7,11 @@ import (
 	"mirrorbeam/internal/measure/common"
 )
 
-// Strip takes the shingles that very many documents have out of all sketch blocks. If the job only counts common shingles,
-// the blocks stay as they are. If an earlier job has found them, it does not count.
+// Strip takes the shingles that very many documents have out of all sketch blocks. If the job only counts common
+// shingles, the blocks stay as they are. If an earlier job has found them, it does not count.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
-// blocks are stripped.
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own,
+// whose blocks are stripped.
 func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Strip)
 	var tasks beam.PCollection
@@ -28,8 +28,8 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	return beam.Flatten(s, sketches, sideBySide(at, &stripFn{newTasks(at, stripping)}, tasks))
 }
 
-// commonFn lists the common shingles and makes the tasks that strip.
+func init() { declare(&commonFn{}, &stripFn{}) }
+
 type commonFn struct{ stepFn[common.Listing] }
 
-// stripFn strips the documents of a split.
 type stripFn struct{ taskFn[common.Stripping] }

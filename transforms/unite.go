@@ -7,20 +7,18 @@ import (
 	"mirrorbeam/internal/settle/union"
 )
 
-// ranges returns the ranges in which many tasks join the parts of a graph.
 func (j *Job) ranges() union.Ranges { return union.Ranges{Inputs: j.Inputs, Count: j.JoinRanges} }
 
-// finishing returns what the tasks have that finish.
 func (j *Job) finishing() union.Finishing {
 	return union.Finishing{Ranges: j.ranges(), GraphBytes: j.RangeBytes}
 }
 
-// unionFns join the parts of a graph by many tasks: spread, link and move do what package union does, and unite is the step before move. Finish
-// gets the components that begin in a range.
+// unionFns join the parts of a graph by many tasks: spread, link and move do what package union does, and unite is the
+// step before move. Finish gets the components that begin in a range.
 type unionFns struct{ spread, link, unite, move, finish any }
 
-// unite joins the parts of a graph by many tasks. The delivery says which parts; the step sees all outcomes. It returns the outcomes of the
-// tasks that finish.
+// unite joins the parts of a graph by many tasks. The delivery says which parts; the step sees all outcomes. It returns
+// the outcomes of the tasks that finish.
 func unite(s stage, parts work.Delivery, fns unionFns, outcomes ...beam.PCollection) beam.PCollection {
 	spread, link, move, finish := s.part("spread"), s.part("link"), s.part("move"), s.part("finish")
 	nodes := sideBySide(spread, fns.spread, exchange(spread, parts, outcomes...))

@@ -21,12 +21,16 @@ var groupStages = []work.Stage{work.Group, work.Gather, work.Score}
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
-// It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and the outcomes of Trim, if any. The outcomes of other stages only
-// add to the counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
-func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, trims []beam.PCollection, others ...beam.PCollection) beam.PCollection {
+// It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and the outcomes of Trim, if any.
+// The outcomes of other stages only add to the counts. It returns one of the outcomes that name the files of clusters,
+// pairs, removed documents and rejects.
+func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, trims []beam.PCollection,
+	others ...beam.PCollection,
+) beam.PCollection {
 	at := job.stage(s, work.Write)
 	ofShards := work.Delivery{
-		Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects},
+		Output:      true,
+		Extra:       []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects},
 		OnlyCounted: groupStages,
 	}
 	named := []beam.PCollection{clusters}
@@ -38,7 +42,8 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 
 	for _, name := range []string{output.Unique, output.Annotated} {
 		if slices.Contains(job.Rows.Emit, name) {
-			outcomes = append(outcomes, copies(at.part(name), name, append([]beam.PCollection{written, sketches}, named...)...))
+			outcomes = append(outcomes,
+				copies(at.part(name), name, append([]beam.PCollection{written, sketches}, named...)...))
 		}
 	}
 	if slices.Contains(job.Rows.Emit, output.Trimmed) {
@@ -47,31 +52,52 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 	if slices.Contains(job.Rows.Emit, output.Passages) {
 		at := at.part(output.Passages)
 		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
-		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
+		outcomes = append(outcomes,
+			sideBySide(at, &cutRowsFn{newTasks(at, rows)},
+				exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: append(groupStages, work.Cluster)}
+	ofDocuments := work.Delivery{
+		Output:      true,
+		Extra:       []runfile.Kind{records.Documents, records.Sets},
+		OnlyCounted: append(groupStages, work.Cluster),
+	}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
-			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
+			Files:  job.Rows.Files,
+			Inputs: job.Inputs,
+			Hashes: job.SketchHashes,
+			Bits:   job.Parameters.SimHashBits,
 		})}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	if slices.Contains(job.Rows.Emit, output.Index) {
 		at := at.part("index")
-		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
+		outcomes = append(outcomes,
+			sideBySide(at, &indexFn{newTasks(at, job.Index)},
+				exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	finish := at.part("finish")
-	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(finish, outcomes...))
+	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()},
+		together(finish, outcomes...))
 	return written
 }
 
-// copies copies records of the input, as an output has them. The outcomes come from the tasks that read documents and say what becomes of
-// them. The outcomes of Cluster and Group only add to the counts.
+// copies copies records of the input, as an output has them. The outcomes come from the tasks that read documents and
+// say what becomes of them. The outcomes of Cluster and Group only add to the counts.
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
-		Annotate: name == output.Annotated, Trim: name == output.Trimmed, Layout: s.job.Layout, Partial: s.job.Rows.Partial, Inputs: s.job.Inputs, Reading: s.job.Fingerprinting.Reading,
+		Annotate: name == output.Annotated,
+		Trim:     name == output.Trimmed,
+		Layout:   s.job.Layout,
+		Partial:  s.job.Rows.Partial,
+		Inputs:   s.job.Inputs,
+		Reading:  s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{Shards: max(s.job.Splits, 1), Extra: []runfile.Kind{records.Documents, copies.Reads(), records.Sums}, OnlyCounted: append(groupStages, work.Cluster)}
+	ofSplits := work.Delivery{
+		Shards:      max(s.job.Splits, 1),
+		Extra:       []runfile.Kind{records.Documents, copies.Reads(), records.Sums},
+		OnlyCounted: append(groupStages, work.Cluster),
+	}
 	var fn any
 	switch name {
 	case output.Annotated:
@@ -84,28 +110,29 @@ func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection
 	return sideBySide(s, fn, exchange(s, ofSplits, outcomes...))
 }
 
-// writeFn writes the rows of an output shard.
+func init() {
+	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{},
+		&finishFn{})
+}
+
 type writeFn struct{ taskFn[write.Rows] }
 
-// uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and trimmedFn the records
-// without passages that were cut.
+// uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and
+// trimmedFn the records without passages that were cut.
 type (
 	uniqueFn    struct{ taskFn[write.Unique] }
 	annotatedFn struct{ taskFn[write.Unique] }
 	trimmedFn   struct{ taskFn[write.Unique] }
 )
 
-// cutRowsFn writes the rows of the passages that were cut.
 type cutRowsFn struct{ taskFn[write.Passages] }
 
-// sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct{ taskFn[write.Sketches] }
 
-// indexFn writes an index of the documents of some splits.
 type indexFn struct{ taskFn[write.Index] }
 
-// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
-// The outcomes of Fingerprint only say how many documents there are.
+// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the
+// files. The outcomes of Fingerprint only say how many documents there are.
 func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Write).part("sites")
 	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}

@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/start/failure"
 )
 
-// runnerFlag is the flag of Beam that chooses a runner.
 const runnerFlag = "runner"
 
 // templateFlag is the flag of Beam by which the launcher of a Flex Template for Dataflow asks for a job. The launcher
@@ -31,20 +32,28 @@ type runner struct {
 func runnersOfBeam() []runner {
 	// Beam's runners/universal hands these to a job service.
 	portable := []string{
-		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers", "worker_binary",
+		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers",
+		"worker_binary",
 	}
 	return []runner{
 		{names: []string{"direct", "DirectRunner"}},
 		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism", "flink_rest"}, portable...)},
-		{names: []string{"portable", "PortableRunner", "universal"}, flags: append([]string{"parallelism"}, portable...)},
+		{
+			names: []string{"portable", "PortableRunner", "universal"},
+			flags: append([]string{"parallelism"}, portable...),
+		},
 		{names: []string{"spark", "SparkRunner"}, flags: portable},
 		// Beam's runners/dataflow makes the options of a job from these.
 		{names: []string{"dataflow", "DataflowRunner"}, flags: []string{
 			"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
-			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config", "sdk_container_image", "worker_binary",
-			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal", "number_of_worker_harness_threads",
-			"worker_machine_type", "machine_type", "min_cpu_platform", "disk_size_gb", "disk_type", "disk_provisioned_iops", "disk_provisioned_throughput_mibps",
-			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips", "service_account_email", "cpu_profiling",
+			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config",
+			"sdk_container_image", "worker_binary",
+			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal",
+			"number_of_worker_harness_threads",
+			"worker_machine_type", "machine_type", "min_cpu_platform", "disk_size_gb", "disk_type",
+			"disk_provisioned_iops", "disk_provisioned_throughput_mibps",
+			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips",
+			"service_account_email", "cpu_profiling",
 			templateFlag,
 		}},
 	}
@@ -93,7 +102,7 @@ func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 		case isSwitch(name):
 			value = "true"
 		case i+1 == len(args) || strings.HasPrefix(args[i+1], "--"):
-			return nil, nil, usageError{fmt.Errorf("--%s: give it a value", name)}
+			return nil, nil, failure.Errorf(failure.Usage, "--%s: give it a value", name)
 		default:
 			i++
 			value = args[i]
@@ -114,7 +123,7 @@ func isSwitch(name string) bool {
 func setBeamFlags(command string, beams []beamFlag) error {
 	chosen, err := chosenRunner(beams)
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	var faults []error
 	for _, given := range beams {
@@ -127,7 +136,7 @@ func setBeamFlags(command string, beams []beamFlag) error {
 		faults = append(faults, fault)
 	}
 	if err := errors.Join(faults...); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }
@@ -143,7 +152,9 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 		}
 		var known bool
 		if given.value == "prism" {
-			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
+			return runner{}, errors.New(
+				"--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: " +
+					"leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
 		}
 		if chosen, known = runnerNamed(given.value); !known {
 			return runner{}, fmt.Errorf("--runner %s: must be one of %s", given.value, strings.Join(names, ", "))
@@ -163,7 +174,8 @@ func (r runner) refuse(command, name string) error {
 	case refused:
 		return fmt.Errorf("--%s: %s; leave it out", name, reason)
 	case !runsJob(command):
-		return fmt.Errorf("--%s: is for 'runjob run', 'runjob mirrors' and 'runjob demo', which run a job; leave it out", name)
+		return fmt.Errorf(
+			"--%s: is for 'runjob run', 'runjob mirrors' and 'runjob demo', which run a job; leave it out", name)
 	case name == runnerFlag || slices.Contains(r.flags, name):
 		return nil
 	}
@@ -173,7 +185,8 @@ func (r runner) refuse(command, name string) error {
 			others = append(others, other.names[0])
 		}
 	}
-	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0], strings.Join(others, ", "))
+	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0],
+		strings.Join(others, ", "))
 }
 
 func isWorker(args []string) bool {
@@ -185,7 +198,7 @@ func parseWorkerFlags(args []string) error {
 	flag.CommandLine.Init("runjob", flag.ContinueOnError)
 	flag.CommandLine.SetOutput(io.Discard)
 	if err := flag.CommandLine.Parse(args); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }

@@ -14,19 +14,11 @@ import (
 )
 
 type benchCommand struct {
-	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels" help:"What to measure: kernels."`
-	Documents int     `default:"2000" placeholder:"N" help:"How many documents are drawn, at least 2."`
-	Threshold float64 `default:"0.5" placeholder:"T" help:"Similarity that a pair must reach."`
+	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels"`
+	Documents int     `default:"2000" placeholder:"N"`
+	Threshold float64 `default:"0.5" placeholder:"T"`
 }
 
-// Help says what is printed.
-func (c *benchCommand) Help() string {
-	return "Repeats the tables of Gudkov's article (MinHash, 2019) on one core of this machine, beside what runjob does today. First texts become fingerprints. " +
-		"Then all pairs of fingerprints of 128 hashes are compared. The documents are drawn at random, a tenth of them as near-duplicates. " +
-		"MIRRORBEAM_CPU=go, sse4.2, avx2 or avx512 asks for other kernels."
-}
-
-// Validate checks the arguments.
 func (c *benchCommand) Validate() error {
 	switch {
 	case c.Documents < 2 || c.Documents > 100_000:
@@ -39,11 +31,11 @@ func (c *benchCommand) Validate() error {
 
 const fingerprintHashes = 128
 
-// Run prints both tables.
 func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	texts, characters := drawTexts(c.Documents)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n", asmkernels.SelectedTier(), c.Documents)
+	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n",
+		asmkernels.SelectedTier(), c.Documents)
 	fingerprints := make([][]uint32, len(texts))
 	steps, err := textSteps(texts, fingerprints)
 	if err == nil {
@@ -60,14 +52,13 @@ func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
 	return table.Flush()
 }
 
-// benchStep is a row of a table.
 type benchStep struct {
 	name string
 	work func()
 }
 
-// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times as fast
-// as the first step it is.
+// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times
+// as fast as the first step it is.
 func measure(ctx context.Context, table io.Writer, amount float64, steps []benchStep) error {
 	first := 0.0
 	for _, step := range steps {
@@ -106,7 +97,9 @@ func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
 	}
 	var signature []uint32
 	return []benchStep{
-		{"single-hash fingerprint", each(func(i int, text []byte) { fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text) })},
+		{"single-hash fingerprint", each(func(i int, text []byte) {
+			fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text)
+		})},
 		{"runjob: exact set of shingles", each(func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) })},
 		{"runjob: exact set and MinHash", each(func(_ int, text []byte) {
 			signature = minhash.Signature(signature, fingerprinter.Texts([][]byte{text}).Set)
@@ -153,8 +146,8 @@ func timed(work func()) float64 {
 	return least.Seconds()
 }
 
-// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as those
-// of a language, and a tenth of the texts are an earlier one in which a few words differ.
+// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as
+// those of a language, and a tenth of the texts are an earlier one in which a few words differ.
 func drawTexts(documents int) (texts [][]byte, characters int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	frequencies := rand.NewZipf(random, 1.1, 8, 1<<16)

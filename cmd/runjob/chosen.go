@@ -22,14 +22,15 @@ import (
 const configFlag = "config"
 
 type configFile struct {
-	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
+	File string `name:"config" placeholder:"FILE"`
 }
 
 const variablePrefix = "RUNJOB_"
 
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
 
-// origin says where the value of a setting comes from: a flag, a variable, a file with its line, a preset, or the default.
+// origin says where the value of a setting comes from: a flag, a variable, a file with its line, a preset, or the
+// default.
 type origin string
 
 const (
@@ -81,8 +82,8 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 
 const presetFlag = "preset"
 
-// ofPreset returns the value of a setting in the preset that is chosen, in the form in which a file has it. It is nil without a
-// preset, and for a setting that the preset leaves as it is.
+// ofPreset returns the value of a setting in the preset that is chosen, in the form in which a file has it. It is nil
+// without a preset, and for a setting that the preset leaves as it is.
 func (c *chooser) ofPreset(parsed *kong.Context, name string) (any, error) {
 	preset, err := job.PresetNamed(c.presetOf(parsed))
 	if err != nil {
@@ -100,7 +101,6 @@ func (c *chooser) ofPreset(parsed *kong.Context, name string) (any, error) {
 	return valueOf(document.Content[0])
 }
 
-// presetOf returns the name of the preset that is chosen, or an empty one.
 func (c *chooser) presetOf(parsed *kong.Context) string {
 	if flag := findFlag(parsed, presetFlag); flag != nil {
 		if name, _ := parsed.FlagValue(flag).(string); name != "" {
@@ -183,8 +183,8 @@ func (c *chooser) explain(err error) error {
 	return err
 }
 
-// placed adds to each fault of settings, which begins with the name of one, where its value comes from, if it is not on the command
-// line.
+// placed adds to each fault of settings, which begins with the name of one, where its value comes from, if it is not on
+// the command line.
 func (c *chooser) placed(err error) error {
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		var faults []error
@@ -238,7 +238,8 @@ func unknownSetting(given, setting string, call func(string) string) error {
 		flags = append(flags, "--"+f.name)
 	}
 	if like := nearest(setting, flags); like != "" {
-		return fmt.Errorf("unknown setting %s, did you mean %s?", given, call(settingName(strings.TrimPrefix(like, "--"))))
+		return fmt.Errorf("unknown setting %s, did you mean %s?", given,
+			call(settingName(strings.TrimPrefix(like, "--"))))
 	}
 	return errors.New("unknown setting " + given)
 }
@@ -253,8 +254,8 @@ type settingValue struct {
 	At string
 }
 
-// readSettings reads the settings in the file at a path, as parseSettings says. Only a file can be read, and none of more than maxSettingsBytes:
-// a pipe may never end, and a device never does.
+// readSettings reads the settings in the file at a path, as parseSettings says. Only a file can be read, and none of
+// more than maxSettingsBytes: a pipe may never end, and a device never does.
 func readSettings(path string, check func(name string) error) (map[string]settingValue, error) {
 	file, err := storage.OpenRegular(path)
 	if _, isOther := errors.AsType[*storage.IrregularError](err); isOther {
@@ -269,14 +270,16 @@ func readSettings(path string, check func(name string) error) (map[string]settin
 		return nil, err
 	}
 	if len(content) > maxSettingsBytes {
-		return nil, fmt.Errorf("%s has more than %d bytes, and a setting a line takes far less: name a file of settings", path, maxSettingsBytes)
+		return nil, fmt.Errorf(
+			"%s has more than %d bytes, and a setting a line takes far less: name a file of settings", path,
+			maxSettingsBytes)
 	}
 	return parseSettings(path, content, check)
 }
 
-// parseSettings reads the settings in a file of one document. Each of them stands there once, by its name in summary.json. A setting without a value
-// is as if it were not there. Check returns an error if there is no setting of a name. The error tells of all faults, with their
-// lines.
+// parseSettings reads the settings in a file of one document. Each of them stands there once, by its name in
+// summary.json. A setting without a value is as if it were not there. Check returns an error if there is no setting of
+// a name. The error tells of all faults, with their lines.
 func parseSettings(path string, content []byte, check func(name string) error) (map[string]settingValue, error) {
 	settings := map[string]settingValue{}
 	documents := yaml.NewDecoder(bytes.NewReader(content))
@@ -289,7 +292,9 @@ func parseSettings(path string, content []byte, check func(name string) error) (
 	}
 	switch err := documents.Decode(&second); {
 	case err == nil:
-		return nil, fmt.Errorf("%s:%d: a second document begins, and the settings of one job are one: remove the line --- and what is not meant", path, second.Line)
+		return nil, fmt.Errorf(
+			"%s:%d: a second document begins, and the settings of one job are one: "+
+				"remove the line --- and what is not meant", path, second.Line)
 	case err != io.EOF:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -324,8 +329,8 @@ func parseSettings(path string, content []byte, check func(name string) error) (
 	return settings, errors.Join(faults...)
 }
 
-// valueOf returns the value of a node as flags take it: numbers in the words of the file, since they need not fit into a
-// float. It is nil for no value.
+// valueOf returns the value of a node as flags take it: numbers in the words of the file, since they need not fit into
+// a float. It is nil for no value.
 func valueOf(node *yaml.Node) (any, error) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -15,34 +15,24 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"mirrorbeam/internal/look/schemas"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
 type configCommand struct {
 	configFile
 	Settings job.Config `kong:"-"`
-	Schema   bool       `help:"Print a JSON schema of the file of settings, for editors."`
+	Schema   bool
 
 	chosen *chooser
 	given  []string
 }
 
-// Help says how the command and the file of settings go together.
-func (c *configCommand) Help() string {
-	return "Prints every setting of 'runjob run' with where its value comes from: a flag, an environment variable such as RUNJOB_THRESHOLD, " +
-		"the file that --config or RUNJOB_CONFIG names, the preset that --preset names, or the default. The first of these that has a value counts. " +
-		"What is printed is such a file: settings that are as they are by default, or by the preset, are comments in it. " +
-		"A list is written as [a, b] in the file, and as a,b in a variable. " +
-		"Then every setting that a run would refuse is named, and the exit code is 2."
-}
-
-// BeforeApply notes where settings come from.
 func (c *configCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 	c.chosen, c.given = chosen, chosen.given(parsed, jobFlags(&c.Settings))
 	return nil
 }
 
-// Run prints the settings, or the schema.
 func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 	if c.Schema {
 		return printJSON(out, settingsSchema())
@@ -66,13 +56,13 @@ func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 		say(out, "%-44s # %s\n", comment+name+": "+value, from)
 	}
 	if err := c.check(); err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return nil
 }
 
-// check returns every fault for which 'runjob run' would refuse the settings, with the place of the setting. The input and
-// the output may be missing, since they are often given as flags of the run.
+// check returns every fault for which 'runjob run' would refuse the settings, with the place of the setting. The input
+// and the output may be missing, since they are often given as flags of the run.
 func (c *configCommand) check() error {
 	config := c.Settings
 	config.Give(c.given...)
@@ -101,7 +91,6 @@ func (c *configCommand) originOf(setting string) origin {
 	return fromDefault
 }
 
-// yamlText returns the value of a setting in one line of YAML.
 func yamlText(field any) (string, error) {
 	value := reflect.ValueOf(field).Elem().Interface()
 	if text, ok := value.(encoding.TextMarshaler); ok {
@@ -135,13 +124,17 @@ type schema struct {
 func settingsSchema() schema {
 	config := job.Default()
 	all := schema{
-		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Settings of runjob",
-		Type: "object", Properties: map[string]schema{}, Additional: false,
+		Schema:     "https://json-schema.org/draft/2020-12/schema",
+		Title:      "Settings of runjob",
+		Type:       "object",
+		Properties: map[string]schema{},
+		Additional: false,
 	}
 	for _, f := range append(settingFlags(), jobFlags(&config)...) { // the last one has the defaults
 		one := typeOf(reflect.TypeOf(f.field).Elem())
 		one.Description = f.help
-		if encoded, err := json.Marshal(reflect.ValueOf(f.field).Elem().Interface()); err == nil && string(encoded) != "null" && string(encoded) != `""` {
+		if encoded, err := json.Marshal(reflect.ValueOf(f.field).Elem().Interface()); err == nil &&
+			string(encoded) != "null" && string(encoded) != `""` {
 			one.Default = json.RawMessage(encoded)
 		}
 		all.Properties[settingName(f.name)] = one
@@ -150,7 +143,8 @@ func settingsSchema() schema {
 }
 
 func typeOf(t reflect.Type) schema {
-	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return schema{Type: []string{"string", "integer"}}
 	}
 	switch t.Kind() {
@@ -170,14 +164,13 @@ func typeOf(t reflect.Type) schema {
 }
 
 type schemaCommand struct {
-	Of string `arg:"" optional:"" name:"output" help:"An output such as clusters, or summary, manifest, plan or query. Without it, all schemas, by their names."`
+	Of string `arg:"" optional:"" name:"output"`
 }
 
-// Run prints a schema.
 func (c *schemaCommand) Run(_ context.Context, out io.Writer) error {
 	content, err := schemas.Of(c.Of)
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	return printJSON(out, content)
 }

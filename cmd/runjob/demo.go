@@ -7,7 +7,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -25,12 +24,13 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
 type demoCommand struct {
-	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
+	Output string `default:"runjob-demo" placeholder:"DIR"`
 }
 
 // demoDocument is a document of the corpus. Its id is the path of the file below its folder.
@@ -47,24 +47,24 @@ var fables []byte
 // maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
-// Validate checks the flags.
 func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }
 
-// Run makes the corpus, runs the job and prints the outcome.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := pipeline.CheckRunner(ctx, *runners.Runner); err != nil {
 		return err
 	}
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
 	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus) {
-		return unwritable{fmt.Errorf("make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)}
+		return failure.Errorf(failure.Storage,
+			"make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)
 	}
 	n, err := writeDemoCorpus(corpus, demoFolders())
 	if err != nil {
-		return unwritable{fmt.Errorf("make demo corpus: %w: name another folder with --output", err)}
+		return failure.Errorf(failure.Storage, "make demo corpus: %w: name another folder with --output", err)
 	}
 	output := filepath.Join(c.Output, "results")
-	say(os.Stderr, "%d fables, and %s licences and documents of this machine -> %s\n", bytes.Count(fables, []byte("\n")), count(int64(n)), corpus)
+	say(os.Stderr, "%d fables, and %s licences and documents of this machine -> %s\n",
+		bytes.Count(fables, []byte("\n")), count(n), corpus)
 	say(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
 	config := job.Default()
 	config.Input, config.Output = []string{corpus}, output
@@ -93,8 +93,8 @@ What to try next:
 	return nil
 }
 
-// writeDemoCorpus writes the fables, and the licences and documentation below some folders, to a JSONL file. It returns how many of the
-// latter there are.
+// writeDemoCorpus writes the fables, and the licences and documentation below some folders, to a JSONL file. It returns
+// how many of the latter there are.
 func writeDemoCorpus(path string, roots []string) (int, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
@@ -155,7 +155,8 @@ func isDemoCorpus(path string) bool {
 // demoFolders returns the folders of Go, if there is Go, and those where systems have documentation.
 func demoFolders() []string {
 	folders := []string{"/usr/share/doc", "/usr/share/licenses"}
-	if out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output(); err == nil { // else the demo goes without
+	// else the demo goes without
+	if out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output(); err == nil {
 		folders = append(strings.Split(strings.TrimSpace(string(out)), "\n"), folders...)
 	}
 	return folders
@@ -163,7 +164,10 @@ func demoFolders() []string {
 
 func isDocument(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, start := range []string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING", "CODE_OF_CONDUCT", "CHANGELOG", "COPYRIGHT"} {
+	for _, start := range []string{
+		"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING",
+		"CODE_OF_CONDUCT", "CHANGELOG", "COPYRIGHT",
+	} {
 		if strings.HasPrefix(upper, start) {
 			return true
 		}
@@ -251,7 +255,8 @@ func (t *tour) removed(w io.Writer) error {
 	slices.SortFunc(rows, func(a, b output.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
-	say(w, "\n%s would be removed; the ones least similar to the document kept:\n", counted(int64(len(rows)), "document"))
+	say(w, "\n%s would be removed; the ones least similar to the document kept:\n",
+		counted(len(rows), "document"))
 	for _, row := range rows[:min(4, len(rows))] {
 		say(w, "   %.3f   %s\n", row.Similarity, row.ID)
 	}

@@ -18,16 +18,16 @@ import (
 	"mirrorbeam/internal/look/evaluation"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/start/failure"
 )
 
 type evalCommand struct {
-	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
-	Folder    string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
-	Output    string   `hidden:"" placeholder:"DIR" help:"The same as <dir>."`
-	Threshold *float64 `placeholder:"J" help:"Pairs of the truth with a lower similarity do not count as near-duplicates; default: the threshold of the run."`
-	Worst     int      `default:"5" placeholder:"N" help:"How many missed pairs, and how many wrong ones, to show."`
-	JSON      bool     `name:"json" help:"Print one JSON object."`
+	Truth     string   `required:"" placeholder:"FILE"`
+	Folder    string   `arg:"" name:"dir"`
+	Output    string   `hidden:"" placeholder:"DIR"`
+	Threshold *float64 `placeholder:"J"`
+	Worst     int      `default:"5" placeholder:"N"`
+	JSON      bool     `name:"json"`
 }
 
 // BeforeApply lets --output name the folder in place of the argument. That is how the command was once called,
@@ -41,7 +41,6 @@ func (c *evalCommand) BeforeApply(parsed *kong.Context) error {
 	return nil
 }
 
-// Validate checks the flags.
 func (c *evalCommand) Validate() error {
 	if c.Folder != "" && c.Output != "" {
 		return fmt.Errorf("--output %s: the folder is %s already: leave --output out", c.Output, c.Folder)
@@ -59,24 +58,17 @@ func (c *evalCommand) Validate() error {
 	return nil
 }
 
-// Run measures and prints.
 func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	report, err := c.evaluate(ctx)
 	if err != nil {
 		// Only the truth and the results can be at fault.
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	if c.JSON {
 		return printJSON(out, report)
 	}
 	return report.print(out)
 }
-
-// unusable is a fault of a file that is read. It counts as a fault of the input.
-type unusable struct{ error }
-
-// Unwrap returns the kind and the fault.
-func (u unusable) Unwrap() []error { return []error{pipeline.ErrInput, u.error} }
 
 type evaluator struct {
 	folder    *finished.Folder
@@ -147,7 +139,9 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 		}
 		isFound = judge.IsFound
 	} else {
-		e.note("the run has emitted no pairs, so they are not measured, and no wrong ones are shown: run it with --emit clusters,pairs")
+		e.note(
+			"the run has emitted no pairs, so they are not measured, and no wrong ones are shown: " +
+				"run it with --emit clusters,pairs")
 	}
 	e.report.Missed = e.missed(isFound, worst)
 	e.noteDoubts()
@@ -188,7 +182,11 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 			return nil, err
 		}
 		if pair.Identical {
-			identical = append(identical, evaluation.Pair{A: e.documents.Add(pair.A), B: e.documents.Add(pair.B), Similarity: 1})
+			identical = append(identical, evaluation.Pair{
+				A:          e.documents.Add(pair.A),
+				B:          e.documents.Add(pair.B),
+				Similarity: 1,
+			})
 		}
 	}
 	judge := evaluation.NewJudge(e.truth, evaluation.Components(e.documents.Len(), identical))
@@ -226,7 +224,8 @@ func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []exam
 	name := e.documents.Name
 	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
 		// A pair whose similarity is unknown comes last.
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)), cmp.Compare(name(a.B), name(b.B)))
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)),
+			cmp.Compare(name(a.B), name(b.B)))
 	})
 	for _, pair := range e.truth.Pairs {
 		if !isFound(pair) {
@@ -261,7 +260,8 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%s)", setting.Text(err, setting.Flag)))
+		e.note("ids only, without texts: run eval in the folder in which the run was started, "+
+			"with its input in place (%s)", setting.Text(err, setting.Flag))
 		return nil
 	}
 	lost := map[string]bool{}
@@ -273,30 +273,37 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 	for _, name := range names {
 		if _, found := texts[name]; !found && !lost[name] {
 			lost[name] = true
-			e.note(fmt.Sprintf("%s names no document of the input, or several, which rows call path:position", name))
+			e.note("%s names no document of the input, or several, which rows call path:position", name)
 		}
 	}
 	return nil
 }
 
-func (e *evaluator) note(text string) { e.report.Notes = append(e.report.Notes, text) }
+func (e *evaluator) note(format string, args ...any) {
+	e.report.Notes = append(e.report.Notes, fmt.Sprintf(format, args...))
+}
 
 func (e *evaluator) noteDoubts() {
 	switch looked, known := e.report.Results.Threshold, e.report.Truth.Threshold; {
 	case known < looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as missed", looked, known))
+		e.note("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: "+
+			"pairs in between count as missed", looked, known)
 	case known > looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as wrong", looked, known))
+		e.note("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: "+
+			"pairs in between count as wrong", looked, known)
 	}
 	if !e.isMet {
-		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results, which have names such as %s: the truth must call documents so, or by path:position", e.documents.Name(0), cmp.Or(e.sample, "path:position")))
+		e.note("no document of the truth, such as %s, is in the results, which have names such as %s: "+
+			"the truth must call documents so, or by path:position", e.documents.Name(0),
+			cmp.Or(e.sample, "path:position"))
 	}
 	scores := e.report.ListedPairs
 	if scores == nil {
 		scores = e.report.ClusteredPairs
 	}
 	if scores.Unknown > 0 {
-		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless the truth is complete, they may be right", count(scores.Unknown), count(scores.Wrong)))
+		e.note("%s of the %s wrong pairs join a document that the truth does not name; "+
+			"unless the truth is complete, they may be right", count(scores.Unknown), count(scores.Wrong))
 	}
 }
 
@@ -330,7 +337,6 @@ type resultFacts struct {
 	Clusters  int64   `json:"clusters"`
 }
 
-// pairScore is the score of pairs, with the counts behind it.
 type pairScore struct {
 	evaluation.Score
 	evaluation.PairCounts
@@ -381,7 +387,8 @@ func excerpt(text string) string {
 
 func (r *evalReport) print(to io.Writer) error {
 	w := bufio.NewWriter(to)
-	say(w, "truth %s: %s of %s", r.Truth.File, counted(int64(r.Truth.Pairs), "pair"), counted(int64(r.Truth.Documents), "document"))
+	say(w, "truth %s: %s of %s", r.Truth.File, counted(r.Truth.Pairs, "pair"),
+		counted(r.Truth.Documents, "document"))
 	if r.Truth.Below > 0 {
 		say(w, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
 	}

@@ -11,37 +11,39 @@ import (
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/explain"
 	"mirrorbeam/internal/look/finished"
+	"mirrorbeam/internal/start/failure"
 )
 
 type explainCommand struct {
-	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	A       string  `arg:"" name:"a" help:"The id of a document, path:position, or the URL of a page of a web archive."`
-	B       string  `arg:"" name:"b" help:"The other document."`
-	NoInput bool    `help:"Do not read the input of the run again: tell only what the results say."`
-	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
-	JSON    bool    `name:"json" help:"Print one JSON object."`
+	Folder  string `arg:"" name:"dir"`
+	A       string `arg:"" name:"a"`
+	B       string `arg:"" name:"b"`
+	NoInput bool
+	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
+	JSON    bool    `name:"json"`
 }
 
-// Validate checks the flags.
 func (c *explainCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.A == "" || c.B == "" {
-		err = errors.Join(err, errors.New("give the folder of a run and two documents: a document is called by its id, by path:position, or by the URL of a page"))
+		err = errors.Join(err,
+			errors.New(
+				"give the folder of a run and two documents: a document is called by its id, by path:position, "+
+					"or by the URL of a page"))
 	} else if c.A == c.B {
 		err = errors.Join(err, fmt.Errorf("%s and %s are one document: give two", c.A, c.B))
 	}
 	return err
 }
 
-// Run explains.
 func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	x, err := explain.Explain(ctx, folder, c.A, c.B, explain.Options{NoInput: c.NoInput})
 	if err != nil {
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	if c.JSON {
 		return printJSON(out, x)
@@ -91,16 +93,16 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 		facts = append(facts, counted(d.Bytes, "byte"))
 	}
 	if d.Words > 0 {
-		facts = append(facts, counted(int64(d.Words), "word"), counted(int64(d.Shingles), "distinct shingle"))
+		facts = append(facts, counted(d.Words, "word"), counted(d.Shingles, "distinct shingle"))
 	}
 	if d.LeftOut > 0 {
-		facts = append(facts, fmt.Sprintf("of which %s do not count", count(int64(d.LeftOut))))
+		facts = append(facts, fmt.Sprintf("of which %s do not count", count(d.LeftOut)))
 	}
 	if d.Reference {
 		facts = append(facts, "of the reference")
 	}
 	if d.Cluster != "" {
-		facts = append(facts, fmt.Sprintf("in the cluster %s of %s", d.Cluster, counted(int64(d.Size), "document")))
+		facts = append(facts, fmt.Sprintf("in the cluster %s of %s", d.Cluster, counted(d.Size, "document")))
 		fate := "kept"
 		if d.Removed {
 			fate = "removed"
@@ -129,9 +131,10 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 	if s == nil {
 		return
 	}
-	say(w, "\nsimilarity      %.4f   %s in common, %s in either", s.Jaccard, counted(int64(s.Common), "shingle"), count(int64(s.Union)))
+	say(w, "\nsimilarity      %.4f   %s in common, %s in either", s.Jaccard, counted(s.Common, "shingle"),
+		count(s.Union))
 	if s.Needed > 0 {
-		say(w, "; a pair of these sizes has %s in common", count(int64(s.Needed)))
+		say(w, "; a pair of these sizes has %s in common", count(s.Needed))
 	}
 	say(w, "\n")
 	if s.Whole != nil {
@@ -142,7 +145,7 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 		say(w, "SimHash         %d of %d bits differ\n", *s.Hamming, s.Bits)
 	}
 	if s.Words > 0 {
-		say(w, "passage         %s, the longest that both have\n", counted(int64(s.Words), "word"))
+		say(w, "passage         %s, the longest that both have\n", counted(s.Words, "word"))
 	}
 	if k := x.Keys; k != nil {
 		say(w, "keys            %s\n", keysText(k))
@@ -169,7 +172,7 @@ func printPath(w io.Writer, p *explain.Path) {
 	if p == nil || len(p.Steps) < 2 {
 		return // a single row is among the reasons
 	}
-	say(w, "\nthe strongest path, %s of pairs\n         %s\n", counted(int64(len(p.Steps)), "row"), p.Steps[0].A)
+	say(w, "\nthe strongest path, %s of pairs\n         %s\n", counted(len(p.Steps), "row"), p.Steps[0].A)
 	for i, step := range p.Steps {
 		isShown := i < mostSteps || i >= len(p.Steps)-mostSteps || i == p.Weakest
 		if !isShown {
@@ -201,16 +204,15 @@ func scoreText(step *explain.Step) string {
 }
 
 type showCommand struct {
-	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
-	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id, path:position or URL of a document in it; without one, clusters are listed."`
-	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER" help:"What comes first: size (the largest), similarity (the least), id, or auto: the largest cluster, the first document."`
-	Limit   int    `default:"20" placeholder:"N" help:"How many to list."`
-	Offset  int    `default:"0" placeholder:"N" help:"How many to leave out before these."`
-	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, for sizes and beginnings of texts: yes, no, or auto (up to 1 GB)."`
-	JSON    bool   `name:"json" help:"Print one JSON object."`
+	Folder  string `arg:"" name:"dir"`
+	Cluster string `arg:"" optional:"" name:"cluster"`
+	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER"`
+	Limit   int    `default:"20" placeholder:"N"`
+	Offset  int    `default:"0" placeholder:"N"`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
+	JSON    bool   `name:"json"`
 }
 
-// Validate checks the flags.
 func (c *showCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.Limit < 1 {
@@ -222,11 +224,10 @@ func (c *showCommand) Validate() error {
 	return err
 }
 
-// Run lists.
 func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	page := explain.Page{Order: explain.Order(c.Sort), Offset: c.Offset, Limit: c.Limit}
 	w := bufio.NewWriter(out)
@@ -234,7 +235,7 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 		list, err := explain.ListClusters(ctx, folder, page)
 		switch {
 		case err != nil:
-			return unusable{err}
+			return failure.New(failure.Input, err)
 		case c.JSON:
 			return printJSON(out, list)
 		}
@@ -249,7 +250,7 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	list, err := explain.ListMembers(ctx, folder, c.Cluster, page, withTexts)
 	switch {
 	case err != nil:
-		return unusable{fmt.Errorf("show %s: %w", c.Cluster, err)}
+		return failure.Errorf(failure.Input, "show %s: %w", c.Cluster, err)
 	case c.JSON:
 		return printJSON(out, list)
 	}
@@ -260,7 +261,7 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 func printClusters(w io.Writer, list *explain.Clusters) {
 	say(w, "documents    kept   least    mean  cluster\n")
 	for _, c := range list.Clusters {
-		say(w, "%9s %7s  %6.4f  %6.4f  %s", count(int64(c.Size)), count(int64(c.Kept)), c.Least, c.Mean, c.Name)
+		say(w, "%9s %7s  %6.4f  %6.4f  %s", count(c.Size), count(c.Kept), c.Least, c.Mean, c.Name)
 		sayCapture(w, c.URL, c.Date)
 		say(w, "\n")
 	}
@@ -269,7 +270,7 @@ func printClusters(w io.Writer, list *explain.Clusters) {
 
 func printMembers(w io.Writer, list *explain.Members) {
 	say(w, "cluster %s: %s, %s kept; similarities from %.4f, mean %.4f\n\n",
-		list.Name, counted(int64(list.Size), "document"), count(int64(list.Kept)), list.Least, list.Mean)
+		list.Name, counted(list.Size, "document"), count(list.Kept), list.Least, list.Mean)
 	for _, m := range list.Documents {
 		fate := fmt.Sprintf("%.4f", m.Similarity)
 		if m.Kept {
@@ -303,9 +304,9 @@ func printRange(w io.Writer, thing string, offset, listed int, of int64) {
 	case listed == 0:
 		say(w, "none of %s\n", counted(of, thing))
 	case end < of:
-		say(w, "\n%s to %s of %s; --offset %d goes on\n", count(int64(offset)+1), count(end), counted(of, thing), end)
+		say(w, "\n%s to %s of %s; --offset %d goes on\n", count(offset+1), count(end), counted(of, thing), end)
 	case offset > 0:
-		say(w, "\n%s to %s of %s\n", count(int64(offset)+1), count(end), counted(of, thing))
+		say(w, "\n%s to %s of %s\n", count(offset+1), count(end), counted(of, thing))
 	}
 }
 
@@ -341,5 +342,6 @@ func shorten(words []string) string {
 		return strings.Join(words, " ")
 	}
 	half := longestRun / 2
-	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half, strings.Join(words[len(words)-half:], " "))
+	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half,
+		strings.Join(words[len(words)-half:], " "))
 }

@@ -10,15 +10,14 @@ import (
 )
 
 type finishCommand struct {
-	Output  string `arg:"" name:"dir" help:"The output folder of the job."`
-	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`
-	Discard bool   `xor:"end" help:"Remove the files of the job and ask no cluster about it: for a job that the cluster has forgotten. A job that still runs will fail."`
-	Report  bool   `xor:"end" help:"When the results are published, write report.html beside them, as 'runjob report' does."`
+	Output  string `arg:"" name:"dir"`
+	Cancel  bool   `xor:"end"`
+	Discard bool   `xor:"end"`
+	Report  bool   `xor:"end"`
 
 	logging
 }
 
-// Validate checks the argument.
 func (c *finishCommand) Validate() error { return checkArgument("dir", c.Output) }
 
 // Run waits for the end of the job and publishes its results, or removes what is left of it.

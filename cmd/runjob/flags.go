@@ -13,57 +13,58 @@ import (
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/look/plan"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
 // commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed
 // in settings.go.
 type commands struct {
-	Run     runCommand     `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
-	Mirrors mirrorsCommand `cmd:"" help:"Find mirrors among the sites of a corpus, and copies of protected sites: the main job with its own defaults."`
-	Plan    planCommand    `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises, compares and takes."`
-	Demo    demoCommand    `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
+	Run     runCommand     `cmd:""`
+	Mirrors mirrorsCommand `cmd:""`
+	Plan    planCommand    `cmd:""`
+	Demo    demoCommand    `cmd:""`
 
-	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
-	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
-	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
-	Recut   recutCommand   `cmd:"" help:"Make clusters of the pairs of an earlier run at a higher threshold, without its texts."`
-	Eval    evalCommand    `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
-	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run, or in a state."`
+	Show    showCommand    `cmd:""`
+	Explain explainCommand `cmd:""`
+	Report  reportCommand  `cmd:""`
+	Recut   recutCommand   `cmd:""`
+	Eval    evalCommand    `cmd:""`
+	Query   queryCommand   `cmd:""`
 
-	State      stateCommand      `cmd:"" help:"Look after the state of a job that runs again and again."`
-	Finish     finishCommand     `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`
-	WorkerPool workerPoolCommand `cmd:"" help:"Start workers when an engine such as Flink or Spark asks for them."`
-	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`
+	State      stateCommand      `cmd:""`
+	Finish     finishCommand     `cmd:""`
+	WorkerPool workerPoolCommand `cmd:""`
+	Worker     workerCommand     `cmd:"" hidden:""`
 
-	Settings configCommand `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
-	Schema   schemaCommand `cmd:"" help:"Print the JSON Schema of what a job writes: its rows, summary.json, manifest.json, and what plan and query print."`
-	Sketch   sketchCommand `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
+	Settings configCommand `cmd:"" name:"config"`
+	Schema   schemaCommand `cmd:""`
+	Sketch   sketchCommand `cmd:""`
 
-	Bench benchCommand `cmd:"" help:"Measure the kernels on this machine, beside those of the article on MinHash."`
+	Bench benchCommand `cmd:""`
 
-	Version    versionCommand    `cmd:"" help:"Show which build of runjob this is."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
-	Manual     manualCommand     `cmd:"" name:"man" help:"Print the manual page."`
+	Version    versionCommand    `cmd:""`
+	Completion completionCommand `cmd:""`
+	Manual     manualCommand     `cmd:"" name:"man"`
 
-	ShowVersion versionFlag `name:"version" help:"Show which build of runjob this is."`
-	BeamHelp    beamHelp    `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run', 'mirrors' and 'demo' take."`
+	ShowVersion versionFlag `name:"version"`
+	BeamHelp    beamHelp    `name:"help-beam"`
 }
 
-// newCommands returns the sub-commands with the defaults of their configurations.
 func newCommands() *commands {
-	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
+	return &commands{
+		Run:      runCommand{Config: job.Default()},
+		Mirrors:  newMirrorsCommand(),
+		Plan:     planCommand{Config: plan.Default()},
+		Settings: configCommand{Settings: job.Default()},
+	}
 }
 
 type command interface {
-	// Run does the work of the command. It writes the results to out, the standard output.
+	// Run does the work of the command. It writes the results to out, the standard output. If there is a method
+	// Validate, it checks the flags before; BeforeApply takes what it needs of the parser.
 	Run(ctx context.Context, out io.Writer) error
 }
-
-type usageError struct{ error }
-
-// Unwrap returns the fault.
-func (u usageError) Unwrap() error { return u.error }
 
 // parse hands Beam its flags, and returns the sub-command that the arguments ask for. If they ask for help,
 // it prints that to out and returns nil.
@@ -87,7 +88,8 @@ func parse(args []string, out io.Writer) (command, error) {
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{
 		kong.Name("runjob"),
-		kong.Description("Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
+		kong.Description(
+			"Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
 		kong.Exit(func(int) { helped = true }),
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -95,7 +97,10 @@ func parse(args []string, out io.Writer) (command, error) {
 		kong.ValueFormatter(helpWithDefault),
 		kong.Resolvers(chosen),
 		kong.Bind(chosen),
-		kong.PostBuild(func(k *kong.Kong) error { return c.addFlags(k.Model.Node, mappers) }),
+		kong.PostBuild(func(k *kong.Kong) error {
+			giveHelp(k.Model.Node, "runjob")
+			return c.addFlags(k.Model.Node, mappers)
+		}),
 	}
 	for kind, mapper := range kindMappers() {
 		mappers.RegisterKind(kind, mapper)
@@ -113,7 +118,8 @@ func parse(args []string, out io.Writer) (command, error) {
 		err = checkRepeats(selected)
 	}
 	if err != nil {
-		return nil, usageError{chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args)))}
+		return nil, failure.New(failure.Usage,
+			chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))))
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
@@ -188,7 +194,8 @@ func joinNegative(args []string) []string {
 	var joined []string
 	for i, arg := range args {
 		isNegative := len(arg) > 1 && arg[0] == '-' && (arg[1] == '.' || arg[1] >= '0' && arg[1] <= '9')
-		if i > 0 && isNegative && strings.HasPrefix(args[i-1], "--") && len(args[i-1]) > 2 && !strings.Contains(args[i-1], "=") {
+		if i > 0 && isNegative && strings.HasPrefix(args[i-1], "--") && len(args[i-1]) > 2 &&
+			!strings.Contains(args[i-1], "=") {
 			joined[len(joined)-1] += "=" + arg
 			continue
 		}
@@ -197,8 +204,8 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
-// parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would use JSON,
-// which has no bytes that are not UTF-8.
+// parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would
+// use JSON, which has no bytes that are not UTF-8.
 func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	token, err := from.Scan.PopValue("string")
 	if err != nil {
@@ -256,7 +263,6 @@ func printHelp(options kong.HelpOptions, parsed *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, parsed)
 }
 
-// helpWithDefault adds the default of a flag to its help.
 func helpWithDefault(value *kong.Value) string {
 	if !value.HasDefault || value.Default == "" {
 		return value.Help

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"mirrorbeam/internal/start/failure"
 )
 
 const (
@@ -31,8 +33,9 @@ const (
 // it needs. Otherwise Go would crash in the middle of a job. A job that needs more because of its size is
 // made to collect its garbage in time.
 func checkLimits() error {
-	if err := errors.Join(checkThreads(), checkGroups("/sys/fs/cgroup", readProc("/proc/self/cgroup")), checkAddressSpace()); err != nil {
-		return unwritable{err}
+	if err := errors.Join(checkThreads(), checkGroups("/sys/fs/cgroup", readProc("/proc/self/cgroup")),
+		checkAddressSpace()); err != nil {
+		return failure.New(failure.Storage, err)
 	}
 	return nil
 }
@@ -45,7 +48,10 @@ func checkAddressSpace() error {
 	}
 	needed := spaceOfJob + spaceOfCore*uint64(runtime.GOMAXPROCS(0))
 	if limit < needed {
-		return fmt.Errorf("the process may have %d kB of address space, and the command needs %d kB: raise the limit with 'ulimit -v unlimited' and run it again; --memory limits the memory in use", limit>>10, needed>>10)
+		return fmt.Errorf(
+			"the process may have %d kB of address space, and the command needs %d kB: "+
+				"raise the limit with 'ulimit -v unlimited' and run it again; --memory limits the memory in use",
+			limit>>10, needed>>10)
 	}
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(min(limit-needed+smallHeap, math.MaxInt64)))
@@ -60,7 +66,9 @@ func checkThreads() error {
 		return err
 	}
 	if needed := threadsOf(os.Getuid()) + moreThreads(); limit < needed {
-		return fmt.Errorf("the user may have %d threads, and needs %d including the running ones: raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
+		return fmt.Errorf(
+			"the user may have %d threads, and needs %d including the running ones: "+
+				"raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
 	}
 	return nil
 }
@@ -85,7 +93,9 @@ func checkGroups(root, list string) error {
 			}
 			used, _ := strconv.ParseUint(firstField(readProc(filepath.Join(folder, "pids.current"))), 10, 64)
 			if needed := used + moreThreads(); limit < needed {
-				return fmt.Errorf("the control group may have %d threads, and needs %d including the running ones: raise %s", limit, needed, filepath.Join(folder, "pids.max"))
+				return fmt.Errorf(
+					"the control group may have %d threads, and needs %d including the running ones: raise %s", limit,
+					needed, filepath.Join(folder, "pids.max"))
 			}
 		}
 	}

@@ -1,18 +1,8 @@
 // Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
 // its sub-commands.
 //
-// The results that a user asks for go to the standard output, messages to the standard error. The exit code
-// is
-//
-//	0    if all went well, with or without rejects
-//	1    after a fault of the program
-//	2    if the command line is wrong
-//	3    if the input cannot be used
-//	4    if an output, the temporary folder or the standard output cannot be
-//	     written to, a limit of the machine is too low, or a job server does not answer
-//	10   if all went well, and a condition of --fail-on or --guard is met
-//	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
-//	141  if the reader of the standard output went away, as head does
+// The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit
+// codes.
 package main
 
 import (
@@ -39,7 +29,6 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// The exit codes.
 const (
 	exitDone        = 0
 	exitInternal    = 1
@@ -52,7 +41,8 @@ const (
 )
 
 func main() {
-	runtime.MemProfileRate = 0 // nobody asks where memory was allocated, and to note it takes a hundredth of a short job
+	// nobody asks where memory was allocated, and to note it takes a hundredth of a short job
+	runtime.MemProfileRate = 0
 	gcs.Register()
 	s3.Register()
 	web.Register()
@@ -86,7 +76,8 @@ func run(args []string) int {
 	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
 	storage.SetWaiting(storage.Waiting{End: ctx, Tell: tellWaits(command)})
-	err = work.Shielded(func() error { return command.Run(ctx, out) }) // a trace of Go would end with the code for wrong usage
+	// a trace of Go would end with the code for wrong usage
+	err = work.Shielded(func() error { return command.Run(ctx, out) })
 	return report(args, command, cmp.Or(err, out.fault))
 }
 
@@ -136,7 +127,6 @@ func report(args []string, of command, err error) int {
 
 func exitCode(err error) int {
 	var gone unread
-	var usage usageError
 	var met conditionMet
 	switch {
 	case err == nil:
@@ -145,7 +135,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &gone):
 		return exitUnread
-	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
+	case errors.Is(err, pipeline.ErrUsage):
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
 		return exitInput

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/schemas"
+	"mirrorbeam/internal/start/failure"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
@@ -22,13 +23,12 @@ const successMetric = "runjob_last_success_time_seconds"
 // endMetric comes first in a file of metrics, so that it can be told from a file of somebody else.
 const endMetric = "runjob_last_end_time_seconds"
 
-// mostMetrics is the size in bytes of the largest file of metrics that is read.
 const mostMetrics = 1 << 20
 
 // checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
 func checkMetricsFile(path string) error {
 	if err := checkOthers(path); err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
 	const begin = "# HELP " + endMetric
 	content, err := storage.ReadBeginning(path, len(begin))
@@ -39,7 +39,7 @@ func checkMetricsFile(path string) error {
 		err = fmt.Errorf("%s is there and holds no metrics of a run: name another file", path)
 	}
 	if err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
 	return nil
 }
@@ -54,11 +54,12 @@ type ending struct {
 // writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
 func writeMetrics(path string, e ending) error {
 	if err := checkOthers(path); err != nil { // hours may have passed since the last time
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
 	var b []byte
 	metric := func(name, help string, value float64) {
-		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name, strconv.FormatFloat(value, 'f', -1, 64))
+		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name,
+			strconv.FormatFloat(value, 'f', -1, 64))
 	}
 	at := float64(e.at.UnixMilli()) / 1000
 	metric(endMetric, "When the last run ended.", at)
@@ -74,14 +75,18 @@ func writeMetrics(path string, e ending) error {
 			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
 		}
 		if s.State != nil {
-			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.", oneIf(s.State.IsKept))
-			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))
-			b = appendChanges(b, "runjob_changes", "Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
-			b = appendChanges(b, "runjob_unacknowledged_changes", "Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
+			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.",
+				oneIf(s.State.IsKept))
+			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.",
+				float64(s.State.Unseen))
+			b = appendChanges(b, "runjob_changes",
+				"Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
+			b = appendChanges(b, "runjob_unacknowledged_changes",
+				"Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
 	return nil
 }
@@ -99,7 +104,6 @@ func appendChanges(b []byte, name, help string, changes map[string]map[string]in
 	return b
 }
 
-// lastSuccess returns the value of successMetric in a file.
 func lastSuccess(path string) (value float64, known bool) {
 	content, err := storage.ReadBeginning(path, mostMetrics)
 	if err != nil {
@@ -114,7 +118,6 @@ func lastSuccess(path string) (value float64, known bool) {
 	return 0, false
 }
 
-// oneIf returns 1 for true and 0 for false.
 func oneIf(is bool) float64 {
 	if is {
 		return 1

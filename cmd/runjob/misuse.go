@@ -17,8 +17,8 @@ var notListed = regexp.MustCompile(`^(\S+) must be one of (\S+) but got "(.*)"$`
 // noValue matches the parser's fault of a flag without a value, at the end or before another flag.
 var noValue = regexp.MustCompile(`^(--\S+): (?:missing value, expecting|expected \S+ value but got) `)
 
-// explainUsage puts a fault that the parser has found into the words of all other faults, and adds what may have been meant.
-// It returns faults that the parser has not found as they are.
+// explainUsage puts a fault that the parser has found into the words of all other faults, and adds what may have been
+// meant. It returns faults that the parser has not found as they are.
 func explainUsage(err error, parser *kong.Kong, args []string, beams []beamFlag) error {
 	fault := err.Error()
 	if name, is := strings.CutPrefix(fault, "unknown flag "); is {
@@ -83,11 +83,13 @@ func choices(of *kong.Node, name string) string {
 	return ""
 }
 
-// explainArgument says where an argument belongs for which the called command has no place. Fault is what the parser says.
+// explainArgument says where an argument belongs for which the called command has no place. Fault is what the parser
+// says.
 func explainArgument(fault error, argument string, called *kong.Node, args []string) error {
 	at := max(slices.Index(args, argument), 0)
 	if list := listBefore(called, args[:at]); list != "" {
-		return fmt.Errorf("unexpected argument %s: write a list with commas and without spaces, as in %s,%s", argument, list, argument)
+		return fmt.Errorf("unexpected argument %s: write a list with commas and without spaces, as in %s,%s", argument,
+			list, argument)
 	}
 	var places []string
 	for _, f := range called.Flags {
@@ -97,9 +99,12 @@ func explainArgument(fault error, argument string, called *kong.Node, args []str
 	}
 	switch {
 	case len(places) > mostPlaces: // of a command that runs a job, or plans one
-		return fmt.Errorf("unexpected argument %s: give each file after an --input of its own, or all of them as a quoted pattern: --input 'DIR/*.jsonl'", argument)
+		return fmt.Errorf(
+			"unexpected argument %s: give each file after an --input of its own, or all of them as a quoted pattern: "+
+				"--input 'DIR/*.jsonl'", argument)
 	case len(places) > 0:
-		return fmt.Errorf("unexpected argument %s: give it by the flag that it belongs to: %s", argument, strings.Join(places, ", "))
+		return fmt.Errorf("unexpected argument %s: give it by the flag that it belongs to: %s", argument,
+			strings.Join(places, ", "))
 	}
 	return fault
 }
@@ -107,7 +112,8 @@ func explainArgument(fault error, argument string, called *kong.Node, args []str
 // mostPlaces is the largest number of flags that a message names for a file or a folder.
 const mostPlaces = 4
 
-// listBefore returns the flag with its value that arguments end in, such as "--emit clusters", if the flag takes a list.
+// listBefore returns the flag with its value that arguments end in, such as "--emit clusters", if the flag takes a
+// list.
 func listBefore(called *kong.Node, args []string) string {
 	end := len(args)
 	for _, f := range called.Flags {
@@ -159,7 +165,8 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, not for containment", name)
 	}
 	if args[0] == "plan" && (name == "--within" || name == "--across") {
-		return fmt.Errorf("unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
+		return fmt.Errorf(
+			"unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
 	}
 	if ours := foreignFlags[strings.ReplaceAll(name, "_", "-")]; ours != "" {
 		return fmt.Errorf("unknown flag %s: here it is %s", name, ours)
@@ -177,19 +184,39 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 }
 
 // foreignFlags are flags of other programs that find near-duplicates, and what takes their place.
-var foreignFlags = map[string]string{
-	"--num-perm": "--bands with --rows, whose product it is, or --recall", "--num-hashes": "--bands with --rows, whose product it is, or --recall",
-	"--hashes-per-bucket": "--rows", "--n-buckets": "--bands", "--num-buckets": "--bands", "--num-bands": "--bands", "--b": "--bands", "--r": "--rows",
-	"--ngram": "--shingle", "--ngrams": "--shingle", "--n-grams": "--shingle", "--ngram-size": "--shingle", "--char-ngrams": "--shingle with --tokens chars",
-	"--shingle-size": "--shingle", "--jaccard": "--threshold", "--jaccard-threshold": "--threshold", "--similarity-threshold": "--threshold",
-	"--sim-threshold": "--threshold", "--column": "--text-field", "--text-key": "--text-field", "--text-column": "--text-field", "--id-column": "--id-field",
-	"--id-key": "--id-field", "--min-length": "--min-shingles", "--min-ngram-size": "--min-shingles", "--bit-diff": "--hamming", "--hash-bits": "--bits",
-	"--num-workers": "--lanes", "--num-proc": "--lanes", "--workers": "--lanes", "--threads": "--lanes", "--n-jobs": "--lanes", "--cache-dir": "--temp",
-	"--path": "--input", "--minhash": "--keys minhash", "--simhash": "--keys simhash", "--exact": "--keys exact",
+var foreignFlags = byWord(map[string]string{
+	"--bands with --rows, whose product it is, or --recall": "--num-perm --num-hashes",
+	"--rows":                        "--hashes-per-bucket --r",
+	"--bands":                       "--n-buckets --num-buckets --num-bands --b",
+	"--shingle":                     "--ngram --ngrams --n-grams --ngram-size --shingle-size",
+	"--shingle with --tokens chars": "--char-ngrams",
+	"--threshold":                   "--jaccard --jaccard-threshold --similarity-threshold --sim-threshold",
+	"--text-field":                  "--column --text-key --text-column",
+	"--id-field":                    "--id-column --id-key",
+	"--min-shingles":                "--min-length --min-ngram-size",
+	"--hamming":                     "--bit-diff",
+	"--bits":                        "--hash-bits",
+	"--lanes":                       "--num-workers --num-proc --workers --threads --n-jobs",
+	"--temp":                        "--cache-dir",
+	"--input":                       "--path",
+	"--keys minhash":                "--minhash",
+	"--keys simhash":                "--simhash",
+	"--keys exact":                  "--exact",
+})
+
+// byWord returns the key of each word of the values.
+func byWord(texts map[string]string) map[string]string {
+	keys := map[string]string{}
+	for key, text := range texts {
+		for word := range strings.FieldsSeq(text) {
+			keys[word] = key
+		}
+	}
+	return keys
 }
 
-// asArgument returns how the called command takes as an argument what a flag is to give it. It is empty if it does not. The
-// folder of results is the --output of other commands, and the folder of a state is their --state.
+// asArgument returns how the called command takes as an argument what a flag is to give it. It is empty if it does not.
+// The folder of results is the --output of other commands, and the folder of a state is their --state.
 func asArgument(parser *kong.Kong, args []string, flag string) string {
 	node, usage := calledNode(parser, args)
 	folder := "--output"

@@ -15,20 +15,17 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// planCommand ranks the ways to find candidates.
 type planCommand struct {
 	plan.Config `kong:"-"`
 	configFile
-	JSON bool `name:"json" group:"Plan" help:"Print one JSON object."`
+	JSON bool `name:"json" group:"Plan"`
 }
 
-// BeforeApply notes which settings are given, before they are checked.
 func (c *planCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
-	c.Given = chosen.given(parsed, measureFlags(&c.Measure))
+	c.Given = chosen.given(parsed, flagsFor("plan", &c.Measure))
 	return nil
 }
 
-// Run makes the plan and prints it.
 func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	c.Progress = showProgress
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
@@ -57,16 +54,15 @@ func printReads(w io.Writer, reads *plan.Reads) {
 		if files.Compression != "" {
 			name += " in " + files.Compression
 		}
-		part := fmt.Sprintf("%s of %s (%s)", counted(int64(files.Files), "file"), name, size(files.Bytes))
+		part := fmt.Sprintf("%s of %s (%s)", counted(files.Files, "file"), name, size(files.Bytes))
 		if files.Reference {
 			part += " of the reference"
 		}
 		parts = append(parts, part)
 	}
-	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(int64(reads.Splits), "part"))
+	wrapped(w, "Reads %s, in %s.", strings.Join(parts, ", "), counted(reads.Splits, "part"))
 }
 
-// printRoom says whether the temporary files fit on their disk.
 func printRoom(w io.Writer, a *plan.Advice) {
 	if a.TempFree == nil {
 		return
@@ -97,7 +93,8 @@ func printCurve(w io.Writer, a *plan.Advice) {
 		}, a.Config.Threshold)
 		return
 	}
-	say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
+	say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands),
+		verb(int64(a.Bands.Bands), "share"))
 	drawCurve(w, a.Bands.Probability, a.Config.Threshold)
 }
 
@@ -165,7 +162,8 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
 	if c == nil {
-		wrapped(w, "%s of which nothing else is known: only --input tells what they have in common, and so the candidates.",
+		wrapped(w,
+			"%s of which nothing else is known: only --input tells what they have in common, and so the candidates.",
 			counted(a.Config.Documents, "document"))
 		say(w, "\n")
 		return
@@ -177,12 +175,15 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	defer printPreset(w, c)
 	if c.SampledDocuments == c.Documents+c.ReferenceDocuments {
 		say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
-		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
+		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)),
+			counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
 	say(w, "; %s rejected; about %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
-	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical), pairsText(c.Pairs), within)
-	wrapped(w, "The whole corpus was read, and %s of it (%s) fingerprinted. All figures below are estimates.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
+	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical),
+		pairsText(c.Pairs), within)
+	wrapped(w, "The whole corpus was read, and %s of it (%s) fingerprinted. All figures below are estimates.",
+		counted(c.SampledDocuments, "document"), size(c.SampledBytes))
 	say(w, "\n")
 }
 
@@ -257,8 +258,11 @@ func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Corpus == nil {
 		return
 	}
-	wrapped(w, "It takes about %s CPU-s, %s of memory and %s of temporary files, which in a bucket take about %s requests, if it writes clusters only.",
-		seconds(a.Estimate.CPUSeconds), size(rounded(a.Choices[a.Chosen].MemoryBytes)), size(rounded(a.Estimate.TempBytes)), short(a.Estimate.Requests))
+	wrapped(w,
+		"It takes about %s CPU-s, %s of memory and %s of temporary files, which in a bucket take about %s requests, "+
+			"if it writes clusters only.",
+		seconds(a.Estimate.CPUSeconds), size(rounded(a.Choices[a.Chosen].MemoryBytes)),
+		size(rounded(a.Estimate.TempBytes)), short(a.Estimate.Requests))
 }
 
 // marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
@@ -273,10 +277,10 @@ func marks(threshold float64) []float64 {
 	return marks
 }
 
-// printHeaps names the groups from which most of the candidates may come.
 func printHeaps(w io.Writer, c plan.Choice) {
 	if c.CandidatesLow < c.CandidatesHigh {
-		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates), short(c.CandidatesLow), short(c.CandidatesHigh))
+		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates),
+			short(c.CandidatesLow), short(c.CandidatesHigh))
 	}
 	if len(c.Heaps) > 0 {
 		say(w, "Large groups of documents under one key:\n")
@@ -297,7 +301,8 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	chosen := &a.Choices[a.Chosen]
 	printBest(w, a)
 	tell := func(title string, c *plan.Choice) {
-		wrapped(w, "%s: %s (%s) %s and %s.", title, c.Flags, choiceText(c), savingText(c.Saving(chosen)), promiseText(a, c))
+		wrapped(w, "%s: %s (%s) %s and %s.", title, c.Flags, choiceText(c), savingText(c.Saving(chosen)),
+			promiseText(a, c))
 	}
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
@@ -317,7 +322,8 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 // promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
-	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
+	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability,
+		chosen.Probability)
 	switch {
 	case a.Corpus == nil:
 	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
@@ -340,7 +346,8 @@ func savingText(share float64) string {
 func printBest(w io.Writer, a *plan.Advice) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
-		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.",
+			size(int64(a.Config.Memory)))
 		return
 	}
 	best := &a.Choices[a.Best]
@@ -366,7 +373,7 @@ func choiceText(c *plan.Choice) string {
 }
 
 func bandsText(s lshbands.Scheme) string {
-	return fmt.Sprintf("%s of %s", counted(int64(s.Bands), "band"), counted(int64(s.Rows), "row"))
+	return fmt.Sprintf("%s of %s", counted(s.Bands, "band"), counted(s.Rows, "row"))
 }
 
 // short writes a number in a few characters: 950, 31k, 4.3M.

@@ -37,8 +37,8 @@ func (l *logging) watcher() job.Monitor {
 	return l.monitor
 }
 
-// monitor shows on the standard error how far a job has come: on a terminal a line for each stage, which changes while the
-// stage is at work, and elsewhere a line now and then.
+// monitor shows on the standard error how far a job has come: on a terminal a line for each stage, which changes while
+// the stage is at work, and elsewhere a line now and then.
 func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
 	p := &progressPrinter{out: os.Stderr, log: l.json()}
 	interval := max(l.LogEvery, shortestInterval)
@@ -99,8 +99,9 @@ func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	s, t := &stages[at], totalOf(stages)
 	switch {
 	case p.log != nil:
-		p.log.Info("progress", "stage", s.Stage, "tasks_done", s.Done, "tasks", s.Tasks, "records", s.Records, "bytes", s.Bytes,
-			"seconds", now.Sub(s.Begun).Seconds(), "seconds_left", timeLeft(s, now).Seconds(), "memory_bytes", t.resident, "written_bytes", t.written)
+		p.log.Info("progress", "stage", s.Stage, "tasks_done", s.Done, "tasks", s.Tasks, "records", s.Records,
+			"bytes", s.Bytes, "seconds", now.Sub(s.Begun).Seconds(), "seconds_left", timeLeft(s, now).Seconds(),
+			"memory_bytes", t.resident, "written_bytes", t.written)
 	case p.width == 0:
 		say(p.out, "runjob: %s\n", stageLine(s, now, t))
 	default:
@@ -136,8 +137,8 @@ func (p *progressPrinter) rewrite(line string) {
 	p.open = true
 }
 
-// atWork returns the stage that is at work: the last one that has begun and has tasks to do, or the last that has begun; -1 if
-// none has begun.
+// atWork returns the stage that is at work: the last one that has begun and has tasks to do, or the last that has
+// begun; -1 if none has begun.
 func atWork(stages []work.StageProgress) int {
 	last := -1
 	for i, s := range stages {
@@ -193,7 +194,8 @@ func endLine(s *work.StageProgress) string {
 	took := s.Ended.Sub(s.Begun)
 	parts := []string{fmt.Sprintf("%-11s %5.1f s", s.Stage, max(took, 0).Seconds())}
 	parts = append(parts, amounts(s, took)...)
-	return strings.Join(append(parts, size(s.Resident)+" memory", size(s.Written)+" written", counted(s.Tasks, "task")), "  ")
+	return strings.Join(append(parts, size(s.Resident)+" memory", size(s.Written)+" written",
+		counted(s.Tasks, "task")), "  ")
 }
 
 func amounts(s *work.StageProgress, took time.Duration) (parts []string) {
@@ -235,7 +237,8 @@ func runJob(ctx context.Context, config job.Config) (finished.Summary, error) {
 	return pipeline.Run(ctx, config)
 }
 
-// showProgress tells the user which step takes long. On a terminal the line of a stage, which has no end yet, makes way.
+// showProgress tells the user which step takes long. On a terminal the line of a stage, which has no end yet, makes
+// way.
 func showProgress(line string) {
 	if isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
 		say(os.Stderr, "\r\x1b[K")
@@ -256,7 +259,8 @@ func tellWaits(of command) func(storage.Wait) {
 		if w.Err != nil {
 			why = w.Err.Error()
 		}
-		tell(fmt.Sprintf("waiting for the storage, up to %v more (--storage-timeout): %s %s: %s", w.Left.Round(time.Second), w.Op, w.Name, why))
+		tell(fmt.Sprintf("waiting for the storage, up to %v more (--storage-timeout): %s %s: %s",
+			w.Left.Round(time.Second), w.Op, w.Name, why))
 	}
 }
 
@@ -268,8 +272,8 @@ func easeCollector() (restore func()) {
 		debug.SetGCPercent(percent)
 		return func() {}
 	}
-	// The reserve counts as memory in use. It takes no memory, since nobody writes to it: a Builder, unlike make, does not
-	// clear pages that the heap has used before.
+	// The reserve counts as memory in use. It takes no memory, since nobody writes to it: a Builder, unlike make, does
+	// not clear pages that the heap has used before.
 	reserve := new(strings.Builder)
 	reserve.Grow(reserveSize)
 	return func() {
@@ -280,9 +284,9 @@ func easeCollector() (restore func()) {
 
 // logging says what a command that waits for a job tells on the standard error.
 type logging struct {
-	Quiet     bool          `help:"Print nothing but errors."`
-	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
-	LogEvery  time.Duration `default:"30s" placeholder:"TIME" help:"Time between two lines that tell how far the job is, if the standard error is no terminal; at least 100ms."`
+	Quiet     bool
+	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT"`
+	LogEvery  time.Duration `default:"30s" placeholder:"TIME"`
 }
 
 // json returns what writes messages as JSON, nil if they are text.
@@ -319,14 +323,15 @@ func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 	case l.Quiet:
 	case log != nil:
 		if s.State != nil && s.State.IsKept {
-			log.Info("nothing has changed since the last run", "output", s.Config.Output, "generation", s.State.Generation)
+			log.Info("nothing has changed since the last run", "output", s.Config.Output, "generation",
+				s.State.Generation)
 			return
 		}
 		for _, w := range s.Warnings {
 			log.Warn(w.Text, "kind", w.Kind)
 		}
-		log.Info("the job has ended", "output", s.Config.Output, "counts", s.Counts, "skipped", s.Skipped, "seconds", s.Seconds,
-			"cpu_seconds", s.CPUSeconds, "peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
+		log.Info("the job has ended", "output", s.Config.Output, "counts", s.Counts, "skipped", s.Skipped,
+			"seconds", s.Seconds, "cpu_seconds", s.CPUSeconds, "peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
 	case s.State != nil && s.State.IsKept:
 		printKept(os.Stderr, *s)
 	default:

@@ -13,30 +13,30 @@ import (
 
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/query"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
 )
 
 type queryCommand struct {
-	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
-	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
-	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for; - is the standard input; may be repeated."`
-	Format    string   `default:"auto" placeholder:"FORMAT" help:"Format of all input files, as in 'runjob run'. The standard input is lines of JSON."`
-	IDField   string   `placeholder:"FIELD" help:"Field of a record that holds its id; default: that of the run."`
-	TextField string   `placeholder:"FIELD" help:"Field of a record that holds its text; default: that of the run."`
-	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
-	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
-	Add       bool     `help:"Compare each document with those before it, too, and hold it in memory for those that follow."`
-	Window    int      `default:"0" placeholder:"N" help:"With --add: how many of the last documents to hold; 0: all."`
-	Top       int      `default:"0" placeholder:"N" help:"How many matches of each document to write, the most similar first; 0: all."`
+	Index     string   `placeholder:"DIR"`
+	State     string   `placeholder:"DIR"`
+	Input     []string `required:"" sep:"none" placeholder:"PATH"`
+	Format    string   `default:"auto" placeholder:"FORMAT"`
+	IDField   string   `placeholder:"FIELD"`
+	TextField string   `placeholder:"FIELD"`
+	Output    string   `placeholder:"FILE"`
+	Threshold *float64 `placeholder:"J"`
+	Add       bool
+	Window    int `default:"0" placeholder:"N"`
+	Top       int `default:"0" placeholder:"N"`
 }
 
-// Validate checks the flags.
 func (c *queryCommand) Validate() error {
 	if (c.Index == "") == (c.State == "") {
 		return errors.New("give either --index or --state: where to look")
 	}
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
+	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State),
+		job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -65,12 +65,19 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	opened := time.Since(start)
 	out, finish, err := c.open(stdout)
 	if err != nil {
-		return unwritable{fmt.Errorf("--output: %w", err)}
+		return failure.Errorf(failure.Storage, "--output: %w", err)
 	}
 	defer func() { err = finish(err) }()
 	q := query.Request{
-		Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Format: c.Format, IDField: c.IDField, TextField: c.TextField,
-		Top: c.Top, Add: c.Add, Window: c.Window, Progress: showProgress,
+		Input:     c.Input,
+		Stdin:     interruptible{ctx, os.Stdin},
+		Format:    c.Format,
+		IDField:   c.IDField,
+		TextField: c.TextField,
+		Top:       c.Top,
+		Add:       c.Add,
+		Window:    c.Window,
+		Progress:  showProgress,
 	}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
@@ -84,7 +91,8 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		where += " or before"
 	}
 	say(os.Stderr, "%s, %s of them with near-duplicates %s, %s in all; %s rejected",
-		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"), count(counts.Rejected))
+		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"),
+		count(counts.Rejected))
 	if counts.Rejected > 0 {
 		say(os.Stderr, ", such as %s", counts.FirstReject)
 	}
@@ -118,13 +126,13 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	return buffered, func(fault error) error {
 		defer w.Abort()
 		if err := buffered.Flush(); err != nil && fault == nil {
-			fault = unwritable{fmt.Errorf("write matches: %w", err)}
+			fault = failure.Errorf(failure.Storage, "write matches: %w", err)
 		}
 		if fault != nil {
 			return fault
 		}
 		if err := w.Commit(); err != nil {
-			return unwritable{fmt.Errorf("--output: %w", err)}
+			return failure.Errorf(failure.Storage, "--output: %w", err)
 		}
 		return nil
 	}, nil
@@ -153,8 +161,8 @@ func (c *queryCommand) create() (storage.Writer, error) {
 	return w, nil
 }
 
-// checkOthers refuses a path for a file that another user has made, or may exchange. In a folder such as /tmp, another user may
-// leave a link by the name of the file, which leads to a file of this user.
+// checkOthers refuses a path for a file that another user has made, or may exchange. In a folder such as /tmp, another
+// user may leave a link by the name of the file, which leads to a file of this user.
 func checkOthers(path string) error {
 	if storage.Scheme(path) != "" {
 		return nil
@@ -189,13 +197,8 @@ func followed(path string) (string, error) {
 		return final, err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one", path, target)
+		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one",
+			path, target)
 	}
 	return path, nil
 }
-
-// unwritable is a fault of the output.
-type unwritable struct{ error }
-
-// Unwrap returns the kind and the fault.
-func (u unwritable) Unwrap() []error { return []error{pipeline.ErrStorage, u.error} }

@@ -14,23 +14,23 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/recut"
 	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
 type recutCommand struct {
-	Folder       string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted pairs and clusters."`
-	Output       string   `required:"" placeholder:"DIR" help:"Folder for the new results, which must be empty or new."`
-	Overwrite    bool     `help:"Replace the results of an earlier job in --output."`
-	Threshold    float64  `placeholder:"X" help:"Least Jaccard similarity, at least that of the run; default: that of the run."`
-	Keep         string   `placeholder:"WHICH" help:"Which document of a cluster stays: first or last; default: as in the run."`
-	Split        string   `placeholder:"HOW" help:"What a cluster is: component or star, as for 'runjob run'; default: as in the run."`
-	Drop         string   `placeholder:"WHAT" help:"What goes of clusters: copies, clusters or reference, as for 'runjob run'; default: as in the run."`
-	Emit         []string `placeholder:"WHAT" help:"What to write, of clusters, pairs and removed; default: what the run has written of these."`
-	OutputFormat string   `placeholder:"FORMAT" help:"Format of the rows, as for 'runjob run'; default: as in the run."`
-	Quiet        bool     `help:"Print nothing but errors."`
+	Folder       string `arg:"" name:"dir"`
+	Output       string `required:"" placeholder:"DIR"`
+	Overwrite    bool
+	Threshold    float64  `placeholder:"X"`
+	Keep         string   `placeholder:"WHICH"`
+	Split        string   `placeholder:"HOW"`
+	Drop         string   `placeholder:"WHAT"`
+	Emit         []string `placeholder:"WHAT"`
+	OutputFormat string   `placeholder:"FORMAT"`
+	Quiet        bool
 }
 
-// Validate checks the arguments.
 func (c *recutCommand) Validate() error {
 	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
 	if c.Split != "" && !slices.Contains([]keep.Split{keep.Component, keep.Star}, keep.Split(c.Split)) {
@@ -45,11 +45,10 @@ func (c *recutCommand) Validate() error {
 	return err
 }
 
-// Run cuts the pairs and says what was found.
 func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	summary, err := recut.Run(ctx, folder, c.options(folder))
 	if err != nil {
@@ -59,10 +58,13 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 		return nil
 	}
 	n := summary.Counts
-	say(os.Stderr, "found %s at the threshold %v: %s in %s; %s removed, %s kept\n", counted(n.Pairs, "pair"), summary.Config.Threshold,
+	say(os.Stderr, "found %s at the threshold %v: %s in %s; %s removed, %s kept\n", counted(n.Pairs, "pair"),
+		summary.Config.Threshold,
 		counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed), count(n.Kept))
 	if summary.Plan.ExpectedRecall < 1 {
-		say(os.Stderr, "note: pairs that the keys of the earlier run have missed are missing here, too; a run at this threshold has keys of its own\n")
+		say(os.Stderr,
+			"note: pairs that the keys of the earlier run have missed are missing here, too; "+
+				"a run at this threshold has keys of its own\n")
 	}
 	printWarnings(os.Stderr, summary.Warnings)
 	say(os.Stderr, "results in %s: %s, summary.json\n", c.Output, strings.Join(summary.Config.Emit, ", "))
@@ -74,8 +76,14 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{
-		Threshold: of.Threshold, Keep: preference.Preference(c.Keep), Split: of.Split, Drop: of.Drop, Format: of.OutputFormat,
-		Output: c.Output, Overwrite: c.Overwrite, Emit: c.Emit,
+		Threshold: of.Threshold,
+		Keep:      preference.Preference(c.Keep),
+		Split:     of.Split,
+		Drop:      of.Drop,
+		Format:    of.OutputFormat,
+		Output:    c.Output,
+		Overwrite: c.Overwrite,
+		Emit:      c.Emit,
 	}
 	if c.Threshold != 0 {
 		o.Threshold = c.Threshold

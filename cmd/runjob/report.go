@@ -12,19 +12,19 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	runreport "mirrorbeam/internal/look/report"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
 
 type reportCommand struct {
-	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
-	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR, or comparison.html in DIR2."`
-	HideIDs bool   `name:"hide-ids" help:"Replace the names of documents, sources, files and sites by numbers, and leave texts out, so that the page can be shared."`
-	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
+	Folder  string `arg:"" name:"dir"`
+	Other   string `arg:"" optional:"" name:"dir2"`
+	Output  string `placeholder:"FILE"`
+	HideIDs bool   `name:"hide-ids"`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
 }
 
-// Validate checks the flags.
 func (c *reportCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
 	if c.Other != "" {
@@ -36,11 +36,10 @@ func (c *reportCommand) Validate() error {
 	return err
 }
 
-// Run makes the page and says where it is.
 func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	page, err := c.page(ctx)
 	if err != nil {
-		return unusable{err} // only the results can be at fault
+		return failure.New(failure.Input, err) // only the results can be at fault
 	}
 	if c.Output == "-" {
 		_, err := out.Write(page)
@@ -48,7 +47,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	path := c.path()
 	if err := writePage(path, page); err != nil {
-		return unwritable{err}
+		return failure.New(failure.Storage, err)
 	}
 	say(os.Stderr, "report in %s\n", path)
 	return nil
@@ -94,14 +93,16 @@ func (c *runCommand) checkReport() error {
 	case !c.Report:
 		return nil
 	case c.Async || forLauncher():
-		return usageError{errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, give that --report")}
+		return failure.Errorf(failure.Usage,
+			"--report: this command does not wait for the results: when 'runjob finish' has published them, "+
+				"give that --report")
 	}
 	return checkReportIn(c.Output)
 }
 
 func checkReportIn(folder string) error {
 	if err := mayReplace(storage.Join(folder, workspace.ReportName)); err != nil {
-		return unwritable{fmt.Errorf("--report: %w", err)}
+		return failure.Errorf(failure.Storage, "--report: %w", err)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (l *logging) report(ctx context.Context, wanted bool, folder string) error 
 		err = writePage(of.path(), page)
 	}
 	if err != nil {
-		return unwritable{fmt.Errorf("the results are published, and --report fails: %w", err)}
+		return failure.Errorf(failure.Storage, "the results are published, and --report fails: %w", err)
 	}
 	l.note("report in %s", of.path())
 	return nil
@@ -151,7 +152,8 @@ func mayReplace(path string) error {
 		return err
 	}
 	if target, err := os.Readlink(path); err == nil { // no name of a bucket is a link
-		return fmt.Errorf("%s is a symbolic link to %s, which does not exist: name another file with --output", path, target)
+		return fmt.Errorf("%s is a symbolic link to %s, which does not exist: name another file with --output", path,
+			target)
 	}
 	return nil
 }

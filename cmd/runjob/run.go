@@ -30,22 +30,19 @@ type runCommand struct {
 	job.Config `kong:"-"`
 	logging
 	configFile
-	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
-	Report      bool   `help:"When the results are published, write report.html beside them, as 'runjob report' does."`
-	Check       bool   `help:"Check the settings, list the input, and end: nothing is read, written or sent to a cluster. The standard input counts as there."`
-	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
+	Async       bool
+	Report      bool
+	Check       bool
+	MetricsFile string `placeholder:"FILE"`
 }
 
-// BeforeApply notes which settings are given, before they are checked.
 func (c *runCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 	c.Give(chosen.given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
-// conditionMet says that a condition of --fail-on or --guard is met.
 type conditionMet struct{ error }
 
-// Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	if c.Check {
 		return c.check(ctx)
@@ -56,7 +53,11 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 			return err
 		}
 		defer func() {
-			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{at: time.Now(), code: exitCode(err), summary: done}))
+			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{
+				at:      time.Now(),
+				code:    exitCode(err),
+				summary: done,
+			}))
 		}()
 	}
 	if err := c.checkReport(); err != nil {
@@ -157,14 +158,14 @@ func printSummary(w io.Writer, s finished.Summary) {
 	printCost(w, s)
 }
 
-// printFound says how many near-duplicates there are, and what becomes of them.
 func printFound(w io.Writer, s finished.Summary) {
 	n, alike := s.Counts, "identical documents"
 	if s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1 {
 		alike = "equal fingerprints"
 	}
 	say(w, "found %s (%s of %s): %s in %s",
-		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"))
+		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"),
+		counted(n.Clusters, "cluster"))
 	if s.Config.TellsRemoved() {
 		say(w, "; %s removed", count(n.Removed))
 		if n.ReferenceDocuments > 0 {
@@ -175,10 +176,11 @@ func printFound(w io.Writer, s finished.Summary) {
 	say(w, "\n")
 }
 
-// printKept says that a run had nothing to do.
 func printKept(w io.Writer, s finished.Summary) {
-	say(w, "nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them anew)\n",
-		counted(int64(s.State.Files.Unchanged), "file"), s.State.Generation, s.Config.Output)
+	say(w,
+		"nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them "+
+			"anew)\n",
+		counted(s.State.Files.Unchanged, "file"), s.State.Generation, s.Config.Output)
 	printUnacknowledged(w, s.State)
 }
 
@@ -192,11 +194,12 @@ func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 	if s == nil {
 		return
 	}
-	read := counted(int64(s.Files.New+s.Files.Changed), "file")
+	read := counted(s.Files.New+s.Files.Changed, "file")
 	if isRebuilt {
-		read = "all " + counted(int64(s.Files.New+s.Files.Changed+s.Files.Unchanged), "file")
+		read = "all " + counted(s.Files.New+s.Files.Changed+s.Files.Unchanged, "file")
 	}
-	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation, read, count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
+	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation, read, count(s.Files.Unchanged),
+		count(s.Files.Removed))
 	say(w, "%s\n", changesText(s.Changes))
 	if s.Scratch != "" {
 		say(w, "all documents were compared from scratch: %s\n", s.Scratch)
@@ -205,7 +208,12 @@ func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 }
 
 // changed are the outputs whose changes are told, and the names of what changes there.
-var changed = []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}, {output.Protected, "protected site"}}
+var changed = []struct{ output, name string }{
+	{output.Clusters, "cluster"},
+	{output.Mirrors, "mirror group"},
+	{output.Suspects, "suspect"},
+	{output.Protected, "protected site"},
+}
 
 // changesText lists the numbers of changes by output and kind, each behind a semicolon.
 func changesText(counts map[string]map[string]int64) string {
@@ -235,11 +243,13 @@ func printFiles(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if len(s.Files.Rejected) > 0 {
 		first := s.Files.Rejected[0]
-		say(w, "note: %s could not be read, such as %s: %s\n", counted(n.FilesRejected, "file"), first.File, first.Error)
+		say(w, "note: %s could not be read, such as %s: %s\n", counted(n.FilesRejected, "file"), first.File,
+			first.Error)
 	}
 	if len(s.Files.Damaged) > 0 {
 		shown := s.Files.Damaged[:min(len(s.Files.Damaged), shownEndings)]
-		say(w, "note: %s cut short or damaged, so documents are lost: %s", counted(n.FilesDamaged, "file"), strings.Join(shown, ", "))
+		say(w, "note: %s cut short or damaged, so documents are lost: %s", counted(n.FilesDamaged, "file"),
+			strings.Join(shown, ", "))
 		if more := n.FilesDamaged - int64(len(shown)); more > 0 {
 			say(w, ", and %s more", count(more))
 		}
@@ -250,18 +260,24 @@ func printFiles(w io.Writer, s finished.Summary) {
 		return
 	}
 	all := int64(0)
-	endings := slices.SortedFunc(maps.Keys(passed), func(a, b string) int { return cmp.Or(cmp.Compare(passed[b], passed[a]), strings.Compare(a, b)) })
+	endings := slices.SortedFunc(maps.Keys(passed), func(a, b string) int {
+		return cmp.Or(cmp.Compare(passed[b], passed[a]), strings.Compare(a, b))
+	})
 	var shown []string
 	for i, ending := range endings {
 		if all += passed[ending]; i < shownEndings {
-			shown = append(shown, strings.TrimSuffix(fmt.Sprintf("%s %s (%s)", count(passed[ending]), strings.Trim(ending, "()"), s.Files.PassedOver[ending]), " ()"))
+			shown = append(shown,
+				strings.TrimSuffix(fmt.Sprintf("%s %s (%s)", count(passed[ending]), strings.Trim(ending, "()"),
+					s.Files.PassedOver[ending]), " ()"))
 		}
 	}
 	if more := len(endings) - len(shown); more > 0 {
-		shown = append(shown, counted(int64(more), "more reason"))
+		shown = append(shown, counted(more, "more reason"))
 	}
 	advice := ""
-	if slices.ContainsFunc(endings, func(reason string) bool { return reason[0] == '.' || reason == "(none)" || reason == "(other)" }) {
+	if slices.ContainsFunc(endings, func(reason string) bool {
+		return reason[0] == '.' || reason == "(none)" || reason == "(other)"
+	}) {
 		advice = "; a pattern such as 'DIR/*' names files to read"
 	}
 	for _, ending := range endings {
@@ -269,12 +285,16 @@ func printFiles(w io.Writer, s finished.Summary) {
 			advice += fmt.Sprintf("; '%s' converts %s", command, ending)
 		}
 	}
-	say(w, "note: %s of the searched folders passed over: %s%s\n", counted(all, "file"), strings.Join(shown, ", "), advice)
+	say(w, "note: %s of the searched folders passed over: %s%s\n", counted(all, "file"), strings.Join(shown, ", "),
+		advice)
 }
 
 // converters are the commands that make a file that is read of one that is not, by its ending.
 var converters = map[string]string{
-	".pdf": "pdftotext FILE FILE.txt", ".docx": "pandoc -t plain -o FILE.txt FILE", ".epub": "pandoc -t plain -o FILE.txt FILE", ".xlsx": "soffice --convert-to csv FILE",
+	".pdf":  "pdftotext FILE FILE.txt",
+	".docx": "pandoc -t plain -o FILE.txt FILE",
+	".epub": "pandoc -t plain -o FILE.txt FILE",
+	".xlsx": "soffice --convert-to csv FILE",
 }
 
 // printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
@@ -290,12 +310,17 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 	switch {
 	case n.Unsited > 0 && n.Unsited == n.Documents:
-		say(w, "note: --url-field %s: no document has an address, so there are no sites; name the field that holds it\n", s.Config.URLField)
+		say(w,
+			"note: --url-field %s: no document has an address, so there are no sites; name the field that holds it\n",
+			s.Config.URLField)
 	case n.Unsited > 0:
-		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField, count(n.Unsited), counted(n.Documents, "document"))
+		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField,
+			count(n.Unsited), counted(n.Documents, "document"))
 	}
 	if n.SitedByPath > 0 {
-		say(w, "note: sites of %s are folders of their paths: the first folder with the name of a host, as bakery.example in crawl/bakery.example/a.html, else the first below --input\n",
+		say(w,
+			"note: sites of %s are folders of their paths: the first folder with the name of a host, "+
+				"as bakery.example in crawl/bakery.example/a.html, else the first below --input\n",
 			counted(n.SitedByPath, "file"))
 	}
 	if n.Unscoped > 0 {
@@ -311,7 +336,6 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	}
 }
 
-// printRequests says what a job asked of buckets and of servers of the web.
 func printRequests(w io.Writer, all []finished.Requests) {
 	if len(all) == 0 {
 		return
@@ -322,7 +346,8 @@ func printRequests(w io.Writer, all []finished.Requests) {
 	for _, r := range all {
 		kinds = append(kinds, r.Kind+" "+count(r.Requests))
 		if r.Bytes > 0 {
-			bytes = append(bytes, size(r.Bytes)+" "+map[string]string{"read": "read", "write": "written", "fetch": "fetched"}[r.Kind])
+			done := map[string]string{"read": "read", "write": "written", "fetch": "fetched"}
+			bytes = append(bytes, size(r.Bytes)+" "+done[r.Kind])
 		}
 		sum += r.Dollars
 	}
@@ -333,28 +358,34 @@ func printRequests(w io.Writer, all []finished.Requests) {
 	say(w, "%s\n", line)
 }
 
-// printCost says what a job left out, what it cost and where its results are.
 func printCost(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
 		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
-			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
+			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"),
+			counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
 	if s.Skipped.Kept > 0 {
-		say(w, "note: of the kept documents %s were not compared with all others, and may be like them\n", count(s.Skipped.Kept))
+		say(w, "note: of the kept documents %s were not compared with all others, and may be like them\n",
+			count(s.Skipped.Kept))
 	}
 	if s.Skipped.SpreadPages > 0 {
-		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n", counted(s.Skipped.SpreadPages, "page"), count(int64(s.Config.MirrorSites)))
+		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n",
+			counted(s.Skipped.SpreadPages, "page"), count(s.Config.MirrorSites))
 	}
 	rate := ""
 	if bytes := n.Bytes + n.ReferenceBytes; bytes >= 1<<20 && s.CPUSeconds > 0 {
 		rate = fmt.Sprintf(" (%.0f MB per CPU-second)", float64(bytes)/1e6/s.CPUSeconds)
 	}
-	say(w, "%.1f s, %.1f CPU-s%s, %s memory, %s of temporary files\n", s.Seconds, s.CPUSeconds, rate, size(s.PeakMemoryBytes), size(s.TempBytes))
+	say(w, "%.1f s, %.1f CPU-s%s, %s memory, %s of temporary files\n", s.Seconds, s.CPUSeconds, rate,
+		size(s.PeakMemoryBytes), size(s.TempBytes))
 	printRequests(w, s.Requests)
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
-		largest := slices.MaxFunc(s.Stages, func(a, b finished.Stage) int { return cmp.Compare(a.PeakMemoryBytes, b.PeakMemoryBytes) })
-		say(w, "note: that is more memory than --memory %s, which a job aims at; most was in use in stage %s\n", size(limit), largest.Name)
+		largest := slices.MaxFunc(s.Stages, func(a, b finished.Stage) int {
+			return cmp.Compare(a.PeakMemoryBytes, b.PeakMemoryBytes)
+		})
+		say(w, "note: that is more memory than --memory %s, which a job aims at; most was in use in stage %s\n",
+			size(limit), largest.Name)
 	}
 	printWarnings(w, s.Warnings)
 	written := s.Config.Emit
@@ -383,29 +414,42 @@ func printNext(w io.Writer, s finished.Summary) {
 func planText(s finished.Summary) string {
 	method, _ := methods.Of(s.Plan.Keys)
 	return method.Tell(&methods.Told{
-		Threshold: s.Config.Threshold, Scheme: s.Plan.Scheme, Tables: s.Plan.Tables, Bits: s.Plan.Bits, Distance: s.Plan.Distance,
-		Words: s.Plan.Words, Recall: s.Plan.ExpectedRecall, Skips: s.Skipped.Groups > 0,
+		Threshold: s.Config.Threshold,
+		Scheme:    s.Plan.Scheme,
+		Tables:    s.Plan.Tables,
+		Bits:      s.Plan.Bits,
+		Distance:  s.Plan.Distance,
+		Words:     s.Plan.Words,
+		Recall:    s.Plan.ExpectedRecall,
+		Skips:     s.Skipped.Groups > 0,
 	})
 }
 
 func auditText(a *audit.Result) string {
 	if a.Pairs == 0 {
-		return fmt.Sprintf("%s sampled, and none has a near-duplicate, so the recall is unknown", counted(int64(a.Sampled), "document"))
+		return fmt.Sprintf("%s sampled, and none has a near-duplicate, so the recall is unknown",
+			counted(a.Sampled, "document"))
 	}
 	if a.Low == a.High {
-		return fmt.Sprintf("all %s with words were checked: of their pairs %.2f %% are listed, %.2f %% are in one cluster",
-			counted(int64(a.Sampled), "document"), 100*a.Listed, 100*a.Recall)
+		return fmt.Sprintf(
+			"all %s with words were checked: of their pairs %.2f %% are listed, %.2f %% are in one cluster",
+			counted(a.Sampled, "document"), 100*a.Listed, 100*a.Recall)
 	}
 	if a.Wide {
-		return fmt.Sprintf("%s of %s sampled show little of the recall: from %.0f to %.0f %% of all pairs are in one cluster (95 %% confidence); to know more give --audit %d",
-			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, 10*max(a.Sampled, audit.UsualSample)) // all bounds may then grow tenfold
+		return fmt.Sprintf(
+			"%s of %s sampled show little of the recall: from %.0f to %.0f %% of all pairs are in one cluster (95 %% "+
+				"confidence); to know more give --audit %d",
+			counted(a.Pairs, "pair"), counted(a.Sampled, "document"), 100*a.Low, 100*a.High,
+			10*max(a.Sampled, audit.UsualSample)) // all bounds may then grow tenfold
 	}
-	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: of their %s %.2f %% are listed (95 %% confidence: %.2f to %.2f %%), %.2f %% are in one cluster (%.2f to %.2f %%)",
-		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), counted(a.Pairs, "pair"),
+	return fmt.Sprintf(
+		"%s sampled, %s of them with near-duplicates: of their %s %.2f %% are listed (95 %% confidence: "+
+			"%.2f to %.2f %%), %.2f %% are in one cluster (%.2f to %.2f %%)",
+		counted(a.Sampled, "document"), count(a.Partnered), counted(a.Pairs, "pair"),
 		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
 }
 
-func counted(n int64, thing string) string {
+func counted[N int | int64](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
@@ -429,7 +473,7 @@ func areOf(n int64) string {
 }
 
 // count writes a number in groups of three digits.
-func count(n int64) string {
+func count[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -454,7 +498,6 @@ type mirrorsCommand struct {
 	runCommand
 }
 
-// newMirrorsCommand returns the command with the settings of the preset mirrors as its defaults.
 func newMirrorsCommand() mirrorsCommand {
 	preset, _ := job.PresetNamed("mirrors")
 	config := preset.Config()
@@ -489,11 +532,13 @@ func printMirrors(w io.Writer, found *findings.Mirrors) {
 	say(w, "%s: %s of mirrors in %s, %s\n", counted(found.Sites, "site"),
 		counted(found.Pairs, "pair"), counted(found.Groups, "group"), counted(found.Suspects, "suspect"))
 	for _, m := range found.TopMirrors {
-		say(w, "  mirror   %s of %s: %s, score %.2f, %s in common\n", m.Site, m.Of, m.Kind, m.Score, counted(m.Pages, "page"))
+		say(w, "  mirror   %s of %s: %s, score %.2f, %s in common\n", m.Site, m.Of, m.Kind, m.Score,
+			counted(m.Pages, "page"))
 	}
 	for _, s := range found.TopSuspects {
 		if s.Sites > 0 {
-			say(w, "  campaign %s: %s copy %s: %s, score %.2f\n", s.Site, counted(s.Sites, "site"), s.Of, s.Kind, s.Score)
+			say(w, "  campaign %s: %s copy %s: %s, score %.2f\n", s.Site, counted(s.Sites, "site"), s.Of, s.Kind,
+				s.Score)
 			continue
 		}
 		say(w, "  suspect  %s copies %s: %s, score %.2f, %s\n", s.Site, s.Of, s.Kind, s.Score, counted(s.Pages, "page"))

@@ -21,8 +21,8 @@ const (
 	quotedText = 1 << 20
 )
 
-// printGrave tells of sources that are gone and of clusters that hold much of a corpus, with a passage that documents of
-// such a cluster share.
+// printGrave tells of sources that are gone and of clusters that hold much of a corpus, with a passage that documents
+// of such a cluster share.
 func printGrave(ctx context.Context, w io.Writer, s finished.Summary) {
 	for _, warning := range s.Warnings {
 		if !warning.IsGrave() {
@@ -35,8 +35,8 @@ func printGrave(ctx context.Context, w io.Writer, s finished.Summary) {
 	}
 }
 
-// sharedPassage reads two documents again and returns the beginning of what they have in common. It is empty if there is no
-// such passage, and if the texts cannot be had, which is no fault of the run.
+// sharedPassage reads two documents again and returns the beginning of what they have in common. It is empty if there
+// is no such passage, and if the texts cannot be had, which is no fault of the run.
 func sharedPassage(ctx context.Context, s *finished.Summary, a, b string) string {
 	if b == "" || s.Counts.Bytes+s.Counts.ReferenceBytes > quotedInput {
 		return ""
@@ -79,12 +79,13 @@ func printSources(w io.Writer, rows []sources.Row) {
 		}
 	}
 	if most < 0 {
-		say(w, "sources: %s, none of which has near-duplicates in another\n", count(int64(len(rows))))
+		say(w, "sources: %s, none of which has near-duplicates in another\n", count(len(rows)))
 		return
 	}
-	say(w, "sources: %s of %s of %s %s in %s, too", count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
+	say(w, "sources: %s of %s of %s %s in %s, too", count(share.Documents), counted(of.Documents, "document"),
+		of.Source, areOf(share.Documents), share.Name())
 	if len(rows) > 2 {
-		say(w, "; of %s sources this is the largest share (summary.json has all)", count(int64(len(rows))))
+		say(w, "; of %s sources this is the largest share (summary.json has all)", count(len(rows)))
 	}
 	say(w, "\n")
 }
@@ -109,7 +110,6 @@ func printCommon(w io.Writer, s finished.Summary) {
 	say(w, "\n")
 }
 
-// printTrimmed says what was cut from texts.
 func printTrimmed(w io.Writer, t *findings.Trimmed) {
 	if t == nil {
 		return
@@ -118,7 +118,8 @@ func printTrimmed(w io.Writer, t *findings.Trimmed) {
 	if t.Of > 0 {
 		share = 100 * float64(t.Words) / float64(t.Of)
 	}
-	say(w, "trimmed: %s cut from %s, with %s of %s words (%.1f %%)", counted(t.Passages, "passage"), counted(t.Documents, "document"), count(t.Words), count(t.Of), share)
+	say(w, "trimmed: %s cut from %s, with %s of %s words (%.1f %%)", counted(t.Passages, "passage"),
+		counted(t.Documents, "document"), count(t.Words), count(t.Of), share)
 	if t.Gone > 0 {
 		say(w, "; %s with too little left went", counted(t.Gone, "document"))
 	}

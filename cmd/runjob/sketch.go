@@ -20,33 +20,26 @@ import (
 )
 
 type sketchCommand struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Files, each of which is a text; - or none: the standard input."`
+	Paths []string `arg:"" optional:"" name:"path"`
 
-	Kind       string               `required:"" enum:"minhash,simhash,singlehash,lsh,bottomk,signature" placeholder:"KIND" help:"What to print: minhash, simhash, bottomk (as the main job makes them), singlehash (Gudkov's article), lsh (ExLSH), signature (the k-hash MinHash of McCormick's tutorial)."`
-	SketchSize int                  `default:"128" placeholder:"N" help:"Hashes in a bottom-k sketch or a single-hash fingerprint, and components of a minhash or a signature."`
-	Shingle    int                  `default:"3" placeholder:"N" help:"How many adjacent words, or characters with --characters, make a shingle."`
-	Bits       int                  `default:"64" placeholder:"N" help:"Length of a simhash: 32, or a multiple of 64 up to 1024."`
-	Tie        string               `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE" help:"Bit of a simhash for which as many shingles have 1 as 0: alternate (as the main job), zero or one."`
-	Fast       bool                 `help:"Make a simhash with its bits in the order of FastSimHash."`
-	Features   bool                 `help:"With simhash, a text is a list of features that are hashes already: numbers of 64 bits with white space between them, as in 17 or 0x11. They are taken as they are."`
-	Hash       string               `enum:"md5,sha1,sha256,sha512,ripemd160,crc32" default:"md5" placeholder:"NAME" help:"Hash function of an lsh, which is as long as a hash."`
-	Filter     string               `placeholder:"FILE" help:"List of words, one a line, that an lsh leaves out."`
-	Characters bool                 `help:"Make an lsh of characters, for short texts such as user names."`
-	Unslipped  bool                 `help:"Make a singlehash of all 16 bits of a character. The article's own program shifts by 16 where 8 are meant, so it leaves out the upper 8."`
-	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, skeleton, fold, punctuation."`
-	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT" help:"With minhash, simhash and bottomk, what a token is: script, single, words or chars, as with 'runjob run'."`
-	Seed       uint64               `help:"Key of the hashes of minhash, simhash and bottomk, and of the functions of a signature."`
-	Compare    bool                 `help:"With simhash and singlehash, print in place of fingerprints how alike each two texts are: both names and the share of equal bits, or the Jaccard similarity that two singlehashes estimate."`
-	Records    bool                 `help:"Files have a text a line, as JSON with the fields id and text."`
+	Kind       string `required:"" enum:"minhash,simhash,singlehash,lsh,bottomk,signature" placeholder:"KIND"`
+	SketchSize int    `default:"128" placeholder:"N"`
+	Shingle    int    `default:"3" placeholder:"N"`
+	Bits       int    `default:"64" placeholder:"N"`
+	Tie        string `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE"`
+	Fast       bool
+	Features   bool
+	Hash       string `enum:"md5,sha1,sha256,sha512,ripemd160,crc32" default:"md5" placeholder:"NAME"`
+	Filter     string `placeholder:"FILE"`
+	Characters bool
+	Unslipped  bool
+	Normalize  sketch.Normalization `placeholder:"STEPS"`
+	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT"`
+	Seed       uint64
+	Compare    bool
+	Records    bool
 }
 
-// Help says what is printed.
-func (c *sketchCommand) Help() string {
-	return "Prints a line for each text: its name, a tab, and the fingerprint; with --compare a line for each two texts. Hashes are hexadecimal, with commas between them. " +
-		"A singlehash has the number of words and of hashes in front. docs/reference/fingerprints.md says which program makes the same."
-}
-
-// Validate checks the flags.
 func (c *sketchCommand) Validate() error {
 	switch {
 	case c.SketchSize < 1:
@@ -65,11 +58,10 @@ func (c *sketchCommand) Validate() error {
 	return nil
 }
 
-// Run prints the fingerprints of all texts.
 func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	of, err := c.sketcher()
 	if err != nil {
-		return usageError{err}
+		return failure.New(failure.Usage, err)
 	}
 	paths := c.Paths
 	if len(paths) == 0 {
@@ -87,7 +79,7 @@ func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 		err := c.each(ctx, path, func(name string, text []byte) error {
 			fingerprint, err := of(text)
 			if err != nil {
-				return failure.New(failure.Input, fmt.Errorf("%s: %w", name, err))
+				return failure.Errorf(failure.Input, "%s: %w", name, err)
 			}
 			return show(visible(name), fingerprint)
 		})
@@ -110,7 +102,7 @@ func (c *sketchCommand) each(ctx context.Context, path string, visit func(name s
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return failure.New(failure.Input, fmt.Errorf("read a text: %w", err))
+		return failure.Errorf(failure.Input, "read a text: %w", err)
 	case !c.Records:
 		return visit(quoting.Text(path), content)
 	}
@@ -120,7 +112,7 @@ func (c *sketchCommand) each(ctx context.Context, path string, visit func(name s
 		place := fmt.Sprintf("%s:%d", quoting.Text(path), number)
 		name, text, err := textOf(line)
 		if err != nil {
-			return failure.New(failure.Input, fmt.Errorf("%s: %w", place, err))
+			return failure.Errorf(failure.Input, "%s: %w", place, err)
 		}
 		if err := visit(cmp.Or(name, place), text); err != nil {
 			return err

@@ -23,13 +23,15 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// fingerprinted is what 'runjob sketch' shows of a text. Hashes are what is compared: the words of a simhash, or a singlehash.
+// fingerprinted is what 'runjob sketch' shows of a text. Hashes are what is compared: the words of a simhash, or a
+// singlehash.
 type fingerprinted struct {
 	shown  string
 	hashes []uint64
 }
 
-// sketcher returns a function from texts to fingerprints. It fails for a text that is none, such as a list of features with a word in it.
+// sketcher returns a function from texts to fingerprints. It fails for a text that is none, such as a list of features
+// with a word in it.
 func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), error) {
 	switch c.Kind {
 	case "singlehash":
@@ -39,7 +41,8 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 	case "signature":
 		signatures, err := sketch.NewUniversalMinHash(c.SketchSize, c.Seed)
 		return func(text []byte) (fingerprinted, error) {
-			return fingerprinted{shown: hexadecimal(signatures.Signature(nil, sketch.AppendCRC32Shingles(nil, text, c.Shingle)), 9)}, nil
+			return fingerprinted{shown: hexadecimal(signatures.Signature(nil,
+				sketch.AppendCRC32Shingles(nil, text, c.Shingle)), 9)}, nil
 		}, err
 	}
 	ofSet, err := c.ofSet()
@@ -53,12 +56,12 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 		}, nil
 	}
 	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{
-		Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed}, Normalization: c.Normalize,
+		Measure:       sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
+		Normalization: c.Normalize,
 	})
 	return func(text []byte) (fingerprinted, error) { return ofSet(fingerprinter.Texts([][]byte{text}).Set), nil }, err
 }
 
-// readFeatures reads numbers of 64 bits with white space between them.
 func readFeatures(text []byte) ([]uint64, error) {
 	var features []uint64
 	for field := range bytes.FieldsSeq(text) {
@@ -96,7 +99,11 @@ var ties = map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketc
 
 // singleHash returns a function from texts to the fingerprints of the article.
 func (c *sketchCommand) singleHash() (func(text []byte) (fingerprinted, error), error) {
-	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: c.Shingle, Size: c.SketchSize, Article: !c.Unslipped})
+	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{
+		Words:   c.Shingle,
+		Size:    c.SketchSize,
+		Article: !c.Unslipped,
+	})
 	return func(text []byte) (fingerprinted, error) {
 		fingerprint, words := hasher.Fingerprint(nil, text)
 		p := fingerprinted{shown: fmt.Sprintf("%d\t%d\t%s", words, len(fingerprint), hexadecimal(fingerprint, 8))}
@@ -120,7 +127,7 @@ func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) 
 	if c.Filter != "" {
 		list, err := storage.ReadFile(c.Filter)
 		if err != nil {
-			return nil, failure.New(failure.Input, fmt.Errorf("read --filter: %w", err))
+			return nil, failure.Errorf(failure.Input, "read --filter: %w", err)
 		}
 		words, err := sketch.ReadStopWords(bytes.NewReader(list), nil)
 		if err != nil {

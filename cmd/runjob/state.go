@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -11,21 +10,21 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/settle/state"
+	"mirrorbeam/internal/start/failure"
 )
 
 type stateCommand struct {
-	Show        stateShow        `cmd:"" help:"Tell what a state holds, and which changes nobody has acknowledged."`
-	Acknowledge stateAcknowledge `cmd:"" help:"Say that changes have been heard of, so that later runs do not tell of them again."`
-	Verify      stateVerify      `cmd:"" help:"Read all that a state holds and check it."`
-	Prune       statePrune       `cmd:"" help:"Remove what only the last run but one has needed."`
-	Compact     stateCompact     `cmd:"" help:"Prune, and join small files of a state to large ones."`
+	Show        stateShow        `cmd:""`
+	Acknowledge stateAcknowledge `cmd:""`
+	Verify      stateVerify      `cmd:""`
+	Prune       statePrune       `cmd:""`
+	Compact     stateCompact     `cmd:""`
 }
 
 type stateFolder struct {
-	Folder string `arg:"" name:"dir" help:"Folder of the state, on the disk or in a bucket."`
+	Folder string `arg:"" name:"dir"`
 }
 
-// Validate checks the argument.
 func (c *stateFolder) Validate() error { return checkArgument("dir", c.Folder) }
 
 // fault returns an error about the state. A folder without a state is a fault of what was named, as it is to a query. A
@@ -35,17 +34,17 @@ func (c *stateFolder) fault(err error) error {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, state.ErrNone):
-		return unusable{fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)}
+		return failure.Errorf(failure.Input, "there is no state in %s: name the --state of an earlier 'runjob run'",
+			c.Folder)
 	}
 	if remedy := state.Remedy(c.Folder, err); remedy != nil {
-		return unwritable{remedy}
+		return failure.New(failure.Storage, remedy)
 	}
-	return unwritable{fmt.Errorf("the state %s: %w", c.Folder, err)}
+	return failure.Errorf(failure.Storage, "the state %s: %w", c.Folder, err)
 }
 
 type stateShow struct{ stateFolder }
 
-// Run prints what the state holds.
 func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	content, err := state.Read(c.Folder)
 	if err != nil {
@@ -60,13 +59,14 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 			unsettled++
 		}
 	}
-	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339), content.Program,
-		counted(content.Documents, "document"), counted(int64(len(content.Files)), "file"))
+	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339),
+		content.Program,
+		counted(content.Documents, "document"), counted(len(content.Files), "file"))
 	if references > 0 {
-		say(out, ", %s of them of the reference", count(int64(references)))
+		say(out, ", %s of them of the reference", count(references))
 	}
 	if unsettled > 0 {
-		say(out, "\n%s to be read again: written just before the run", counted(int64(unsettled), "file"))
+		say(out, "\n%s to be read again: written just before the run", counted(unsettled, "file"))
 	}
 	say(out, "\nsettings: %s\n", content.Config)
 	open, err := content.Unacknowledged(c.Folder)
@@ -106,10 +106,9 @@ func showUnacknowledged(out io.Writer, open state.Outbox) {
 
 type stateAcknowledge struct {
 	stateFolder
-	Generation *int `arg:"" optional:"" help:"Acknowledge the changes up to this generation, such as the one that summary.json names. Without it, all changes."`
+	Generation *int `arg:"" optional:""`
 }
 
-// Run acknowledges changes.
 func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 	return c.alter(func(s *state.State) error {
 		generation := s.Last.Number
@@ -117,7 +116,8 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 			generation = *c.Generation
 		}
 		if generation < 1 || generation > s.Last.Number {
-			return unusable{fmt.Errorf("the state %s has no generation %d: the newest one is %d", c.Folder, generation, s.Last.Number)}
+			return failure.Errorf(failure.Input, "the state %s has no generation %d: the newest one is %d", c.Folder,
+				generation, s.Last.Number)
 		}
 		left, err := s.Acknowledge(generation)
 		if err != nil {
@@ -130,7 +130,6 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 
 type stateVerify struct{ stateFolder }
 
-// Run checks the state.
 func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 	bytes, err := state.Verify(ctx, c.Folder)
 	if err != nil {
@@ -142,14 +141,12 @@ func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 
 type statePrune struct{ stateFolder }
 
-// Run prunes the state.
 func (c *statePrune) Run(_ context.Context, out io.Writer) error {
 	return c.tidy(out, (*state.State).Prune)
 }
 
 type stateCompact struct{ stateFolder }
 
-// Run compacts the state.
 func (c *stateCompact) Run(ctx context.Context, out io.Writer) error {
 	return c.tidy(out, func(s *state.State) (before, after int64, err error) { return s.Compact(ctx) })
 }

@@ -27,7 +27,7 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 	}
 	folder, err := os.MkdirTemp("", "runjob-stdin-")
 	if err != nil {
-		return "", nil, failure.New(failure.Storage, fmt.Errorf("hold the standard input: %w", err))
+		return "", nil, failure.Errorf(failure.Storage, "hold the standard input: %w", err)
 	}
 	remove = func() { os.RemoveAll(folder) } // if it fails, the system clears its folder of temporary files
 	path = filepath.Join(folder, "stdin")
@@ -36,7 +36,8 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
-		return "", nil, failure.New(failure.Storage, fmt.Errorf("hold the standard input in %s (TMPDIR names another folder): %w", folder, err))
+		return "", nil, failure.Errorf(failure.Storage,
+			"hold the standard input in %s (TMPDIR names another folder): %w", folder, err)
 	}
 	return path, remove, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/job"
 )
@@ -148,12 +149,24 @@ func renew(old []*parameter, flags map[string]flagOfTemplate) []*parameter {
 		if f, known := flags[p.Name]; known {
 			p.HelpText = f.help
 		}
+		if p.Name == "keep" {
+			p.Regexes = []string{keepPattern()}
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		f := missing[name]
 		old = append(old, &parameter{Name: name, Label: strings.ReplaceAll(name, "-", " "), HelpText: f.help, IsOptional: !f.required})
 	}
 	return old
+}
+
+// keepPattern matches the policies of --keep.
+func keepPattern() string {
+	var all []string
+	for _, p := range preference.Preferences() {
+		all = append(all, strings.Replace(string(p), ":", ":.+", 1))
+	}
+	return "^(" + strings.Join(all, "|") + ")$"
 }
 
 // checkRegexes checks that a parameter lets the default of its flag pass, and that a switch is true or false.
@@ -199,6 +212,21 @@ func TestTemplateFormats(t *testing.T) {
 	}
 	if pattern.MatchString("pdf") {
 		t.Error("the parameter format may be pdf")
+	}
+}
+
+// TestTemplateKeep: the template lets each policy of --keep pass.
+func TestTemplateKeep(t *testing.T) {
+	_, pattern := templateParameter(t, "keep")
+	for _, p := range preference.Preferences() {
+		if text := strings.Replace(string(p), ":", ":x", 1); !pattern.MatchString(text) {
+			t.Errorf("the parameter keep may not be %s", text)
+		}
+	}
+	for _, wrong := range []string{"", "best", "max:", "first:x"} {
+		if pattern.MatchString(wrong) {
+			t.Errorf("the parameter keep may be %q", wrong)
+		}
 	}
 }
 

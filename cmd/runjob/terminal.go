@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
+	"mirrorbeam/internal/start/failure"
 )
 
 // say writes to people. A line ends only where the format has a line feed. Names, texts and errors among the
@@ -67,7 +68,6 @@ const lineWidth = 80
 // wrapped writes a paragraph in lines of at most lineWidth, if its words are short enough.
 func wrapped(w io.Writer, format string, args ...any) { paragraph(w, 0, fmt.Sprintf(format, args...)) }
 
-// paragraph writes a text in lines that begin with indent spaces.
 func paragraph(w io.Writer, indent int, text string) {
 	column := 0
 	for word := range strings.FieldsSeq(text) {
@@ -140,7 +140,6 @@ func faultLines(err error) []string {
 // line.
 type standardOutput struct{ fault error }
 
-// Write writes, unless an earlier write has failed.
 func (o *standardOutput) Write(b []byte) (n int, err error) {
 	if o.fault != nil {
 		return 0, o.fault
@@ -150,7 +149,7 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 	case errors.Is(err, syscall.EPIPE):
 		o.fault = unread{err}
 	case err != nil:
-		o.fault = unwritable{fmt.Errorf("write to the standard output: %w", err)}
+		o.fault = failure.Errorf(failure.Storage, "write to the standard output: %w", err)
 	}
 	return n, o.fault
 }
@@ -158,14 +157,12 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 // unread says that nobody reads the standard output any more.
 type unread struct{ error }
 
-// Unwrap returns the fault.
 func (u unread) Unwrap() error { return u.error }
 
-// palette says whether output has colours.
 type palette string
 
-// isOn reports whether the standard output gets colours. The variable NO_COLOR, if it is not empty, turns them off where
-// nobody has asked for them.
+// isOn reports whether the standard output gets colours. The variable NO_COLOR, if it is not empty, turns them off
+// where nobody has asked for them.
 func (p palette) isOn() bool {
 	switch p {
 	case "always":
@@ -212,7 +209,7 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 	say(w, "\n")
 	if changes > shownRuns {
-		say(w, "  ... and %s\n", counted(int64(changes-shownRuns), "further difference"))
+		say(w, "  ... and %s\n", counted(changes-shownRuns, "further difference"))
 	}
 }
 
@@ -222,7 +219,7 @@ func shortened(text string, most int) []string {
 	if len(words) <= most+most/2 {
 		return words
 	}
-	gap := fmt.Sprintf("... (%s) ...", counted(int64(len(words)-most/2*2), "word"))
+	gap := fmt.Sprintf("... (%s) ...", counted(len(words)-most/2*2, "word"))
 	return append(append(append([]string{}, words[:most/2]...), gap), words[len(words)-most/2:]...)
 }
 
@@ -233,7 +230,6 @@ type runPrinter struct {
 	last       string
 }
 
-// words prints words between two marks.
 func (p *runPrinter) words(format, begin string, words []string, end string) {
 	if !p.isColoured {
 		format = plainWord

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/ground/quoting"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/pipeline"
 )
 
@@ -96,7 +97,7 @@ func TestFaultLines(t *testing.T) {
 		{two, []string{"two\nof a name"}},
 		{errors.Join(one, two), []string{"one", "two\nof a name"}},
 		{errors.Join(errors.Join(one, one), two), []string{"one", "one", "two\nof a name"}},
-		{usageError{kind{errors.Join(two, one)}}, []string{"two\nof a name", "one"}},
+		{failure.New(failure.Usage, kind{errors.Join(two, one)}), []string{"two\nof a name", "one"}},
 		{fmt.Errorf("read: %w", errors.Join(one, two)), []string{"read: one\ntwo\nof a name"}},
 	} {
 		if got := faultLines(c.err); !slices.Equal(got, c.want) {

@@ -14,7 +14,8 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the version, the commit and the time of the sources, the digest of the program, and the versions of Go and Beam.
+// Run prints the version, the commit and the time of the sources, the digest of the program, and the versions of Go and
+// Beam.
 func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, thisVersion())
 	return err
@@ -42,7 +43,8 @@ func thisVersion() string {
 	return versionText(info, content)
 }
 
-// versionText says what a build knows of itself, and the digest of its file. A build outside of a clone knows no commit.
+// versionText says what a build knows of itself, and the digest of its file. A build outside of a clone knows no
+// commit.
 func versionText(info *debug.BuildInfo, content string) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
@@ -67,26 +69,22 @@ func versionText(info *debug.BuildInfo, content string) string {
 }
 
 type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish"`
 
 	model *kong.Node
 }
 
-// Help says how the script is used.
-func (c *completionCommand) Help() string {
-	return "For this shell: source <(runjob completion bash). For all: write it to the folder of completions of the shell, " +
-		"as in runjob completion fish > ~/.config/fish/completions/runjob.fish, or for zsh to a file _runjob in a folder of $fpath."
-}
-
-// BeforeApply notes the commands and flags.
 func (c *completionCommand) BeforeApply(app *kong.Kong) error {
 	c.model = app.Model.Node
 	return nil
 }
 
-// Run prints the script.
 func (c *completionCommand) Run(_ context.Context, out io.Writer) error {
-	script := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
+	script := map[string]func(*kong.Node) string{
+		"bash": bashCompletion,
+		"zsh":  zshCompletion,
+		"fish": fishCompletion,
+	}[c.Shell]
 	_, err := io.WriteString(out, script(c.model))
 	return err
 }
@@ -163,13 +161,15 @@ func fishCompletion(root *kong.Node) string {
 		if len(parents) > 1 {
 			condition = "__fish_seen_subcommand_from " + parents[0]
 		}
-		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name, fishQuoted(firstSentence(node.Help))))
+		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name,
+			fishQuoted(firstSentence(node.Help))))
 		for _, f := range node.Flags {
 			needs := " -r"
 			if f.IsBool() {
 				needs = ""
 			}
-			b.WriteString(fmt.Sprintf("complete -c runjob -n %s -l %s%s -d %s\n", fishQuoted("__fish_seen_subcommand_from "+node.Name), f.Name, needs, fishQuoted(firstSentence(f.Help))))
+			b.WriteString(fmt.Sprintf("complete -c runjob -n %s -l %s%s -d %s\n",
+				fishQuoted("__fish_seen_subcommand_from "+node.Name), f.Name, needs, fishQuoted(firstSentence(f.Help))))
 		}
 	}
 	return b.String()
@@ -194,24 +194,16 @@ type manualCommand struct {
 	app *kong.Kong
 }
 
-// Help says how the page is read.
-func (c *manualCommand) Help() string {
-	return "To read it: runjob man | man -l -. To install it: runjob man > /usr/local/share/man/man1/runjob.1"
-}
-
-// BeforeApply notes the commands and flags.
 func (c *manualCommand) BeforeApply(app *kong.Kong) error {
 	c.app = app
 	return nil
 }
 
-// Run prints the page in the language of man.
 func (c *manualCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, manual(c.app))
 	return err
 }
 
-// exitCodes says what the exit codes mean.
 var exitCodes = [...]struct {
 	code    int
 	meaning string
@@ -220,7 +212,11 @@ var exitCodes = [...]struct {
 	{exitInternal, "a fault of the program"},
 	{exitUsage, "the command line is wrong"},
 	{exitInput, "the input cannot be used"},
-	{exitStorage, "an output, the temporary folder or the standard output cannot be written to, a limit of the machine is too low, or a job server does not answer"},
+	{
+		exitStorage,
+		"an output, the temporary folder or the standard output cannot be written to, " +
+			"a limit of the machine is too low, or a job server does not answer",
+	},
 	{exitCondition, "all went well, and a condition of --fail-on or --guard is met"},
 	{exitInterrupted, "an interruption"},
 	{exitUnread, "the reader of the standard output went away"},
@@ -228,7 +224,8 @@ var exitCodes = [...]struct {
 
 func manual(app *kong.Kong) string {
 	var b strings.Builder
-	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus")))
+	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n",
+		roff("find the near-duplicate documents of a corpus")))
 	b.WriteString(".SH SYNOPSIS\n.B runjob\n.I COMMAND\n[\\fIFLAGS\\fR]\n")
 	b.WriteString(fmt.Sprintf(".SH DESCRIPTION\n%s\n", roff(app.Model.Help)))
 	b.WriteString(".SH OPTIONS\n")
@@ -249,7 +246,9 @@ func manual(app *kong.Kong) string {
 	for _, exit := range exitCodes {
 		b.WriteString(fmt.Sprintf(".TP\n.B %d\n%s\n", exit.code, roff(exit.meaning)))
 	}
-	b.WriteString(".SH ENVIRONMENT\n.TP\n.B RUNJOB_\\fISETTING\\fR\nA setting, as in RUNJOB_THRESHOLD=0.9. Flags come before it.\n")
+	b.WriteString(
+		".SH ENVIRONMENT\n.TP\n.B RUNJOB_\\fISETTING\\fR\nA setting, as in RUNJOB_THRESHOLD=0.9. " +
+			"Flags come before it.\n")
 	b.WriteString(".TP\n.B RUNJOB_CONFIG\nThe file of settings that \\-\\-config names.\n")
 	return b.String()
 }
@@ -268,7 +267,8 @@ func writeFlags(b *strings.Builder, flags []*kong.Flag) {
 	}
 }
 
-// roff escapes a text: backslashes, hyphens that may be typed, and a full stop or an apostrophe at the beginning of a line.
+// roff escapes a text: backslashes, hyphens that may be typed, and a full stop or an apostrophe at the beginning of a
+// line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/workerpool"
 )
 
 type workerPoolCommand struct {
-	Listen string `default:"localhost:50000" placeholder:"HOST:PORT" help:"Address at which engines ask for workers. Everybody who reaches it can make this machine read and write files: leave it on the loopback, or keep it behind a firewall."`
-	Probe  bool   `help:"Say whether a pool answers at that address, and start nothing: exit with 0 if one does, else with 4. For probes of containers."`
+	Listen string `default:"localhost:50000" placeholder:"HOST:PORT"`
+	Probe  bool
 }
 
-// Validate checks the flags.
 func (c *workerPoolCommand) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %s: must be HOST:PORT, as in localhost:50000", c.Listen)
@@ -40,7 +40,7 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return unwritable{fmt.Errorf("--listen: %w", err)}
+		return failure.Errorf(failure.Storage, "--listen: %w", err)
 	}
 	say(os.Stderr, "workers are started at %s\n%s", listener.Addr(), roomOfWorkers(work.Room(os.DirFS("/"))))
 	pool := workerpool.Pool{Program: program, Arguments: workerArguments, Log: os.Stderr}
@@ -55,7 +55,7 @@ func (c *workerPoolCommand) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()
 	if err := workerpool.Probe(ctx, c.Listen); err != nil {
-		return unwritable{err}
+		return failure.New(failure.Storage, err)
 	}
 	return nil
 }
@@ -65,15 +65,18 @@ func roomOfWorkers(room int64) string {
 	if room == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("a worker aims to stay below %d MiB, three quarters of what it may have here; --worker-memory of a job changes that\n", room>>20)
+	text := fmt.Sprintf(
+		"a worker aims to stay below %d MiB, three quarters of what it may have here; "+
+			"--worker-memory of a job changes that\n", room>>20)
 	if room < job.AmpleMemory {
-		text += fmt.Sprintf("tasks of a job are cut for %d MiB: give jobs --worker-memory %dMiB\n", job.AmpleMemory>>20, max(room, job.LeastMemory)>>20)
+		text += fmt.Sprintf("tasks of a job are cut for %d MiB: give jobs --worker-memory %dMiB\n",
+			job.AmpleMemory>>20, max(room, job.LeastMemory)>>20)
 	}
 	return text
 }
 
-// keepToRoom makes the collector of a worker work harder as it nears the memory that the process may have. A job that says how
-// much changes that, and a user who has set GOMEMLIMIT knows better.
+// keepToRoom makes the collector of a worker work harder as it nears the memory that the process may have. A job that
+// says how much changes that, and a user who has set GOMEMLIMIT knows better.
 func keepToRoom() {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		work.LimitMemory(work.Room(os.DirFS("/")))
@@ -82,18 +85,26 @@ func keepToRoom() {
 
 // workerCommand is what the processes of a worker pool run.
 type workerCommand struct {
-	ID        string `required:"" help:"Name of the worker."`
-	Control   string `required:"" placeholder:"HOST:PORT" help:"Where the engine hands out work."`
-	Logging   string `required:"" placeholder:"HOST:PORT" help:"Where the engine collects messages."`
-	Provision string `placeholder:"HOST:PORT" help:"Where the engine tells the options of the pipeline."`
+	ID        string `required:""`
+	Control   string `required:"" placeholder:"HOST:PORT"`
+	Logging   string `required:"" placeholder:"HOST:PORT"`
+	Provision string `placeholder:"HOST:PORT"`
 }
 
 func workerArguments(e workerpool.Endpoints) []string {
-	return []string{"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging, "--provision=" + e.Provision}
+	return []string{
+		"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging,
+		"--provision=" + e.Provision,
+	}
 }
 
 // Run works until the engine hangs up, or the pool ends.
 func (c *workerCommand) Run(ctx context.Context, _ io.Writer) error {
 	keepToRoom()
-	return workerpool.Work(ctx, workerpool.Endpoints{ID: c.ID, Control: c.Control, Logging: c.Logging, Provision: c.Provision}, os.Stdin)
+	return workerpool.Work(ctx, workerpool.Endpoints{
+		ID:        c.ID,
+		Control:   c.Control,
+		Logging:   c.Logging,
+		Provision: c.Provision,
+	}, os.Stdin)
 }

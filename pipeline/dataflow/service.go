@@ -66,13 +66,17 @@ func Check(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
-		return failure.New(failure.Usage, fmt.Errorf("--runner dataflow: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", strings.Join(missing, ", ")))
+		return failure.Errorf(failure.Usage,
+			"--runner dataflow: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in "+
+				"the staging location", strings.Join(missing, ", "))
 	}
 	if !strings.HasPrefix(staging, "gs://") {
-		return failure.New(failure.Usage, fmt.Errorf("--staging_location %s: must be gs://BUCKET/FOLDER", staging))
+		return failure.Errorf(failure.Usage, "--staging_location %s: must be gs://BUCKET/FOLDER", staging)
 	}
 	if *jobopts.WorkerBinary == "" && runtime.GOOS+"/"+runtime.GOARCH != workers {
-		return failure.New(failure.Usage, fmt.Errorf("--runner dataflow: this program is for %s/%s, and workers are %s: give --worker_binary with a program for them", runtime.GOOS, runtime.GOARCH, workers))
+		return failure.Errorf(failure.Usage,
+			"--runner dataflow: this program is for %s/%s, and workers are %s: "+
+				"give --worker_binary with a program for them", runtime.GOOS, runtime.GOARCH, workers)
 	}
 	_, err := launched()
 	return err
@@ -94,11 +98,17 @@ func open(ctx context.Context) (*service, error) {
 	// The client keeps the context for its credentials, and must be able to cancel a job after an interruption.
 	client, err := dataflowlib.NewClient(context.WithoutCancel(ctx), endpoint)
 	if err != nil {
-		return nil, failure.New(failure.Storage, fmt.Errorf("--runner dataflow: no credentials: %w: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS", err))
+		return nil, failure.Errorf(failure.Storage,
+			"--runner dataflow: no credentials: %w: run 'gcloud auth application-default login', "+
+				"or set GOOGLE_APPLICATION_CREDENTIALS", err)
 	}
 	return &service{
-		project: *gcpopts.Project, region: *gcpopts.Region, staging: stagingLocation(),
-		client: client, official: endpoint == "", pause: usualPause,
+		project:  *gcpopts.Project,
+		region:   *gcpopts.Region,
+		staging:  stagingLocation(),
+		client:   client,
+		official: endpoint == "",
+		pause:    usualPause,
 	}, nil
 }
 
@@ -109,7 +119,8 @@ func (s *service) page(id string) string {
 	if !s.official {
 		return ""
 	}
-	return fmt.Sprintf("https://console.cloud.google.com/dataflow/jobs/%s/%s?project=%s", url.PathEscape(s.region), url.PathEscape(id), url.QueryEscape(s.project))
+	return fmt.Sprintf("https://console.cloud.google.com/dataflow/jobs/%s/%s?project=%s", url.PathEscape(s.region),
+		url.PathEscape(id), url.QueryEscape(s.project))
 }
 
 // usualPause grows from half a second to a quarter of a minute. A short job is seen to end soon, and a long one costs
@@ -128,8 +139,8 @@ const (
 	longestRequest = time.Minute
 )
 
-// try sends a request until the service answers it, at most the given number of times. The error is of the kind [failure.Storage] if
-// the service never answers, or if it refuses. If the context ends, try returns its error at once.
+// try sends a request until the service answers it, at most the given number of times. The error is of the kind
+// [failure.Storage] if the service never answers, or if it refuses. If the context ends, try returns its error at once.
 func (s *service) try(ctx context.Context, times int, send func(context.Context) error) error {
 	for n := 1; ; n++ {
 		limited, end := context.WithTimeout(ctx, longestRequest)
@@ -165,5 +176,6 @@ func passing(err error) bool {
 
 // busy reports whether an answer of this code asks to try again.
 func busy(code int) bool {
-	return code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
+	return code == http.StatusTooManyRequests || code == http.StatusRequestTimeout ||
+		code >= http.StatusInternalServerError
 }

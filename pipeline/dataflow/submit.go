@@ -38,7 +38,9 @@ func launched() (id string, err error) {
 	if found := launchPlace.FindStringSubmatch(location); found != nil {
 		return found[1], nil
 	}
-	return "", failure.New(failure.Usage, fmt.Errorf("--%s %s: is for the launcher of a Flex Template; a classic template would run later and more than once, and this job has one list of inputs and one temporary folder", templateFlag, location))
+	return "", failure.Errorf(failure.Usage,
+		"--%s %s: is for the launcher of a Flex Template; a classic template would run later and more than once, "+
+			"and this job has one list of inputs and one temporary folder", templateFlag, location)
 }
 
 // Submit stages the program and the pipeline and sends the job. It returns the job's id when the service has taken the
@@ -87,7 +89,8 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	return s.send(ctx, job)
 }
 
-// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would compile one.
+// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would
+// compile one.
 func program() (string, error) {
 	if *jobopts.WorkerBinary != "" {
 		return *jobopts.WorkerBinary, nil
@@ -113,7 +116,7 @@ func (s *service) stage(ctx context.Context, p *beam.Pipeline) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return failure.New(failure.Storage, fmt.Errorf("stage the job in %s: %w", s.staging, err))
+		return failure.Errorf(failure.Storage, "stage the job in %s: %w", s.staging, err)
 	}
 	return nil
 }
@@ -125,7 +128,7 @@ func readJob(template string) (*df.Job, error) {
 		err = storage.Remove(template)
 	}
 	if err != nil {
-		return nil, failure.New(failure.Storage, fmt.Errorf("read the job that was laid out: %w", err))
+		return nil, failure.Errorf(failure.Storage, "read the job that was laid out: %w", err)
 	}
 	job := &df.Job{}
 	if err := json.Unmarshal(content, job); err != nil {

@@ -27,15 +27,14 @@ const (
 	replaced  = "JOB_STATE_UPDATED"
 )
 
-// terminal reports whether a job is at its end.
 func terminal(state string) bool {
 	return slices.Contains([]string{done, failed, cancelled, drained, replaced}, state)
 }
 
-// Wait waits until a job has ended, and reports where it can be watched, each new state and message,
-// and the counters so far with each look. A job that did not succeed is an [engine.EndedError] with the messages of the service. It is of the kind [failure.Storage], as is a
-// service that cannot be reached for ten minutes; the job may then go on. If the context ends, Wait returns its error at
-// once, and the job goes on.
+// Wait waits until a job has ended, and reports where it can be watched, each new state and message, and the counters
+// so far with each look. A job that did not succeed is an [engine.EndedError] with the messages of the service. It is
+// of the kind [failure.Storage], as is a service that cannot be reached for ten minutes; the job may then go on. If the
+// context ends, Wait returns its error at once, and the job goes on.
 //
 // Metrics that the service does not give are left out: they change no result.
 func (Engine) Wait(ctx context.Context, id string, report func(engine.State)) (*metrics.Results, error) {
@@ -109,7 +108,8 @@ func (Engine) Cancel(ctx context.Context, id string) error {
 
 func (s *service) cancel(ctx context.Context, id string) error {
 	err := s.try(ctx, mostTries, func(request context.Context) error {
-		_, err := s.client.Projects.Locations.Jobs.Update(s.project, s.region, id, &df.Job{RequestedState: cancelled}).Context(request).Do()
+		_, err := s.client.Projects.Locations.Jobs.Update(s.project, s.region, id,
+			&df.Job{RequestedState: cancelled}).Context(request).Do()
 		return err
 	})
 	var refused *googleapi.Error
@@ -139,7 +139,8 @@ func (s *service) cancel(ctx context.Context, id string) error {
 	}
 }
 
-// metrics asks for the counters of a job, at most the given number of times. It returns nil if the service does not give them: a job can do without.
+// metrics asks for the counters of a job, at most the given number of times. It returns nil if the service does not
+// give them: a job can do without.
 func (s *service) metrics(ctx context.Context, id string, times int) *metrics.Results {
 	var found *df.JobMetrics
 	err := s.try(ctx, times, func(request context.Context) error {
@@ -158,7 +159,8 @@ func (s *service) metrics(ctx context.Context, id string, times int) *metrics.Re
 			steps[step] = &pipepb.PTransform{UniqueName: step}
 		}
 	}
-	return dataflowlib.FromMetricUpdates(found.Metrics, &pipepb.Pipeline{Components: &pipepb.Components{Transforms: steps}})
+	return dataflowlib.FromMetricUpdates(found.Metrics,
+		&pipepb.Pipeline{Components: &pipepb.Components{Transforms: steps}})
 }
 
 // The importance of messages: about the workers' life and stages, and about failures.
@@ -185,7 +187,8 @@ func (m *messages) next(ctx context.Context) (texts []string) {
 	var found []*df.JobMessage
 	err := m.service.try(ctx, fewTries, func(request context.Context) error {
 		found = nil
-		call := m.service.client.Projects.Locations.Jobs.Messages.List(m.service.project, m.service.region, m.id).MinimumImportance(basic)
+		call := m.service.client.Projects.Locations.Jobs.Messages.List(m.service.project, m.service.region,
+			m.id).MinimumImportance(basic)
 		if m.latest != "" {
 			call.StartTime(m.latest)
 		}

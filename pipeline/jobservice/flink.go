@@ -43,7 +43,9 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), refused)
 		case err != nil:
-			return fmt.Errorf("the job server has let go of job %s, and Flink goes on with it: %w: cancel it there, or name Flink's own address with --flink_rest HOST:PORT", id, err)
+			return fmt.Errorf(
+				"the job server has let go of job %s, and Flink goes on with it: %w: cancel it there, "+
+					"or name Flink's own address with --flink_rest HOST:PORT", id, err)
 		case job.ID == "" || slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, job.State):
 			return nil
 		}
@@ -181,7 +183,8 @@ func metricsOnFlink(ctx context.Context, address, name string) (*metrics.Results
 	answer := &jobpb.GetJobMetricsResponse{}
 	for _, a := range list.Accumulators {
 		if a.Name == beamAccumulator {
-			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal([]byte(a.Value), answer); err != nil {
+			err := protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal([]byte(a.Value), answer)
+			if err != nil {
 				return nil, fmt.Errorf("read the metrics that Flink shows of job %s: %w", job.ID, err)
 			}
 		}

@@ -88,7 +88,8 @@ func (a answered) Unwrap() error { return a.whole }
 
 func hasEnded(state jobpb.JobState_Enum) bool {
 	switch state {
-	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_DRAINED, jobpb.JobState_UPDATED:
+	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_DRAINED,
+		jobpb.JobState_UPDATED:
 		return true
 	}
 	return false
@@ -157,11 +158,17 @@ func Probe(ctx context.Context, address string) error {
 	}
 	switch {
 	case bytes.Contains(answer, []byte("flink-version")):
-		return fmt.Errorf("that is the address of Flink, and %w: start Beam's job server for it, and give the address of that, which is often port 8099: see docs/how-to/flink-spark.md", ErrOther)
+		return fmt.Errorf(
+			"that is the address of Flink, and %w: start Beam's job server for it, and give the address of that, "+
+				"which is often port 8099: see docs/how-to/flink-spark.md", ErrOther)
 	case bytes.HasPrefix(answer, []byte("HTTP/1.")):
-		return fmt.Errorf("a web server answers there, and %w: the job server of Flink is often at port 8099: see docs/how-to/flink-spark.md", ErrOther)
+		return fmt.Errorf(
+			"a web server answers there, and %w: the job server of Flink is often at port 8099: see docs/how-to/flink-spark.md",
+			ErrOther)
 	case len(answer) == 0 && !errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("something answers there that hangs up, as a master of Spark does, and %w: start Beam's job server for it, and give the address of that: see docs/how-to/flink-spark.md", ErrOther)
+		return fmt.Errorf(
+			"something answers there that hangs up, as a master of Spark does, and %w: "+
+				"start Beam's job server for it, and give the address of that: see docs/how-to/flink-spark.md", ErrOther)
 	}
 	return nil
 }

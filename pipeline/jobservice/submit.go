@@ -43,7 +43,10 @@ func (s *Server) Submit(ctx context.Context, p *beam.Pipeline, name string) (id 
 	if err != nil {
 		return "", fmt.Errorf("build the pipeline: %w", err)
 	}
-	pipeline, err := graphx.Marshal(edges, &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()})
+	pipeline, err := graphx.Marshal(edges, &graphx.Options{
+		Environment:           environment,
+		PipelineResourceHints: jobopts.GetPipelineResourceHints(),
+	})
 	if err != nil {
 		return "", fmt.Errorf("encode the pipeline: %w", err)
 	}
@@ -62,15 +65,23 @@ func (s *Server) Submit(ctx context.Context, p *beam.Pipeline, name string) (id 
 	}
 	preparing, cancel := context.WithTimeout(ctx, longestPrepare)
 	defer cancel()
-	prepared, err := client.Prepare(preparing, &jobpb.PrepareJobRequest{Pipeline: pipeline, PipelineOptions: options, JobName: name})
+	prepared, err := client.Prepare(preparing, &jobpb.PrepareJobRequest{
+		Pipeline:        pipeline,
+		PipelineOptions: options,
+		JobName:         name,
+	})
 	if err != nil {
 		return "", s.fault(ctx, "prepare the job", err)
 	}
-	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), binary, prepared.GetStagingSessionToken())
+	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(),
+		binary, prepared.GetStagingSessionToken())
 	if err != nil {
 		return "", s.fault(ctx, "send the files of the job to "+prepared.GetArtifactStagingEndpoint().GetUrl(), err)
 	}
-	started, err := client.Run(ctx, &jobpb.RunJobRequest{PreparationId: prepared.GetPreparationId(), RetrievalToken: token})
+	started, err := client.Run(ctx, &jobpb.RunJobRequest{
+		PreparationId:  prepared.GetPreparationId(),
+		RetrievalToken: token,
+	})
 	if err != nil {
 		return "", s.fault(ctx, "run the job", err)
 	}
@@ -130,8 +141,8 @@ func (s *Server) environment(ctx context.Context) (*pipepb.Environment, error) {
 	return environment, workerpool.Mark(environment)
 }
 
-// stagedBinary returns the path of the program that workers get from the job server, and notes it in the pipeline. It is
-// "" if they need none.
+// stagedBinary returns the path of the program that workers get from the job server, and notes it in the pipeline. It
+// is "" if they need none.
 func stagedBinary(pipeline *pipepb.Pipeline) (string, error) {
 	needed := false
 	for _, environment := range pipeline.GetComponents().GetEnvironments() {
@@ -157,7 +168,9 @@ func workerBinary() (string, error) {
 		return *jobopts.WorkerBinary, nil
 	}
 	if runtime.GOOS != "linux" {
-		return "", fmt.Errorf("workers run on Linux, and this program is for %s: build it for them (GOOS=linux go build ./cmd/runjob) and name it with --worker_binary", strings.ToUpper(runtime.GOOS[:1])+runtime.GOOS[1:])
+		return "", fmt.Errorf(
+			"workers run on Linux, and this program is for %s: build it for them (GOOS=linux go build ./cmd/runjob) "+
+				"and name it with --worker_binary", strings.ToUpper(runtime.GOOS[:1])+runtime.GOOS[1:])
 	}
 	path, err := os.Executable()
 	if err != nil {

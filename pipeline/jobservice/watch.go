@@ -80,7 +80,10 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 		case hasEnded(w.state):
 			return nil
 		case status.Code(err) == codes.NotFound:
-			return s.fault(ctx, "follow job "+w.id, fmt.Errorf("%w: a job server forgets its jobs when it ends, and they may go on: look at the pages of the engine", wordsOf(err)))
+			return s.fault(ctx, "follow job "+w.id,
+				fmt.Errorf(
+					"%w: a job server forgets its jobs when it ends, and they may go on: "+
+						"look at the pages of the engine", wordsOf(err)))
 		case !isGone(err) && !errors.Is(err, io.EOF) || time.Since(heard) > patience:
 			return s.fault(ctx, "follow job "+w.id, err)
 		}

@@ -136,9 +136,9 @@ func (p *Pool) start(e Endpoints) error {
 	return nil
 }
 
-// StopWorker ends a worker that its engine needs no longer. The request names the id alone, and several engines may have
-// a worker of this id. So these workers are ended when there were as many requests to stop one as to start one. None has
-// to wait for that: a worker ends by itself when its engine hangs up, as engines do before they ask this.
+// StopWorker ends a worker that its engine needs no longer. The request names the id alone, and several engines may
+// have a worker of this id. So these workers are ended when there were as many requests to stop one as to start one.
+// None has to wait for that: a worker ends by itself when its engine hangs up, as engines do before they ask this.
 func (p *Pool) StopWorker(_ context.Context, request *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -160,7 +160,8 @@ func Probe(ctx context.Context, address string) error {
 	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err == nil {
 		defer connection.Close()
-		_, err = fnpb.NewBeamFnExternalWorkerPoolClient(connection).StopWorker(ctx, &fnpb.StopWorkerRequest{WorkerId: "probe"})
+		_, err = fnpb.NewBeamFnExternalWorkerPoolClient(connection).StopWorker(ctx,
+			&fnpb.StopWorkerRequest{WorkerId: "probe"})
 	}
 	if err != nil {
 		return fmt.Errorf("no worker pool answers at %s: %w", address, err)

@@ -30,9 +30,9 @@ type Endpoints struct {
 // longestProvision is the longest that an engine may take to tell the options of a pipeline.
 const longestProvision = 30 * time.Second
 
-// Work is the work of a worker process, and returns when the process is to end: the engine has hung up, the lifeline has
-// come to its end, or the context has. The lifeline is the standard input. The pool holds its other side. It
-// ends with the pool, however that ends. An engine that dies without a word is an error.
+// Work is the work of a worker process, and returns when the process is to end: the engine has hung up, the lifeline
+// has come to its end, or the context has. The lifeline is the standard input. The pool holds its other side. It ends
+// with the pool, however that ends. An engine that dies without a word is an error.
 //
 // Beam's own worker (the flag --worker) stays until it is killed.
 func Work(ctx context.Context, e Endpoints, lifeline io.Reader) error {
@@ -75,17 +75,22 @@ func provision(ctx context.Context, endpoint string) (harness.Options, error) {
 		err = tools.ProtoToOptions(info.GetPipelineOptions(), &options)
 	}
 	if err != nil {
-		return harness.Options{}, fmt.Errorf("ask %s for the options of the pipeline: %w", endpoint, errors.Join(ctx.Err(), err))
+		return harness.Options{}, fmt.Errorf("ask %s for the options of the pipeline: %w", endpoint,
+			errors.Join(ctx.Err(), err))
 	}
 	runtime.GlobalOptions.Import(options.Options)
-	return harness.Options{StatusEndpoint: info.GetStatusEndpoint().GetUrl(), RunnerCapabilities: info.GetRunnerCapabilities()}, nil
+	return harness.Options{
+		StatusEndpoint:     info.GetStatusEndpoint().GetUrl(),
+		RunnerCapabilities: info.GetRunnerCapabilities(),
+	}, nil
 }
 
 // buildParameter is the parameter of an external environment that names the build of the driver.
 const buildParameter = "mirrorbeam-build"
 
-// checkBuild refuses a job of another build. Two versions of the program may differ in their stages, and in the bytes that
-// these exchange. A job without the parameter is somebody else's pipeline, whose pool runs somebody else's program.
+// checkBuild refuses a job of another build. Two versions of the program may differ in their stages, and in the bytes
+// that these exchange. A job without the parameter is somebody else's pipeline, whose pool runs somebody else's
+// program.
 func checkBuild(parameters map[string]string) error {
 	job, isOurs := parameters[buildParameter]
 	if !isOurs {
@@ -95,7 +100,9 @@ func checkBuild(parameters map[string]string) error {
 	if err != nil || pool.Matches(build.Parse(job)) {
 		return err
 	}
-	return fmt.Errorf("the job comes from build %s of runjob, and this worker pool is build %s: run the same file on both sides, or builds of one commit without changes", job, pool)
+	return fmt.Errorf(
+		"the job comes from build %s of runjob, and this worker pool is build %s: run the same file on both sides, "+
+			"or builds of one commit without changes", job, pool)
 }
 
 // Mark adds the build of this program to an external environment of a pipeline. The pools of other builds then refuse

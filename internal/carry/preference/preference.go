@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,51 +18,111 @@ import (
 	"mirrorbeam/internal/ground/docref"
 )
 
-// Preference is a choice of the user: one of the constants, or the beginning of a word and what it is about, such as
+// Preference is a choice of the user: the name of a policy, and behind a colon what the policy needs, as in "longest",
 // "max:score", "min:date" or "rank:sources.txt".
 type Preference string
 
+// The preferences that need nothing but the documents.
 const (
-	// First prefers the first in document order, and Last the last one.
-	First Preference = "first"
-	Last  Preference = "last"
-	// Longest prefers the longest text, and Shortest the shortest one.
+	First    Preference = "first"
+	Last     Preference = "last"
 	Longest  Preference = "longest"
 	Shortest Preference = "shortest"
 )
 
-// The kinds of a Preference that is about a field or a file.
+// What a policy needs behind its name.
 const (
-	most  = "max"  // the largest value of a field
-	least = "min"  // the smallest value of a field
-	rank  = "rank" // the source that comes first in a file
+	field = "FIELD" // of a record
+	file  = "FILE"  // a list of sources, see [Ranks]
 )
 
+// policy is a way to prefer documents. It is declared by its line in policies, and nowhere else.
+type policy struct {
+	name  string
+	needs string
+	// help is about the policy; empty where the name says it all.
+	help  string
+	order func(d *Document, ranks *Ranks) Standing
+}
+
+var policies = []policy{
+	{"first", "", "", func(*Document, *Ranks) Standing { return Leading }},
+	{"last", "", "in document order", func(*Document, *Ranks) Standing { return byPlace }},
+	{"longest", "", "", func(d *Document, _ *Ranks) Standing {
+		return Leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32))
+	}},
+	{"shortest", "", "text", func(d *Document, _ *Ranks) Standing { return Leading + Standing(d.Length) }},
+	{"max", field, "", func(d *Document, _ *Ranks) Standing { return byValue(d.Value, -1) }},
+	{"min", field, "a number, or a date as in ISO 8601", func(d *Document, _ *Ranks) Standing {
+		return byValue(d.Value, 1)
+	}},
+	{
+		"rank", file, "a list of sources or sites, one a line, the most preferred first; see --source-field",
+		func(d *Document, ranks *Ranks) Standing { return ranks.standing(d.Source) },
+	},
+}
+
+// form is how a user gives the policy, as in max:FIELD.
+func (p *policy) form() string { return strings.TrimSuffix(p.name+":"+p.needs, ":") }
+
 // Preferences lists all of them. The name of a field or of a file follows the colon.
-var Preferences = []Preference{First, Last, Longest, Shortest, most + ":", least + ":", rank + ":"}
+func Preferences() []Preference {
+	var all []Preference
+	for _, p := range policies {
+		all = append(all, Preference(strings.TrimSuffix(p.form(), p.needs)))
+	}
+	return all
+}
+
+// Help lists the policies as the help of a flag does.
+func Help() string {
+	var all []string
+	for _, p := range policies {
+		text := p.form()
+		if p.help != "" {
+			text += " (" + p.help + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// policy returns the policy of a preference and what stands behind its colon; nil if it is none. An empty preference is [First].
+func (p Preference) policy() (*policy, string) {
+	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
+	for i := range policies {
+		if one := &policies[i]; one.name == name && hasColon == (one.needs != "") && hasColon == (of != "") {
+			return one, of
+		}
+	}
+	return nil, ""
+}
+
+// behind returns what stands behind the colon of a policy that needs such a thing; empty if it needs another or nothing.
+func (p Preference) behind(needed string) string {
+	if policy, of := p.policy(); policy != nil && policy.needs == needed {
+		return of
+	}
+	return ""
+}
 
 // Field returns the field whose value counts; empty if none does.
-func (p Preference) Field() string {
-	if kind, field, _ := strings.Cut(string(p), ":"); kind == most || kind == least {
-		return field
-	}
-	return ""
-}
+func (p Preference) Field() string { return p.behind(field) }
 
 // Ranking returns the path of the list of preferred sources; empty if there is none.
-func (p Preference) Ranking() string {
-	if kind, path, _ := strings.Cut(string(p), ":"); kind == rank {
-		return path
-	}
-	return ""
-}
+func (p Preference) Ranking() string { return p.behind(file) }
 
 // Check returns an error that says what a Preference must be, or nil.
 func (p Preference) Check() error {
-	if p.Field() != "" || p.Ranking() != "" || slices.Contains(Preferences, p) && !strings.HasSuffix(string(p), ":") {
+	if policy, _ := p.policy(); policy != nil && p != "" {
 		return nil
 	}
-	return errors.New("must be first, last, longest, shortest, max:FIELD, min:FIELD or rank:FILE")
+	var forms []string
+	for _, one := range policies {
+		forms = append(forms, one.form())
+	}
+	last := len(forms) - 1
+	return errors.New("must be " + strings.Join(forms[:last], ", ") + " or " + forms[last])
 }
 
 // Standing says how preferred a document is: of two documents the one with the smaller standing comes first, and of two
@@ -109,26 +168,14 @@ type Order func(d *Document) Standing
 // NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
 // there is one.
 func NewOrder(p Preference, ranks *Ranks) (Order, error) {
-	switch kind, _, _ := strings.Cut(string(p), ":"); {
-	case p == First || p == "":
-		return func(*Document) Standing { return Leading }, nil
-	case p == Last:
-		return func(*Document) Standing { return byPlace }, nil
-	case p == Longest:
-		return func(d *Document) Standing { return Leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32)) }, nil
-	case p == Shortest:
-		return func(d *Document) Standing { return Leading + Standing(d.Length) }, nil
-	case kind == most:
-		return func(d *Document) Standing { return byValue(d.Value, -1) }, nil
-	case kind == least:
-		return func(d *Document) Standing { return byValue(d.Value, 1) }, nil
-	case kind == rank:
-		if ranks == nil {
-			return nil, fmt.Errorf("preference %s: there is no list of sources", p)
-		}
-		return func(d *Document) Standing { return ranks.standing(d.Source) }, nil
+	policy, _ := p.policy()
+	switch {
+	case policy == nil:
+		return nil, fmt.Errorf("preference %s: %w", p, p.Check())
+	case policy.needs == file && ranks == nil:
+		return nil, fmt.Errorf("preference %s: there is no list of sources", p)
 	}
-	return nil, fmt.Errorf("preference %s: %w", p, p.Check())
+	return func(d *Document) Standing { return policy.order(d, ranks) }, nil
 }
 
 // byValue returns the standing of a document by its value times a sign.

@@ -41,6 +41,11 @@ func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 // New marks an error as one of a kind.
 func New(kind Kind, err error) error { return failure{kind, err} }
 
+// Errorf returns an error of a kind. The format is that of [fmt.Errorf].
+func Errorf(kind Kind, format string, args ...any) error {
+	return New(kind, fmt.Errorf(format, args...))
+}
+
 // Explain marks an error of a job as one of a kind, or of none if the kind is empty. If a limit of the machine caused
 // the error, the result is of the kind [Storage], and first says what to do.
 func Explain(c *job.Config, kind Kind, err error) error {
