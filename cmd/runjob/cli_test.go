@@ -43,7 +43,10 @@ func commandTables(t *testing.T) string {
 		mappers.RegisterKind(kind, mapper)
 	}
 	c := newCommands()
-	parser, err := kong.New(c, kong.Name("runjob"), kong.PostBuild(func(k *kong.Kong) error { return c.addFlags(k.Model.Node, mappers) }))
+	parser, err := kong.New(c, kong.Name("runjob"), kong.PostBuild(func(k *kong.Kong) error {
+		giveHelp(k.Model.Node, "runjob")
+		return c.addFlags(k.Model.Node, mappers)
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
