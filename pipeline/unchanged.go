@@ -37,6 +37,7 @@ func (r *run) unchanged() (Summary, bool) {
 	if err != nil {
 		return Summary{}, false
 	}
+	kept.Config.Output = r.Config.Output // the folder may have been moved
 	kept.State = &finished.StateSummary{
 		Generation: s.Last.Number, Files: s.difference, Changes: r.count(nil), Unacknowledged: r.count(open),
 		Suspects: kept.State.Suspects, Unseen: kept.State.Unseen, IsKept: true,
