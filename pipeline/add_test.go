@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
@@ -55,5 +57,30 @@ func TestAddEqualNames(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestAddReference: with --add the reference is what --reference names, and a file of the corpus cannot become one of it.
+func TestAddReference(t *testing.T) {
+	n, known := newNight(t, 78), newNight(t, 79)
+	n.file(t, "a.jsonl", 30)
+	known.texts = n.texts
+	known.file(t, "r1.jsonl", 20)
+	known.file(t, "r2.jsonl", 20)
+	config := testConfig(t, n.folder)
+	config.State, config.AllowRemoval, config.Add = filepath.Join(t.TempDir(), "state"), true, true
+	for _, names := range [][]string{{"r1.jsonl", "r2.jsonl"}, {"r2.jsonl"}, nil, {"r1.jsonl"}} {
+		config.Reference = nil
+		for _, name := range names {
+			config.Reference = append(config.Reference, filepath.Join(known.folder, name))
+		}
+		if s := n.run(t, config); (s.Counts.RemovedForReference > 0) != (len(names) > 0) {
+			t.Errorf("reference %v: counts %+v", names, s.Counts)
+		}
+	}
+	config.Reference = []string{filepath.Join(n.folder, "a.jsonl")}
+	config.Input = []string{filepath.Join(known.folder, "r2.jsonl")}
+	if _, err := Run(t.Context(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "every document would be a copy of itself") {
+		t.Errorf("a file of the corpus as a reference: %v", err)
 	}
 }

@@ -234,9 +234,6 @@ var actions = []struct {
 	{"the results are elsewhere", func(t *testing.T, h *history) { h.config.Output = filepath.Join(t.TempDir(), "out") }},
 	{"republish", func(_ *testing.T, h *history) { h.config.Republish = true }},
 	{"other settings", func(t *testing.T, h *history) {
-		if h.config.Add {
-			return // the files of a reference that is not named any more stay in the corpus
-		}
 		h.redraw(t, h.config.HasSites())
 		h.config.Rebuild = true
 	}},

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/job"
 )
 
 // TestStateKeepsWhatDecides: what decides about the exit code and about rejects is the same in a later run as in a run over everything, though the files
@@ -61,4 +63,36 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 			t.Errorf("with more memory %d rejects, files %+v: %s", s.Counts.Rejected, s.State.Files, readOutput(t, config.Output, output.Rejects))
 		}
 	})
+}
+
+// TestKeptNames: results stay only if a run over everything would write the same, though no file of the corpus has changed.
+func TestKeptNames(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, n *night, config *job.Config)
+	}{
+		{"names, as another input leads to the files", func(t *testing.T, n *night, config *job.Config) { config.Input = []string{filepath.Dir(n.folder)} }},
+		{"another file is passed over", func(t *testing.T, n *night, config *job.Config) {
+			if err := os.Rename(filepath.Join(n.folder, ".hidden.jsonl"), filepath.Join(n.folder, ".more.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a page about the data", func(t *testing.T, n *night, config *job.Config) { n.put(t, "README.md", []byte("other data")) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNight(t, 4)
+			n.folder = filepath.Join(n.folder, "in")
+			config := testConfig(t, n.folder)
+			config.State, config.Layout = filepath.Join(t.TempDir(), "state"), output.Tree
+			n.file(t, "a.jsonl", 20)
+			n.put(t, ".hidden.jsonl", []byte("{}"))
+			n.put(t, "README.md", []byte("data"))
+			n.run(t, config)
+			if s := n.run(t, config); !s.State.IsKept {
+				t.Fatal("the results are made again without a reason")
+			}
+			c.change(t, n, &config)
+			n.run(t, config)
+		})
+	}
 }

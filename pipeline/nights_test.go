@@ -394,6 +394,14 @@ func TestUnchanged(t *testing.T) {
 	if kept.Counts.Clusters != first.Counts.Clusters || len(kept.State.Changes[output.Clusters]) > 0 {
 		t.Errorf("counts %+v and changes %v, want the counts of the results and no changes", kept.Counts, kept.State.Changes)
 	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(config.Output, moved); err != nil {
+		t.Fatal(err)
+	}
+	config.Output, success = moved, filepath.Join(moved, "_SUCCESS")
+	if s := runJob(t, config); !s.State.IsKept || s.Config.Output != moved {
+		t.Errorf("results that were moved are kept: %v, and they are said to be in %s", s.State.IsKept, s.Config.Output)
+	}
 	// Nobody has acknowledged the new clusters.
 	if len(kept.Failing()) != 1 {
 		t.Errorf("conditions %v, want the one that is still met", kept.Failing())

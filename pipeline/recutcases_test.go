@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,34 @@ func inOtherOrder(t testing.TB, config *job.Config) {
 	}
 	slices.Reverse(files)
 	config.Input = files
+}
+
+// inTwoFolders puts the files of a corpus into two folders, the first of which has the later path. One name is in both.
+func inTwoFolders(t testing.TB, config *job.Config) {
+	files, root, names := tree(t, config.Input[0]), t.TempDir(), []string{"same.jsonl", "same.jsonl", "b.jsonl"}
+	config.Input = []string{filepath.Join(root, "z"), filepath.Join(root, "a")}
+	for i, old := range slices.Sorted(maps.Keys(files)) {
+		put(t, filepath.Join(config.Input[i%2], names[i]), []byte(files[old]), plain)
+	}
+}
+
+// TestRecutTakesNoIdForARef: pairs call a document by its ref where others have its id, and another document may have that ref as its id.
+func TestRecutTakesNoIdForARef(t *testing.T) {
+	w := newWriter(3)
+	for _, id := range []string{"x", "x", "in.jsonl:0", "y"} {
+		w.addAs(id, w.set([]string{"one", "two", "three", "four", "five"}))
+	}
+	config := testConfig(t, putCorpus(t, plain, file{"in.jsonl", w.lines}))
+	config.Emit = []string{output.Clusters, output.Pairs}
+	runJob(t, config)
+	folder, err := finished.Open(config.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := recut.Options{Threshold: 1, Split: keep.Component, Drop: keep.Copies, Format: output.JSONL, Emit: config.Emit, Output: filepath.Join(t.TempDir(), "recut")}
+	if _, err := recut.Run(t.Context(), folder, o); err == nil || !strings.Contains(err.Error(), "in.jsonl:0 is the id of a document and the ref of another one") {
+		t.Errorf("error %v, and pairs are\n%s", err, readOutput(t, config.Output, output.Pairs))
+	}
 }
 
 // TestRecut: a recut has the files, the counts and the warnings of a run at its settings, whatever else the earlier run has written.
@@ -83,6 +112,7 @@ func TestRecut(t *testing.T) {
 			recuts: []string{`{"output_format":"parquet"}`, `{"output_format":"parquet","threshold":1}`, `{"threshold":0.9}`},
 		},
 		{name: "several inputs", scene: "oddities", change: `{}`, with: inOtherOrder, recuts: []string{`{"threshold":0.8}`}},
+		{name: "several folders", scene: "oddities", change: `{}`, with: inTwoFolders, recuts: []string{`{"threshold":0.8}`, `{"threshold":1,"keep":"last"}`}},
 		{
 			name: "a state", scene: "oddities", change: `{"state":"STATE"}`, recuts: []string{`{"state":"","threshold":0.8}`},
 		},

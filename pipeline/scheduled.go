@@ -126,7 +126,7 @@ func (r *run) assign(splitBytes int64) error {
 		r.inputs.Past = s.Past(r.inputs)
 	}
 	if known := len(s.Last.Files); s.difference.Removed*10 > known && !r.Config.AllowRemoval {
-		return failure.New(failure.Input, setting.Errorf("%d of the %d files that the {state} knows are not in the {input} any more: if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
+		return failure.New(failure.Input, setting.Errorf("%d of the %d files that the {state} knows are not in the {input} or {reference} any more: if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
 			s.difference.Removed, known))
 	}
 	switch {

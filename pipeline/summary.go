@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/look/warnings"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
+	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/sources"
 	"mirrorbeam/internal/settle/write"
 	"mirrorbeam/internal/start/build"
@@ -58,12 +59,25 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 	return s
 }
 
-const mostFiles = 10
+const (
+	mostFiles   = 10     // files of a kind that a summary names
+	mostOrdered = 10_000 // files that it names where they are not in the order of their names
+)
 
 // noteFiles says which files were read, and names some that were not, or only in part.
 func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
+	isSorted, last := true, corpus.File{}
 	for i := range inputs.Files {
-		s.Files.Read += int64(len(inputs.Files[i].All()))
+		for _, file := range inputs.Files[i].All() {
+			isSorted = isSorted && (file.Reference != last.Reference || file.Name >= last.Name)
+			if last = file; s.Files.Read < mostOrdered {
+				s.Files.Order = append(s.Files.Order, quoting.Text(file.Name))
+			}
+			s.Files.Read++
+		}
+	}
+	if isSorted {
+		s.Files.Order = nil
 	}
 	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)),
 		int64(len(damaged)), inputs.Passed.Counts
@@ -78,10 +92,16 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	s.Files.Damaged = names[:min(len(names), mostFiles)]
 }
 
-// copySides copies the files that describe the data of folders, where copies are laid out as the folders are.
-func (r *run) copySides() (files []output.File, err error) {
+// sideCopy is a copy of a file that describes the data of a folder.
+type sideCopy struct {
+	path string // of the file
+	file output.File
+}
+
+// sideCopies returns the copies of such files, where copies are laid out as the folders are.
+func (r *run) sideCopies() (copies []sideCopy) {
 	if r.Config.Layout != output.Tree {
-		return nil, nil
+		return nil
 	}
 	taken := map[string]bool{}
 	for i := range r.inputs.Files {
@@ -91,19 +111,23 @@ func (r *run) copySides() (files []output.File, err error) {
 	}
 	for _, side := range r.inputs.Sides {
 		for _, of := range output.Copies {
-			if !slices.Contains(r.Config.Outputs(), of) || taken[side.CopyName()] {
-				continue
+			if slices.Contains(r.Config.Outputs(), of) && !taken[side.CopyName()] {
+				file := output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}
+				copies = append(copies, sideCopy{side.Path, file})
 			}
-			file, err := copySide(string(r.results.Partial), output.File{
-				Name:   output.TreeName(of, side.CopyName()),
-				Output: of,
-				Input:  quoting.Text(side.Path),
-			}, side.Path)
-			if err != nil {
-				return nil, fmt.Errorf("copy %s: %w", side.Path, err)
-			}
-			files = append(files, file)
 		}
+	}
+	return copies
+}
+
+// copySides makes these copies.
+func (r *run) copySides() (files []output.File, err error) {
+	for _, side := range r.sideCopies() {
+		file, err := copySide(string(r.results.Partial), side.file, side.path)
+		if err != nil {
+			return nil, fmt.Errorf("copy %s: %w", side.path, err)
+		}
+		files = append(files, file)
 	}
 	return files, nil
 }

@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
 
+	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/start/build"
@@ -28,13 +30,14 @@ func (r *run) unchanged() (Summary, bool) {
 	}
 	kept := results.Summary
 	if kept.State == nil || kept.State.Generation != s.Last.Number || !r.Config.HasResultsOf(&kept.Config) ||
-		!maps.Equal(kept.Counts.PassedOver, r.inputs.Passed.Counts) || !r.hasUnreadOf(&kept) {
+		!r.hasFilesOf(&kept) || !r.hasSideCopies() {
 		return Summary{}, false
 	}
 	open, err := s.Last.Unacknowledged(s.Folder)
 	if err != nil {
 		return Summary{}, false
 	}
+	kept.Config.Output = r.Config.Output // the folder may have been moved
 	kept.State = &finished.StateSummary{
 		Generation:     s.Last.Number,
 		Files:          s.difference,
@@ -47,12 +50,24 @@ func (r *run) unchanged() (Summary, bool) {
 	return kept, true
 }
 
-// hasUnreadOf reports whether the files that cannot be read are the ones that the summary of earlier results names.
-func (r *run) hasUnreadOf(kept *Summary) bool {
+// hasFilesOf reports whether the files are the ones that the summary of earlier results counts and names.
+func (r *run) hasFilesOf(kept *Summary) bool {
 	var now Summary
 	noteFiles(&now, r.inputs, nil)
-	return now.Counts.FilesRejected == kept.Counts.FilesRejected &&
-		slices.Equal(now.Files.Rejected, kept.Files.Rejected)
+	return now.Counts.FilesRejected == kept.Counts.FilesRejected && slices.Equal(now.Files.Rejected, kept.Files.Rejected) &&
+		maps.Equal(now.Counts.PassedOver, kept.Counts.PassedOver) && maps.Equal(now.Files.PassedOver, kept.Files.PassedOver)
+}
+
+// hasSideCopies reports whether the copies of files that describe folders are as these files are now.
+func (r *run) hasSideCopies() bool {
+	for _, side := range r.sideCopies() {
+		now, err := storage.ReadFile(side.path)
+		copied, missing := storage.ReadFile(storage.Join(r.Config.Output, side.file.Name))
+		if err != nil || missing != nil || !bytes.Equal(now, copied) {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *run) listsHash() string {

@@ -175,11 +175,14 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 // write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the input.
 func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summary) (*findings.Findings, []output.File, error) {
 	c, found := &summary.Config, &findings.Findings{Totals: summary.Totals}
-	r.countJoined(found)
 	shards := work.OutputShards(found.Counts)
 	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, shard := range all {
+		named, sent := shard.Sent()
+		found.Counts.NamedByRef, found.Sent = found.Counts.NamedByRef+named, found.Sent+sent
 	}
 	names, files := output.Names{AreIntegers: found.Counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
 	for number, shard := range all {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/internal/carry/records"
@@ -18,7 +17,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/job"
 )
 
 // rows is what the rows of a run say of its documents and pairs.
@@ -33,8 +31,8 @@ type rows struct {
 // document is a document of a cluster, as its row has it.
 type document struct {
 	id, ref     string
-	input       int // number of the input or reference that is its file, -1 for a file of a folder
 	file        string
+	place       int // of the file in the corpus; 0 where files are in the order of their names
 	position    int64
 	isReference bool
 	capture     *records.Capture // nil for a document of no web archive
@@ -42,19 +40,27 @@ type document struct {
 
 // read reads the rows of a run. A folder whose rows do not fit together is an error.
 func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error) {
+	files := &folder.Summary.Files
+	if n := len(files.Order); n > 0 && int64(n) < files.Read {
+		return nil, fmt.Errorf("%s: the results name the first %d of %d files, and these are not in the order of their names: run the job again", folder.Path, n, files.Read)
+	}
+	places := make(map[string]int, len(files.Order))
+	for i, name := range files.Order {
+		places[quoting.Original(name)] = i
+	}
 	var all []document
 	cluster, first := "", -1 // of the last row
 	for m, err := range folder.Members(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := documentOf(m, &folder.Summary.Config)
+		one, err := documentOf(m, places)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0, m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
-			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would be, as in archives that are compressed as a whole and in several folders; run the job again", folder.Path, m.Ref)
+			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would be; run the job again", folder.Path, m.Ref)
 		case m.Cluster != cluster:
 			cluster, first = m.Cluster, len(all)
 		}
@@ -77,21 +83,15 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 	return r, nil
 }
 
-// documentOf returns the document of a row, given the settings of the run.
-func documentOf(m output.Member, c *job.Config) (document, error) {
+// documentOf returns the document of a row, given the places of the files if they are not in the order of their names.
+func documentOf(m output.Member, places map[string]int) (document, error) {
 	file, text, found := cutLast(m.Ref, ":")
 	position, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || !found {
 		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
 	}
 	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
-	inputs := c.Input
-	if d.isReference {
-		inputs = c.Reference
-	}
-	d.input = slices.IndexFunc(inputs, func(input string) bool {
-		return input == d.file || strings.HasSuffix(input, "/"+d.file)
-	})
+	d.place = places[d.file]
 	if m.URL != "" || m.Date != "" {
 		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
 	}
@@ -114,9 +114,7 @@ func (d document) compare(other document) int {
 		}
 		return 1
 	}
-	return cmp.Or(
-		cmp.Compare(d.input, other.input), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position),
-	)
+	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
 }
 
 // place gives sorted documents their refs, and their standing.
@@ -154,24 +152,31 @@ func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document
 	for i, d := range all {
 		byID[d.id], byRef[d.ref] = records.Number(i), records.Number(i)
 	}
-	find := func(name string) (records.Number, bool) {
-		if i, is := byID[name]; is {
-			return i, true
+	find := func(name string) (records.Number, error) {
+		i, isID := byID[name]
+		at, isRef := byRef[name]
+		switch {
+		case isID && isRef && i != at:
+			return 0, fmt.Errorf("results in %s: %s is the id of a document and the ref of another one, so pairs do not tell which is meant: run the job again", folder.Path, name)
+		case !isID && !isRef:
+			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, and clusters has not: run the job again", folder.Path, name)
+		case !isID:
+			r.members[at].Repeated = true
+			return at, nil
 		}
-		i, is := byRef[name]
-		if is {
-			r.members[i].Repeated = true
-		}
-		return i, is
+		return i, nil
 	}
 	for pair, err := range folder.Pairs(ctx) {
 		if err != nil {
 			return err
 		}
-		a, isA := find(pair.A)
-		b, isB := find(pair.B)
-		if !isA || !isB {
-			return fmt.Errorf("results in %s are not whole: pairs has %s and %s, and clusters has not: run the job again", folder.Path, pair.A, pair.B)
+		a, err := find(pair.A)
+		if err != nil {
+			return err
+		}
+		b, err := find(pair.B)
+		if err != nil {
+			return err
 		}
 		if pair.Jaccard < threshold {
 			continue
@@ -209,22 +214,6 @@ func fraction(x float64) (numerator, denominator int) {
 		}
 	}
 	return int(n), int(d)
-}
-
-// countJoined counts the documents that have an edge: documents of the input, and documents that rows call by their refs.
-func (r *rows) countJoined(found *findings.Findings) {
-	joined := make([]bool, len(r.members))
-	for _, e := range r.edges {
-		joined[e.A], joined[e.B] = true, true
-	}
-	for i := range r.members {
-		if joined[i] && r.members[i].Repeated {
-			found.Counts.NamedByRef++
-		}
-		if joined[i] && r.members[i].Ref >= r.layout.FirstInput {
-			found.Sent++
-		}
-	}
 }
 
 // each passes some of the pairs, by their numbers.

@@ -191,6 +191,19 @@ func (s *Shard) id(i records.Number) string {
 	return s.ref(i)
 }
 
+// Sent counts what [Sending] does where it brings the documents of the shard: those that rows call by their refs, and those of the input.
+func (s *Shard) Sent() (namedByRef, ofInput int64) {
+	for i := range s.end() {
+		if s.members.Repeated(i) {
+			namedByRef++
+		}
+		if !s.reference(i) {
+			ofInput++
+		}
+	}
+	return namedByRef, ofInput
+}
+
 // IsDropped reports whether the decision removes clusters as a whole.
 func (s *Shard) IsDropped() bool { return s.rule.Drop == keep.Clusters }
 

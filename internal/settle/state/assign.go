@@ -20,6 +20,8 @@ type Difference struct {
 	Removed int `json:"removed"`
 	// Reordered says that known files come in another order than in the last generation.
 	Reordered bool `json:"-"`
+	// Renamed says that a known file has another name than in the last generation, as if another input leads to it.
+	Renamed bool `json:"-"`
 }
 
 // Reading is what may change from run to run about how files are read.
@@ -60,6 +62,7 @@ func (s *State) Assign(files []corpus.File, target int64, reading Reading) (spli
 		if found {
 			d.Removed--
 			entry, d.Reordered, last = &s.Last.Files[before], d.Reordered || before < last, before
+			d.Renamed = d.Renamed || only(&entry.File).Name != only(&files[number]).Name
 		}
 		switch {
 		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
@@ -186,13 +189,16 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 	return files
 }
 
-// Corpus returns the files of the last generation, as [corpus.List] does, but unlisted.
-func (s *State) Corpus() []corpus.File {
-	files := make([]corpus.File, len(s.Last.Files))
+// Corpus returns the files of the last generation's input, as [corpus.List] does, but unlisted.
+func (s *State) Corpus() (files []corpus.File) {
 	for i := range s.Last.Files {
-		files[i] = *only(&s.Last.Files[i].File)
-		files[i].Identity = corpus.Identity{} // of a machine that may have been another one
-		files[i].Unlisted, files[i].Recalled = true, false
+		file := *only(&s.Last.Files[i].File)
+		if file.Reference {
+			continue
+		}
+		file.Identity = corpus.Identity{} // of a machine that may have been another one
+		file.Unlisted, file.Recalled = true, false
+		files = append(files, file)
 	}
 	return files
 }

@@ -50,7 +50,7 @@ type listed struct {
 
 // Earlier is what an earlier job knows of the files of the next one. The zero Earlier knows nothing.
 type Earlier struct {
-	// Corpus are files that are of the corpus even if the configuration does not name them.
+	// Corpus are files of the input, even if the configuration does not name them.
 	Corpus []corpus.File
 	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields that the job
 	// reads.
@@ -259,36 +259,26 @@ func checkCopies(c *job.Config, files []corpus.File) error {
 	return nil
 }
 
-// files returns the files of the reference and the input, and the known files that neither lists.
+// files returns the files of the reference and the input, and the known files of the input that it does not list.
 func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
-	input, reference := l.input.Files, l.reference.Files
-	for _, unread := range slices.Concat(l.input.Unread, l.reference.Unread) { // what cannot be read any more is gone
-		known = slices.DeleteFunc(slices.Clone(known), func(f corpus.File) bool {
-			path, err := storage.Absolute(unread.Path)
-			return err == nil && path == f.Path
-		})
+	// Workers may run in processes with another working folder.
+	working, err := storage.Absolute(".")
+	if err != nil {
+		return nil, fmt.Errorf("list inputs: %w", err)
 	}
+	files = l.input.Files
 	if len(known) > 0 {
-		isInput := func(file corpus.File) bool { return !file.Reference }
-		isReference := func(file corpus.File) bool { return file.Reference }
-		input, err = corpus.Joined(input, slices.DeleteFunc(slices.Clone(known), isReference))
-		if err == nil {
-			reference, err = corpus.Joined(reference, slices.DeleteFunc(slices.Clone(known), isInput))
+		if known, err = l.staying(known, working); err == nil {
+			files, err = corpus.Joined(files, known)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	files = input
-	if len(reference) > 0 {
-		if files, err = corpus.WithReference(reference, input); err != nil {
+	if len(l.reference.Files) > 0 {
+		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
 			return nil, err
 		}
-	}
-	// Workers may run in processes with another working folder.
-	working, err := storage.Absolute(".")
-	if err != nil {
-		return nil, fmt.Errorf("list inputs: %w", err)
 	}
 	for i := range files {
 		files[i].Path = storage.AbsoluteIn(working, files[i].Path)
@@ -297,6 +287,26 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 		}
 	}
 	return files, nil
+}
+
+// staying returns the known files that can still be read, as far as the listings tell. One that is of the reference now is an error.
+func (l listed) staying(known []corpus.File, working string) (staying []corpus.File, err error) {
+	unread, references := map[string]bool{}, map[string]bool{}
+	for _, file := range slices.Concat(l.input.Unread, l.reference.Unread) {
+		unread[storage.AbsoluteIn(working, file.Path)] = true
+	}
+	for _, file := range l.reference.Files {
+		references[storage.AbsoluteIn(working, file.Path)] = true
+	}
+	for _, file := range known {
+		if references[file.Path] {
+			return nil, setting.Errorf("list inputs: %s of {reference} is in the corpus of the {state}, where {add} keeps it: every document would be a copy of itself", file.Path)
+		}
+		if !unread[file.Path] {
+			staying = append(staying, file)
+		}
+	}
+	return staying, nil
 }
 
 // Inputs returns the files of a configuration, cut into splits, and about how many bytes of
