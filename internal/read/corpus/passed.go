@@ -30,6 +30,7 @@ const (
 	notIncluded = "(not included)" // not matched by Include
 	sideFile    = "(side file)"    // describes the data of its folder
 	sameFile    = "(same file)"    // listed by another path
+	noFile      = "(link)"         // in an archive: a link, or a device
 	noEnding    = "(none)"
 	otherEnding = "(other)" // no word, or beyond mostEndings
 	mostEndings = 100

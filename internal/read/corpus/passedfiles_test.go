@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -136,6 +138,36 @@ func TestFilesAddUp(t *testing.T) {
 			t.Errorf("round %d, %+v: %d files are read, %d cannot be, passed over: %v, of %d:\n%s", round, options, len(listing.Files), len(listing.Unread), listing.Passed.Counts,
 				len(all), strings.Join(all, "\n"))
 		}
+	}
+}
+
+// TestLinksOfArchives: links in an archive are passed over and counted, unless a file of the same name follows.
+func TestLinksOfArchives(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, header := range []tar.Header{
+		{Name: "a.jsonl", Typeflag: tar.TypeReg, Size: 3},
+		{Name: "folder", Typeflag: tar.TypeDir},
+		{Name: "folder/symbolic.jsonl", Typeflag: tar.TypeSymlink, Linkname: "a.jsonl"},
+		{Name: "hard.jsonl", Typeflag: tar.TypeLink, Linkname: "a.jsonl"},
+		{Name: "replaced.jsonl", Typeflag: tar.TypeLink, Linkname: "a.jsonl"},
+		{Name: "replaced.jsonl", Typeflag: tar.TypeReg, Size: 3},
+	} {
+		if err := w.WriteHeader(&header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("{}\n")[:header.Size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	putFile(t, folder, "all.tar", archive.String())
+	listing, err := List(t.Context(), []string{folder}, Options{})
+	if err != nil || len(listing.Files) != 2 || listing.Passed.Counts[noFile] != 2 {
+		t.Errorf("%d files, %v, %v", len(listing.Files), listing.Passed, err)
 	}
 }
 
