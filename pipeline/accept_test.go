@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/job"
 )
@@ -15,16 +16,24 @@ import (
 // with a value is enough.
 func TestFieldsOfNobody(t *testing.T) {
 	folder := t.TempDir()
-	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":3}`+"\n"+`{"id":"b","text":"four five six"}`+"\n"), plain)
+	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":"2026-01-02","url":"https://a.example/"}`+"\n"+`{"id":"b","text":"four five six","url":"https://b.example/"}`+"\n"), plain)
+	dated := func(field string) func(c *job.Config) {
+		return func(c *job.Config) {
+			c.Emit, c.DateField = []string{output.Sites}, field
+			c.Give("date_field")
+		}
+	}
 	for name, c := range map[string]struct {
 		change func(c *job.Config)
 		fault  string // empty for none
 	}{
-		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text"`},
+		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text", "url"`},
 		"within":          {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
 		"across":          {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
 		"keep":            {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
 		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang has other values, or is not there`},
+		"date":            {dated("date"), `no document has a date in it: .*no field "date" in the first 2 records`},
+		"date, of some":   {dated("day"), ""},
 		"within, of some": {func(c *job.Config) { c.Within = "lang" }, ""},
 		"keep, of some":   {func(c *job.Config) { c.Keep = preference.Preference("max:day") }, ""},
 		"id, of some":     {func(c *job.Config) { c.IDField = "lang" }, ""},
