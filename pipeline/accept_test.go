@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,16 @@ func TestFieldsOfNobody(t *testing.T) {
 				t.Errorf("results of a job that was refused: %s", strings.Join(files, ", "))
 			}
 		})
+	}
+}
+
+// TestUnmatchedPatterns: a summary names the patterns of files that match none.
+func TestUnmatchedPatterns(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(oddities(7), 2)...))
+	config.Include, config.Exclude = []string{"*", "*.json"}, []string{"*.{jsonl,csv}", "*.csv"}
+	summary, err := Run(t.Context(), config)
+	if want := []string{"*.json", "*.{jsonl,csv}", "*.csv"}; err != nil || !slices.Equal(summary.Files.Unmatched, want) {
+		t.Errorf("unmatched: %q, want %q; %v", summary.Files.Unmatched, want, err)
 	}
 }
 

@@ -248,6 +248,8 @@ type FileNotes struct {
 	Damaged []string `json:"damaged,omitempty"`
 	// PassedOver has the first file of each reason of counts.passed_over.
 	PassedOver map[string]string `json:"passed_over,omitempty"`
+	// Unmatched are the patterns of --include and --exclude that match no file.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // FileFault is a file that could not be read.

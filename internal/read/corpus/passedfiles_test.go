@@ -46,8 +46,8 @@ func TestPassedFiles(t *testing.T) {
 		}
 		for input, want := range map[string]PassedFiles{
 			folder: {
-				map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
-				map[string]string{
+				Counts: map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
+				Examples: map[string]string{
 					".txt": "notes.txt", ".pdf": "x/Q.PDF", ".docx": "x/r.docx", noEnding: "README", otherEnding: "z.a b", hidden: ".git/config.jsonl", marker: "_SUCCESS",
 					sideFile: ".gitattributes",
 				},
@@ -207,6 +207,15 @@ func TestIncludeExclude(t *testing.T) {
 			if err != nil || strings.Join(got, " ") != test.want {
 				t.Errorf("%+v: %v, %v", test, got, err)
 			}
+			for _, pattern := range slices.Concat(test.include, test.exclude) {
+				if listing.Passed.Matched[pattern] == (pattern == "a.csv") {
+					t.Errorf("%+v: matched: %v", test, listing.Passed.Matched)
+				}
+			}
+		}
+		_, err := List(t.Context(), []string{folder}, Options{Include: []string{"d/*"}})
+		if want := "5 files are not included, such as a.jsonl: patterns of --include and --exclude"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
 		}
 		if _, err := List(t.Context(), []string{folder + "/a.jsonl"}, Options{Exclude: []string{"a.*"}}); err == nil || !strings.Contains(err.Error(), "leave no file") {
 			t.Errorf("error %v of a file that is named and excluded", err)
