@@ -141,6 +141,36 @@ func TestFilesAddUp(t *testing.T) {
 	}
 }
 
+// TestUnreadOfFolders: a file that its name says to be of a known format, in a compression that is not read, and one in UTF-16 without a mark, are
+// rejects that say what to do. Text is read whatever its name says of its compression.
+func TestUnreadOfFolders(t *testing.T) {
+	const packed, text = "\x1b\x07\x00\xf8\x25\x00\xa2\x98", "{\"text\":\"some words\"}\n"
+	for name, test := range map[string]struct{ content, want string }{
+		"a.jsonl.br":     {packed, "recompress it with zstd or gzip"},
+		"a.csv.DEFLATE":  {packed, "recompress it with zstd or gzip"},
+		"a.jsonl.lzma":   {"\x5d\x00\x00\x80\x00\xff\xff", "recompress it with xz"},
+		"a.jsonl.snappy": {text, ""},
+		"a.b.br":         {packed, ""}, // passed over
+		"a.jsonl":        {"\x00" + strings.Join(strings.Split(text, ""), "\x00"), "give --encoding utf-16be"},
+		"a.csv":          {strings.Join(strings.Split(text, ""), "\x00") + "\x00", "give --encoding utf-16le"},
+	} {
+		folder := t.TempDir()
+		putFile(t, folder, name, test.content)
+		putFile(t, folder, "z.jsonl", text)
+		listing, err := List(t.Context(), []string{folder}, Options{})
+		fault := ""
+		for _, file := range listing.Unread {
+			fault = file.Fault
+		}
+		if err != nil || (fault != "") != (test.want != "") || !strings.Contains(fault, test.want) {
+			t.Errorf("%s: %q, want %q; %v", name, fault, test.want, err)
+		}
+		if listing, err := List(t.Context(), []string{folder}, Options{Charset: "utf-16le"}); err != nil || strings.Contains(test.want, "--encoding") && len(listing.Unread) > 0 {
+			t.Errorf("%s with an encoding: %v, %v", name, listing.Unread, err)
+		}
+	}
+}
+
 // TestLinksOfArchives: links in an archive are passed over and counted, unless a file of the same name follows.
 func TestLinksOfArchives(t *testing.T) {
 	var archive bytes.Buffer
