@@ -93,9 +93,11 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 	if len(result.Named) == 1 && result.Named[0].Name == documents.NoValue {
 		sourced = 0
 	}
-	address := config.URLField
-	if !config.HasSites() || !slices.Contains(config.Given, "url_field") {
-		address = ""
+	ifGiven := func(name, field string) string {
+		if config.HasSites() && slices.Contains(config.Given, name) {
+			return field
+		}
+		return ""
 	}
 	for _, named := range []struct {
 		setting, field string
@@ -106,7 +108,8 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		{"within", config.Within, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
 		{"across", config.Across, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
 		{"source_field", config.SourceField, n.Documents - sourced, n.Documents, "a value of it"},
-		{"url_field", address, n.Unsited, n.Documents, "an address in it"},
+		{"url_field", ifGiven("url_field", config.URLField), n.Unsited, n.Documents, "an address in it"},
+		{"date_field", ifGiven("date_field", config.DateField), n.Undated, n.Documents - n.Unsited, "a date in it"},
 		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a number or a date in it"},
 	} {
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {

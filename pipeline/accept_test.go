@@ -4,9 +4,11 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/preference"
 	"mirrorbeam/job"
 )
@@ -15,16 +17,24 @@ import (
 // with a value is enough.
 func TestFieldsOfNobody(t *testing.T) {
 	folder := t.TempDir()
-	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":3}`+"\n"+`{"id":"b","text":"four five six"}`+"\n"), plain)
+	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":"2026-01-02","url":"https://a.example/"}`+"\n"+`{"id":"b","text":"four five six","url":"https://b.example/"}`+"\n"), plain)
+	dated := func(field string) func(c *job.Config) {
+		return func(c *job.Config) {
+			c.Emit, c.DateField = []string{output.Sites}, field
+			c.Give("date_field")
+		}
+	}
 	for name, c := range map[string]struct {
 		change func(c *job.Config)
 		fault  string // empty for none
 	}{
-		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text"`},
+		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text", "url"`},
 		"within":          {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
 		"across":          {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
 		"keep":            {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
 		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang has other values, or is not there`},
+		"date":            {dated("date"), `no document has a date in it: .*no field "date" in the first 2 records`},
+		"date, of some":   {dated("day"), ""},
 		"within, of some": {func(c *job.Config) { c.Within = "lang" }, ""},
 		"keep, of some":   {func(c *job.Config) { c.Keep = preference.Preference("max:day") }, ""},
 		"id, of some":     {func(c *job.Config) { c.IDField = "lang" }, ""},
@@ -43,6 +53,16 @@ func TestFieldsOfNobody(t *testing.T) {
 				t.Errorf("results of a job that was refused: %s", strings.Join(files, ", "))
 			}
 		})
+	}
+}
+
+// TestUnmatchedPatterns: a summary names the patterns of files that match none.
+func TestUnmatchedPatterns(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(oddities(7), 2)...))
+	config.Include, config.Exclude = []string{"*", "*.json"}, []string{"*.{jsonl,csv}", "*.csv"}
+	summary, err := Run(t.Context(), config)
+	if want := []string{"*.json", "*.{jsonl,csv}", "*.csv"}; err != nil || !slices.Equal(summary.Files.Unmatched, want) {
+		t.Errorf("unmatched: %q, want %q; %v", summary.Files.Unmatched, want, err)
 	}
 }
 

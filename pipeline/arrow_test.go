@@ -158,7 +158,7 @@ func TestArrowIsCopied(t *testing.T) {
 	}
 }
 
-// TestDamagedArrow: what is damaged of a batch is a reject, and the batches behind it are read. Of a file that is cut short, a reject says where.
+// TestDamagedArrow: what is damaged of a batch is a reject, and the batches behind it are read and copied. Of a file that is cut short, a reject says where.
 func TestDamagedArrow(t *testing.T) {
 	t.Parallel()
 	content := readArrow(t, "stream.arrow")
@@ -175,6 +175,7 @@ func TestDamagedArrow(t *testing.T) {
 		folder := t.TempDir()
 		config := job.Default()
 		config.Input, config.Output = []string{filepath.Join(folder, "in.arrow")}, filepath.Join(folder, "out")
+		config.Emit = []string{output.Annotated}
 		if err := os.WriteFile(config.Input[0], test.content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -285,7 +285,7 @@ func TestFormatsInPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := summary.Counts.Documents; n < int64(len(all))/3 || n >= int64(len(all)) || summary.Counts.Rejected == 0 {
+			if n := summary.Counts.Documents; n < int64(len(all))/3 || n >= int64(len(all)) || summary.Counts.Rejected == 0 || summary.Counts.FilesDamaged == 0 {
 				t.Errorf("counts %+v", summary.Counts)
 			}
 		})

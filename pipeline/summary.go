@@ -82,6 +82,11 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)),
 		int64(len(damaged)), inputs.Passed.Counts
 	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
+	for _, pattern := range slices.Concat(s.Config.Include, s.Config.Exclude) {
+		if !inputs.Passed.Matched[pattern] {
+			s.Files.Unmatched = append(s.Files.Unmatched, quoting.Text(pattern))
+		}
+	}
 	for _, file := range inputs.Unread[:min(len(inputs.Unread), mostFiles)] {
 		s.Files.Rejected = append(s.Files.Rejected, finished.FileFault{
 			File:  quoting.Text(file.Name),

@@ -255,6 +255,9 @@ func printFiles(w io.Writer, s finished.Summary) {
 		}
 		say(w, "; --fail-on damaged-files makes that a failure\n")
 	}
+	if len(s.Files.Unmatched) > 0 {
+		say(w, "note: no file matches %s of --include and --exclude, which know *, ? and [a-z], ** for any folders, and small from capital letters\n", strings.Join(s.Files.Unmatched, ", "))
+	}
 	passed := n.PassedOver
 	if len(passed) == 0 {
 		return

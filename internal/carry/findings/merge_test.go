@@ -19,6 +19,9 @@ func TestMerge(t *testing.T) {
 			if all[i].Common != nil {
 				all[i].Common = &Common{Above: 30, Shingles: 7}
 			}
+			if all[i].Panicked.Ref == "" { // no document, no panic
+				all[i].Panicked = Panic{}
+			}
 			Merge(&before[i], all[i])
 		}
 		var want, left, right Findings

@@ -251,6 +251,8 @@ type FileNotes struct {
 	// Order names the files that were read in document order, the first 10,000 of them, where those of the reference or of the input are not in the order
 	// of their names.
 	Order []string `json:"order,omitempty"`
+	// Unmatched are the patterns of --include and --exclude that match no file.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // FileFault is a file that could not be read.

@@ -314,10 +314,14 @@ func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *R
 	return &d.record
 }
 
-// isCutShort reports whether the file ends within a line of JSON.
+// isCutShort reports whether the file ends within an object of JSON, or a record of CSV.
 func isCutShort(batch *corpus.Batch, raw []byte, err error) bool {
 	const end = "\n"
-	return batch.Format == corpus.JSONLines && bytes.HasSuffix(batch.Data, raw) && !bytes.HasSuffix(raw, []byte(end)) && strings.Contains(err.Error(), " at the end of ")
+	if !bytes.HasSuffix(batch.Data, raw) || bytes.HasSuffix(raw, []byte(end)) {
+		return false
+	}
+	isTable := batch.Format == corpus.CSV || batch.Format == corpus.TSV
+	return isTable && !isEmpty(err) || strings.Contains(err.Error(), " at the end of ")
 }
 
 // isEmpty reports whether a record is no document since it has no text.

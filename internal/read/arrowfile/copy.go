@@ -33,7 +33,8 @@ type copier struct {
 }
 
 // Copy writes rows of the file that the reader has just opened, in their order and with all columns, and returns how many they are. The copy is
-// a file or a stream as the original is, with its schema and its compression. An error about the content is one of the whole copy.
+// a file or a stream as the original is, with its schema and its compression. A damaged batch without a row to keep is left
+// out, and so is what follows damage between batches: the caller finds the rows to keep that are not there. Other errors are about the whole copy.
 func (r *Reader) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	defer recovered(&err)
 	c := &copier{reader: r, rows: rows}
@@ -47,7 +48,7 @@ func (r *Reader) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error
 	}
 	c.schema = c.schemaOfCopy()
 	for {
-		if err := r.Next(); err == io.EOF {
+		if err := r.Next(); err == io.EOF || IsDamage(err) {
 			break
 		} else if err != nil {
 			return c.copied, err
@@ -83,17 +84,25 @@ func (c *copier) begin(w io.Writer) (err error) {
 
 // copyBatch writes the rows of the batch that are kept.
 func (c *copier) copyBatch(w io.Writer) error {
-	batch, err := c.reader.Batch() // first: the number of rows that its header tells may be made up
-	if err == nil && c.out == nil {
-		err = c.begin(w)
-	}
-	if err != nil {
-		return err
+	batch, damage := c.reader.Batch() // first: the number of rows that its header tells may be made up
+	if damage != nil && !IsDamage(damage) {
+		return damage
 	}
 	var kept []int64
 	for row := range c.reader.Rows {
 		if c.rows.Keep(c.reader.FirstRow + row) {
 			kept = append(kept, row)
+		}
+		if damage != nil && len(kept) > 0 {
+			return damage
+		}
+	}
+	if damage != nil {
+		return nil
+	}
+	if c.out == nil {
+		if err := c.begin(w); err != nil {
+			return err
 		}
 	}
 	for some := range slices.Chunk(kept, copyRows) {

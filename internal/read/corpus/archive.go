@@ -180,13 +180,23 @@ func (c *contents) expanded(ctx context.Context) func(int64) error {
 	}
 }
 
-// tar reads the headers of an archive of tar. A damaged one has the files that come before the damage.
+// tar reads the headers of an archive of tar, and of those that follow it, as where cat has put archives together. A damaged one has the files that come
+// before the damage.
 func (c *contents) tar(ctx context.Context, content io.Reader, position func() int64) (fault string, err error) {
-	archive := tar.NewReader(content)
+	archive, end := tar.NewReader(content), int64(0)
 	for {
 		header, err := archive.Next()
+		if err == io.EOF && position() > end {
+			var next io.Reader
+			if next, err = nextTar(content); next != nil {
+				archive = tar.NewReader(next)
+				continue
+			}
+		}
 		fault, isFault := errors.AsType[*Fault](err)
 		switch {
+		case err == io.EOF && position() <= end:
+			return "tar archive has no end, and may be cut short: copy or download it again; files after this point are lost", nil
 		case err == io.EOF:
 			return "", nil
 		case isFault:
@@ -199,7 +209,12 @@ func (c *contents) tar(ctx context.Context, content io.Reader, position func() i
 		if err != nil {
 			return "", err
 		}
+		end = position() + (header.Size+tarBlock-1)/tarBlock*tarBlock
+		if header.Typeflag == tar.TypeDir || header.Typeflag == tar.TypeXGlobalHeader {
+			continue
+		}
 		if header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeGNUSparse {
+			c.pass(header.Name)
 			continue
 		}
 		for key := range header.PAXRecords {
@@ -224,6 +239,27 @@ func (c *contents) tar(ctx context.Context, content io.Reader, position func() i
 	}
 }
 
+// tarBlock is how long a header of tar is, and what the lengths of files are rounded up to.
+const tarBlock = 512
+
+// nextTar passes the zeros behind an archive of tar, and returns the archive that follows; nil if none does. Anything else there is damage.
+func nextTar(content io.Reader) (io.Reader, error) {
+	block := make([]byte, tarBlock)
+	for {
+		n, err := io.ReadFull(content, block)
+		switch {
+		case err == nil && isTar(block):
+			return io.MultiReader(bytes.NewReader(block), content), nil
+		case len(bytes.Trim(block[:n], "\x00")) > 0:
+			return nil, tar.ErrHeader
+		case err == io.ErrUnexpectedEOF:
+			return nil, io.EOF
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
 // head returns the beginning of the current file. Damage is found again behind it.
 func (c *contents) head(content io.Reader, size int64) ([]byte, error) {
 	most := int64(storedHeadBytes)
@@ -239,15 +275,25 @@ func (c *contents) head(content io.Reader, size int64) ([]byte, error) {
 	return head[:n], err
 }
 
+// cleaned returns the name of a file below the folder into which its archive is unpacked.
+func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
+
+// pass notes what is no regular file.
+func (c *contents) pass(name string) {
+	if _, is := c.members[cleaned(name)]; !is && len(name) <= longestMember && len(c.passed) < mostMembers {
+		c.passed[cleaned(name)] = noFile
+	}
+}
+
 // add adds a file. Of two of one name the last one counts, as when the archive is unpacked.
 func (c *contents) add(name string, e entry) error {
 	if len(name) > longestMember {
 		return fmt.Errorf("%.100q is the beginning of a name of more than %d bytes: unpack the archive", name, longestMember)
 	}
-	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	if name == "" {
+	if name = cleaned(name); name == "" {
 		return nil
 	}
+	delete(c.passed, name)
 	if reason := reasonOf(strings.Split(name, "/")...); reason != "" {
 		c.passed[name] = reason
 		return nil
@@ -274,6 +320,9 @@ func (c *contents) zip(handle storage.File) error {
 			return unread(what)
 		}
 		if !file.Mode().IsRegular() {
+			if !file.Mode().IsDir() {
+				c.pass(file.Name)
+			}
 			continue
 		}
 		e := entry{Member: Member{Stored: int64(file.CompressedSize64), Sum: file.CRC32}, size: int64(file.UncompressedSize64)}

@@ -107,7 +107,7 @@ type Reject struct {
 	Position int64
 	// Message is the reason, without file and position.
 	Message string
-	// Warning says that no document is lost, and Damage that the file is damaged or cut short there.
+	// Warning says that what was read is whole, and Damage that documents behind it may be lost: the file is damaged or cut short there.
 	Warning, Damage bool
 }
 

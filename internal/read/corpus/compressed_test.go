@@ -135,7 +135,7 @@ func TestStreams(t *testing.T) {
 				t.Fatalf("rejects %v, want one", got.Rejects)
 			}
 			reject := got.Rejects[0]
-			if !strings.Contains(reject.Message, test.message) || reject.Warning != test.warning {
+			if !strings.Contains(reject.Message, test.message) || reject.Warning != test.warning || !reject.Damage {
 				t.Errorf("reject %+v, want %q, warning %v", reject, test.message, test.warning)
 			}
 			if strings.Contains(reject.Message, "cut short") && reject.Position < int64(len(first)) {

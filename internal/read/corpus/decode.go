@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,11 +70,11 @@ func IsInteger(text []byte) bool {
 // JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
 //
 // It reads each line to its end and takes what encoding/json takes, and reads
-// it alike: of a repeated field the last one counts, half a surrogate pair
-// becomes U+FFFD, nesting deeper than 10,000 is an error. It is more lenient
-// in two ways, for documents' sake: control characters may stand in strings
-// as they are, and NaN, Infinity and -Infinity are values, as Python writes
-// them. It is stricter in one: the name of a field is matched to the letter.
+// it alike: half a surrogate pair becomes U+FFFD, nesting deeper than 10,000 is
+// an error. It is more lenient in two ways, for documents' sake: control
+// characters may stand in strings as they are, and NaN, Infinity and -Infinity
+// are values, as Python writes them. It is stricter in two: the name of a field
+// is matched to the letter, and a wanted field that occurs twice is an error.
 type JSONDecoder struct {
 	scanner  scanner
 	name     []byte  // unescaped field name
@@ -84,6 +85,7 @@ type JSONDecoder struct {
 	keeps    bool    // lines stay as they are
 	others   []wanted
 	all      []*wanted
+	repeated string // the first wanted field that the line has twice
 	top      scope
 
 	reader    FeatureReader // of the features
@@ -172,6 +174,7 @@ func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 // features are none, or the id is neither a string nor a number.
 func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	d.dropLargeBuffers()
+	d.repeated = ""
 	for _, w := range d.all {
 		w.field = field{}
 	}
@@ -238,6 +241,7 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 			continue
 		}
 		first = w
+		d.begin(w)
 		start := i
 		w.field.begin = i
 		if s.peek(i) == '"' {
@@ -261,7 +265,7 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		inner := of.inner[string(name)]
 		if inner != nil {
 			for _, w := range inner.wanted {
-				w.field = field{}
+				d.begin(w)
 			}
 		}
 		switch {
@@ -277,6 +281,14 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 		}
 	}
 	return s.space(i)
+}
+
+// begin forgets the field, which the line must not have had before.
+func (d *JSONDecoder) begin(w *wanted) {
+	if w.field.kind != missing {
+		d.repeated = cmp.Or(d.repeated, w.name)
+	}
+	w.field = field{}
 }
 
 // joined gathers strings, which become one text with line ends between them.
@@ -382,6 +394,9 @@ func (d *JSONDecoder) list(i int, of *scope) int {
 func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
+	if d.repeated != "" {
+		return r, fmt.Errorf("field %.64q is there twice: leave one of them", d.repeated)
+	}
 	if d.beside {
 		if r.Texts, err = d.readTexts(); err != nil {
 			return r, err

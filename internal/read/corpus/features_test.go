@@ -24,7 +24,7 @@ func TestDecodeFeatures(t *testing.T) {
 		{`{"features" : [ [ 1 , 2.5 ] ,"a", ["b",1e3], ["c"] ] }`, []Feature{{number(1), 2.5}, {name("a"), 1}, {name("b"), 1000}, {name("c"), 1}}},
 		{`{"features":{"a":1,"b" : 0.25 , "":3}}`, []Feature{{name("a"), 1}, {name("b"), .25}, {name(""), 3}}},
 		{`{"features":["\u0061","]"," , "]}`, []Feature{{name("a"), 1}, {name("]"), 1}, {name(" , "), 1}}},
-		{`{"features":[1],"text":5,"features":[2]}`, []Feature{{number(2), 1}}},
+		{`{"text":5,"features":[2]}`, []Feature{{number(2), 1}}},
 		{`{"features":[7,7]}`, []Feature{{number(7), 1}, {number(7), 1}}},
 	} {
 		got, err := decodeFeatures(test.line)

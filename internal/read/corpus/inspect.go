@@ -214,6 +214,12 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 			return fmt.Errorf("%s: %w", file.Path, err)
 		}
 	}
+	if name := unmarkedUTF16(start); name != "" && options.Charset == "" {
+		return fmt.Errorf("%s: %w", file.Path, unread("the file is in UTF-16 without a byte order mark: give --encoding "+name))
+	}
+	if file.Compression == None && isForeignCompression(filepath.Base(file.Path)) && !isText(start) {
+		return fmt.Errorf("%s: %w", file.Path, unread("the file is compressed as its name says, which is not read: "+recompress))
+	}
 	if isChosen && options.isGuessed && !file.Format.mayBegin(start) {
 		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content is of the format"))
 	}

@@ -122,6 +122,8 @@ type NoMatchError struct {
 	Inputs []string
 	// Folders are the Inputs that are folders of the disk.
 	Folders []string
+	// Passed are the files there that are passed over.
+	Passed PassedFiles
 }
 
 // Error names every input without a match, and says what would match.
@@ -137,6 +139,11 @@ func (e *NoMatchError) Error() string {
 	if len(e.Folders) > 0 {
 		advice += fmt.Sprintf("; a folder is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, each also with .gz or .zst, or else "+
 			"for texts and web pages; name other files with a pattern such as '%s'", storage.Join(e.Folders[0], "*"))
+	}
+	for _, reason := range []string{excluded, notIncluded} {
+		if n := e.Passed.Counts[reason]; n > 0 {
+			advice += fmt.Sprintf("; %d files are %s, such as %s: patterns of --include and --exclude are for paths below the folder", n, strings.Trim(reason, "()"), e.Passed.Examples[reason])
+		}
 	}
 	return fmt.Sprintf("no file matches %s: %s", strings.Join(quoted, ", "), advice)
 }
@@ -217,7 +224,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 			}
 		}
 	}
-	if len(missing.Inputs) > 0 {
+	if missing.Passed = l.passedFiles(); len(missing.Inputs) > 0 {
 		return listing, &missing
 	}
 	switch {
@@ -251,7 +258,7 @@ func (l *lister) complete(listing *Listing, files []File, inputs []string) error
 	read, unread := CutUnread(files)
 	switch {
 	case len(files) == 0:
-		return &NoMatchError{Inputs: inputs, Folders: inputs}
+		return &NoMatchError{Inputs: inputs, Folders: inputs, Passed: l.passedFiles()}
 	case len(read) == 0:
 		return fmt.Errorf("list inputs: %w", Unreadable(unread))
 	}

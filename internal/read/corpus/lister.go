@@ -28,6 +28,7 @@ type lister struct {
 	searched map[Identity]string   // folders searched at any depth
 	stored   []string              // such folders in other storages, each with a slash at its end
 	passed   map[string]passed     // files that are passed over, by absolute path
+	matched  map[string]bool       // patterns that match a file
 	sides    map[string]File       // files that describe others, in the same way
 	input    int                   // the number of the present input
 	count    atomic.Int64          // the length of found, for other goroutines to read

@@ -153,7 +153,7 @@ func withFault(content io.Reader, message string) io.Reader {
 	if message == "" {
 		return content
 	}
-	return io.MultiReader(content, failing{&Fault{Message: message, Last: true, Damage: true}})
+	return io.MultiReader(content, failing{&Fault{Message: message, Last: true}})
 }
 
 // inflater decodes a file of a zip archive, and after Reset another one.
@@ -192,14 +192,14 @@ func (d *inflatedMember) Read(p []byte) (int, error) {
 	d.left -= int64(n)
 	switch {
 	case d.left < 0:
-		return n, &Fault{Last: true, Damage: true, Message: "zip member is longer than its archive says: documents after this point are lost"}
+		return n, &Fault{Last: true, Message: "zip member is longer than its archive says: documents after this point are lost"}
 	case err == io.EOF && (d.left > 0 || d.sum.Sum32() != d.want):
-		return n, &Fault{Last: true, Damage: true, Message: "zip checksum does not match: documents of the member that ends here may be damaged"}
+		return n, &Fault{Last: true, Message: "zip checksum does not match: documents of the member that ends here may be damaged"}
 	case err == io.EOF || err == nil:
 		return n, err
 	}
 	if _, isDamage := errors.AsType[flate.CorruptInputError](err); isDamage || errors.Is(err, io.ErrUnexpectedEOF) {
-		return n, &Fault{Last: true, Damage: true, Message: fmt.Sprintf("zip member is damaged: %v; documents after this point are lost", err)}
+		return n, &Fault{Last: true, Message: fmt.Sprintf("zip member is damaged: %v; documents after this point are lost", err)}
 	}
 	return n, err
 }

@@ -19,6 +19,8 @@ type PassedFiles struct {
 	Counts map[string]int64
 	// Examples has the first file, in the order of paths, of each reason.
 	Examples map[string]string
+	// Matched has the patterns of Include and Exclude that match a file.
+	Matched map[string]bool
 }
 
 // The reasons to pass a file over that do not follow from the ending of its name.
@@ -30,6 +32,7 @@ const (
 	notIncluded = "(not included)" // not matched by Include
 	sideFile    = "(side file)"    // describes the data of its folder
 	sameFile    = "(same file)"    // listed by another path
+	noFile      = "(link)"         // in an archive: a link, or a device
 	noEnding    = "(none)"
 	otherEnding = "(other)" // no word, or beyond mostEndings
 	mostEndings = 100
@@ -69,7 +72,8 @@ func (l *lister) pass(c *candidate, reason string) {
 }
 
 // passedFiles sums up the files that are passed over, and that no other input stands for.
-func (l *lister) passedFiles() (sum PassedFiles) {
+func (l *lister) passedFiles() PassedFiles {
+	sum := PassedFiles{Matched: l.matched}
 	for _, at := range slices.Sorted(maps.Keys(l.passed)) { // so that the endings that have a count of their own are always the same
 		file := l.passed[at]
 		if _, isRead := l.found[at]; isRead && file.reason != sameFile {
@@ -79,7 +83,7 @@ func (l *lister) passedFiles() (sum PassedFiles) {
 		if reason == "" {
 			reason = sum.ending(file.name)
 		}
-		sum = sum.Add(PassedFiles{map[string]int64{reason: 1}, map[string]string{reason: file.name}})
+		sum = sum.Add(PassedFiles{Counts: map[string]int64{reason: 1}, Examples: map[string]string{reason: file.name}})
 	}
 	return sum
 }
@@ -100,7 +104,14 @@ func (p PassedFiles) ending(name string) string {
 // Add adds others, and returns the sum. The receiver may be empty.
 func (p PassedFiles) Add(other PassedFiles) PassedFiles {
 	if p.Counts == nil && len(other.Counts) > 0 {
-		p = PassedFiles{map[string]int64{}, map[string]string{}}
+		p.Counts, p.Examples = map[string]int64{}, map[string]string{}
+	}
+	if len(other.Matched) > 0 {
+		p.Matched = maps.Clone(p.Matched)
+		if p.Matched == nil {
+			p.Matched = map[string]bool{}
+		}
+		maps.Copy(p.Matched, other.Matched)
 	}
 	for reason, files := range other.Counts {
 		p.Counts[reason] += files
@@ -183,9 +194,9 @@ func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate
 	var wanted []*candidate
 	for _, c := range found {
 		switch {
-		case matchesAny(l.Exclude, c.relative):
+		case l.matchesAny(l.Exclude, c.relative):
 			l.pass(c, excluded)
-		case len(l.Include) > 0 && !matchesAny(l.Include, c.relative):
+		case len(l.Include) > 0 && !l.matchesAny(l.Include, c.relative):
 			l.pass(c, notIncluded)
 		default:
 			wanted = append(wanted, c)
@@ -283,8 +294,8 @@ func (c *candidate) size() int64 {
 	return info.Size()
 }
 
-// matchesAny reports whether one of the patterns matches a path, or a folder on it.
-func matchesAny(patterns []string, relative string) bool {
+// matchesAny reports whether one of the patterns matches a path, or a folder on it, and notes the first that does.
+func (l *lister) matchesAny(patterns []string, relative string) bool {
 	if len(patterns) == 0 {
 		return false
 	}
@@ -297,6 +308,10 @@ func matchesAny(patterns []string, relative string) bool {
 		}
 		for n := range parts {
 			if matchParts(elements, parts[:n+1], func(string) bool { return false }) {
+				if l.matched == nil {
+					l.matched = map[string]bool{}
+				}
+				l.matched[pattern] = true
 				return true
 			}
 		}

@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,8 +46,8 @@ func TestPassedFiles(t *testing.T) {
 		}
 		for input, want := range map[string]PassedFiles{
 			folder: {
-				map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
-				map[string]string{
+				Counts: map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
+				Examples: map[string]string{
 					".txt": "notes.txt", ".pdf": "x/Q.PDF", ".docx": "x/r.docx", noEnding: "README", otherEnding: "z.a b", hidden: ".git/config.jsonl", marker: "_SUCCESS",
 					sideFile: ".gitattributes",
 				},
@@ -139,6 +141,66 @@ func TestFilesAddUp(t *testing.T) {
 	}
 }
 
+// TestUnreadOfFolders: a file that its name says to be of a known format, in a compression that is not read, and one in UTF-16 without a mark, are
+// rejects that say what to do. Text is read whatever its name says of its compression.
+func TestUnreadOfFolders(t *testing.T) {
+	const packed, text = "\x1b\x07\x00\xf8\x25\x00\xa2\x98", "{\"text\":\"some words\"}\n"
+	for name, test := range map[string]struct{ content, want string }{
+		"a.jsonl.br":     {packed, "recompress it with zstd or gzip"},
+		"a.csv.DEFLATE":  {packed, "recompress it with zstd or gzip"},
+		"a.jsonl.lzma":   {"\x5d\x00\x00\x80\x00\xff\xff", "recompress it with xz"},
+		"a.jsonl.snappy": {text, ""},
+		"a.b.br":         {packed, ""}, // passed over
+		"a.jsonl":        {"\x00" + strings.Join(strings.Split(text, ""), "\x00"), "give --encoding utf-16be"},
+		"a.csv":          {strings.Join(strings.Split(text, ""), "\x00") + "\x00", "give --encoding utf-16le"},
+	} {
+		folder := t.TempDir()
+		putFile(t, folder, name, test.content)
+		putFile(t, folder, "z.jsonl", text)
+		listing, err := List(t.Context(), []string{folder}, Options{})
+		fault := ""
+		for _, file := range listing.Unread {
+			fault = file.Fault
+		}
+		if err != nil || (fault != "") != (test.want != "") || !strings.Contains(fault, test.want) {
+			t.Errorf("%s: %q, want %q; %v", name, fault, test.want, err)
+		}
+		if listing, err := List(t.Context(), []string{folder}, Options{Charset: "utf-16le"}); err != nil || strings.Contains(test.want, "--encoding") && len(listing.Unread) > 0 {
+			t.Errorf("%s with an encoding: %v, %v", name, listing.Unread, err)
+		}
+	}
+}
+
+// TestLinksOfArchives: links in an archive are passed over and counted, unless a file of the same name follows.
+func TestLinksOfArchives(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, header := range []tar.Header{
+		{Name: "a.jsonl", Typeflag: tar.TypeReg, Size: 3},
+		{Name: "folder", Typeflag: tar.TypeDir},
+		{Name: "folder/symbolic.jsonl", Typeflag: tar.TypeSymlink, Linkname: "a.jsonl"},
+		{Name: "hard.jsonl", Typeflag: tar.TypeLink, Linkname: "a.jsonl"},
+		{Name: "replaced.jsonl", Typeflag: tar.TypeLink, Linkname: "a.jsonl"},
+		{Name: "replaced.jsonl", Typeflag: tar.TypeReg, Size: 3},
+	} {
+		if err := w.WriteHeader(&header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("{}\n")[:header.Size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	putFile(t, folder, "all.tar", archive.String())
+	listing, err := List(t.Context(), []string{folder}, Options{})
+	if err != nil || len(listing.Files) != 2 || listing.Passed.Counts[noFile] != 2 {
+		t.Errorf("%d files, %v, %v", len(listing.Files), listing.Passed, err)
+	}
+}
+
 // TestIncludeExclude: patterns choose among the files of folders, patterns and names, in every storage.
 func TestIncludeExclude(t *testing.T) {
 	local := t.TempDir()
@@ -175,6 +237,15 @@ func TestIncludeExclude(t *testing.T) {
 			if err != nil || strings.Join(got, " ") != test.want {
 				t.Errorf("%+v: %v, %v", test, got, err)
 			}
+			for _, pattern := range slices.Concat(test.include, test.exclude) {
+				if listing.Passed.Matched[pattern] == (pattern == "a.csv") {
+					t.Errorf("%+v: matched: %v", test, listing.Passed.Matched)
+				}
+			}
+		}
+		_, err := List(t.Context(), []string{folder}, Options{Include: []string{"d/*"}})
+		if want := "5 files are not included, such as a.jsonl: patterns of --include and --exclude"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
 		}
 		if _, err := List(t.Context(), []string{folder + "/a.jsonl"}, Options{Exclude: []string{"a.*"}}); err == nil || !strings.Contains(err.Error(), "leave no file") {
 			t.Errorf("error %v of a file that is named and excluded", err)

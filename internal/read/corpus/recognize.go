@@ -116,8 +116,39 @@ func nameFormat(name string) (f Format, known bool) {
 // query of an address in the name, behind a question mark or, for Windows, an at sign.
 func nameEnding(name string) string {
 	name, _, _ = strings.Cut(filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name))), "?")
+	if isForeignCompression(name) {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
 	ending, _, _ := strings.Cut(filepath.Ext(dropCompressionSuffix(name)), "@")
 	return strings.ToLower(ending)
+}
+
+// isForeignCompression reports whether a name ends as that of a file of a known format which is compressed in a way that is not read.
+func isForeignCompression(name string) bool {
+	ending := filepath.Ext(name)
+	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))
+	return slices.Contains([]string{".br", ".lzma", ".lz", ".lzo", ".z", ".sz", ".snappy", ".zz", ".deflate"}, strings.ToLower(ending)) &&
+		slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, inner) })
+}
+
+// unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is none.
+func unmarkedUTF16(head []byte) string {
+	const enough = 16
+	head = head[:min(len(head), 4*enough)]
+	var zeros [2]int
+	for i, c := range head {
+		if c == 0 {
+			zeros[i&1]++
+		}
+	}
+	switch {
+	case len(head) < enough:
+	case zeros[0] == 0 && zeros[1] == len(head)/2:
+		return "utf-16le"
+	case zeros[1] == 0 && zeros[0] == (len(head)+1)/2:
+		return "utf-16be"
+	}
+	return ""
 }
 
 // IsGuessed reports whether a file counts as lines of JSON only since its name tells no

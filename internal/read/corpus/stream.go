@@ -263,7 +263,7 @@ func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
 		data = data[:len(data)+n]
 		if fault, isFault := errors.AsType[*Fault](err); isFault {
 			s.Ended, s.IsCut = fault.Last, fault.Last && !fault.Warning
-			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning, Damage: fault.Damage})
+			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning, Damage: true})
 		} else if err == io.EOF {
 			s.Ended = true
 		} else if err != nil {

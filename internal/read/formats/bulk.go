@@ -74,6 +74,9 @@ func (f *bulkFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 		case !isAction && corpus.IsBlank(data[at:min(first, len(data))]), isAction && !hasDocument:
 		default:
 			s.reject(start+int64(at), "the line is no action with a document behind it")
+			if s.stream.Ended && last >= len(data) {
+				s.cutShort()
+			}
 		}
 		end = min(last, len(data))
 	}

@@ -113,6 +113,9 @@ func (c *csvFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end i
 			message = fmt.Sprintf("the record has a quoted field of %d lines, each of which is a record: its quote is not closed, or --quote none is meant", lines)
 		}
 		s.reject(start+int64(at), message+": the next line is taken for another record")
+		if lines == 0 && s.stream.Ended && data[len(data)-1] != c.newline {
+			s.cutShort()
+		}
 		end = at + line
 	}
 	return end

@@ -90,5 +90,8 @@ func (s *framedSource) reject(position int64, message string) {
 	s.stream.Rejects = append(s.stream.Rejects, corpus.Reject{Position: position, Message: message})
 }
 
+// cutShort says of the last reject that the file ends there before its content does.
+func (s *framedSource) cutShort() { s.stream.Rejects[len(s.stream.Rejects)-1].Damage = true }
+
 // Close closes the current file.
 func (s *framedSource) Close() error { return s.stream.Close() }

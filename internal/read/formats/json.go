@@ -117,6 +117,9 @@ func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 			return len(data) // the fault of the stream stands for this value
 		default:
 			j.malformed(s, start+int64(at), err)
+			if at+fault >= len(data) {
+				s.cutShort()
+			}
 		}
 		end = at + length
 		if err != nil {
@@ -125,7 +128,7 @@ func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 	}
 	if s.stream.Ended && j.inArray && j.lost == nothing && !s.stream.IsCut {
 		s.reject(start+int64(len(data)), "the array is not closed: the file is cut short, and documents after this point are lost")
-		s.stream.Rejects[len(s.stream.Rejects)-1].Damage = true
+		s.cutShort()
 		j.inArray = false
 	}
 	return len(data)

@@ -75,7 +75,7 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 			w.ended = true
 		case isFault:
 			w.ended = fault.Last
-			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning, Damage: fault.Damage})
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning, Damage: true})
 		case err != nil:
 			return corpus.Batch{}, err
 		case frame.Fault != "":

@@ -135,8 +135,9 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	err := w.read(b, &member)
 	if fault, isFault := errors.AsType[*corpus.Fault](err); isFault && !fault.Warning {
 		err = nil
+		isLong := int64(len(b.Data)-start) > w.limits.Line
 		b.Data = b.Data[:start]
-		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message, Damage: fault.Damage})
+		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message, Damage: !isLong})
 	} else if err == nil || isFault {
 		err = nil
 		b.Frames = append(b.Frames, corpus.Frame{Position: position, Start: start, End: len(b.Data)})

@@ -11,16 +11,14 @@ import (
 // inputBytes is the read-ahead of a decoder.
 const inputBytes = 128 << 10
 
-// Fault is damage in the data of a compressed stream. A failure to read the stream is no Fault.
+// Fault is damage in the data of a compressed stream, or what a decoder does not read. A failure to read the stream is no Fault.
 type Fault struct {
 	// Message says what is damaged.
 	Message string
-	// Warning says that no document is lost.
+	// Warning says that what was decoded is whole, and what follows is not of the format.
 	Warning bool
 	// Last says that nothing more can be decoded.
 	Last bool
-	// Damage says that the file is damaged or cut short there.
-	Damage bool
 }
 
 // Error returns the message.
@@ -71,9 +69,9 @@ func (in *input) damage(format string, err error) error {
 	case in.counted.err != nil:
 		return in.counted.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
+		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
 	}
-	return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
+	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
 }
 
 // skipZeros skips zero bytes.
@@ -100,7 +98,7 @@ func (in *input) isOver() bool {
 
 // mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
 func mismatch(format string, part string) *Fault {
-	return &Fault{Damage: true, Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
+	return &Fault{Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
 }
 
 // junk is the fault of bytes behind a part that do not belong to the format. If that part had a fault of its
@@ -110,7 +108,7 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	if wasWhole {
 		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format, part, format)}
 	}
-	return &Fault{Last: true, Damage: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
+	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
 }
 
 // mostlyRead is how much is allocated at a time to read ahead.
