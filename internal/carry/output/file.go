@@ -252,16 +252,15 @@ const (
 )
 
 // Rows writes the rows of one output file in any format of [Formats]. It is not for concurrent use.
-type Rows[T any] struct {
+type Rows[T Row] struct {
 	file    *Writer
 	names   Names
 	columns *parquetfile.Writer[T] // nil unless the format is Parquet
-	row     T                      // the last one
 	line    []byte
 }
 
 // NewRows makes a file in the folder dir, under a random name. Pairs have [NewPairRows].
-func NewRows[T any](dir string, file File, format Format, names Names) (*Rows[T], error) {
+func NewRows[T Row](dir string, file File, format Format, names Names) (*Rows[T], error) {
 	name := reflect.TypeFor[T]().Name()
 	if file.Output == Clusters {
 		name = "Cluster" // as the first versions called their rows
@@ -269,7 +268,7 @@ func NewRows[T any](dir string, file File, format Format, names Names) (*Rows[T]
 	return newRows[T](dir, file, format, names, parquetfile.Table{Name: name})
 }
 
-func newRows[T any](dir string, file File, format Format, names Names, of parquetfile.Table) (*Rows[T], error) {
+func newRows[T Row](dir string, file File, format Format, names Names, of parquetfile.Table) (*Rows[T], error) {
 	w, err := NewWriter(dir, file, format)
 	if err != nil {
 		return nil, err
@@ -284,8 +283,7 @@ func newRows[T any](dir string, file File, format Format, names Names, of parque
 // Write writes one row. It keeps nothing of it.
 func (r *Rows[T]) Write(row T) error {
 	if r.columns == nil {
-		r.row = row
-		r.line = appendRow(r.line[:0], &r.row, r.names)
+		r.line = row.AppendJSON(r.line[:0], r.names)
 		return r.file.Row(r.line)
 	}
 	r.file.Count(1)

@@ -62,11 +62,3 @@ func (n Names) of(table parquetfile.Table, row reflect.Type) parquetfile.Table {
 	}
 	return table
 }
-
-// appendText appends a field of a text that a row has only if it is not empty.
-func appendText(b []byte, start, text string) []byte {
-	if text == "" {
-		return b
-	}
-	return quoting.AppendQuoted(append(b, start...), text)
-}

@@ -206,7 +206,7 @@ type Results struct {
 }
 
 // writeRows makes a file of the rows that the function rows passes on. If nobody wants them, it drops them.
-func writeRows[T any](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
+func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
 	if !slices.Contains(r.Emit, file.Output) {
 		return rows(func(T) error { return nil })
 	}

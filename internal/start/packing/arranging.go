@@ -121,8 +121,14 @@ func appendString(b, s []byte) []byte {
 // Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
 	// ID is the id. The row has it as [quoting.Text] writes it.
-	ID     string `json:"id" parquet:"id"`
-	Reason string `json:"reason" parquet:"reason"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// AppendJSON appends the row as a line of JSON.
+func (r Rejected) AppendJSON(b []byte, _ output.Names) []byte {
+	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
+	return append(quoting.AppendQuoted(append(b, `,"reason":`...), r.Reason), "}\n"...)
 }
 
 // EachRow visits the rows that a task has written to an output in a folder.
