@@ -130,23 +130,3 @@ type Trim struct {
 	// Cuts are in the order of the text.
 	Cuts []corpus.Cut
 }
-
-func (t *Trim) fields(c *codec) {
-	numbers(c, &t.Ref)
-	truth(c, &t.Whole)
-	length(c, &t.Cuts)
-	for i := range t.Cuts {
-		c.short(&t.Cuts[i].Begin, &t.Cuts[i].End)
-		truth(c, &t.Cuts[i].Spaced)
-	}
-}
-
-// truth is for a truth value.
-func truth(c *codec, is *bool) {
-	n := uint8(0)
-	if *is {
-		n = 1
-	}
-	small(c, 1, &n)
-	*is = n == 1
-}

@@ -397,7 +397,7 @@ func TestProbing(t *testing.T) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
 			for len(packed) > 0 {
 				var d records.SetAside
-				d, packed = records.NextSetAside(packed)
+				d, packed = records.Next[records.SetAside](packed)
 				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize
 			}
 		}

@@ -507,7 +507,7 @@ func (r *recalling) traces(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
 		var page records.SplitPage
-		if page, packed = records.NextSplitPage(packed); r.originals[page.Site] && page.Trace != nil {
+		if page, packed = records.Next[records.SplitPage](packed); r.originals[page.Site] && page.Trace != nil {
 			err = records.WriteOriginalTrace(&r.Run, page.Trace)
 		}
 	}

@@ -320,12 +320,8 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	if err == nil {
 		packed, err = reader.ReadKind(packed[:0], pieces, records.Alerts)
 	}
-	for err == nil && len(packed) > 0 {
-		var alert state.Alert
-		alert, packed, err = state.NextAlert(packed)
-		n.Suspects = append(n.Suspects, alert)
-	}
 	if err == nil {
+		n.Suspects = slices.Collect(records.All[state.Alert](packed))
 		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
 	}
 	if err != nil {

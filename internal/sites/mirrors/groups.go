@@ -312,7 +312,7 @@ func (g *Grouping) tellNext(w *work.Desk, alert state.Alert) error {
 	if !g.ForNext {
 		return nil
 	}
-	return writePacked(&w.Run, records.Alerts, state.AppendAlert(nil, alert))
+	return records.Write(&w.Run, records.Alerts, 0, &alert)
 }
 
 // writePacked writes a record for the next run of a scheduled job.
