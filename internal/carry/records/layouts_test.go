@@ -51,17 +51,9 @@ func FuzzLayouts(f *testing.F) {
 			check("edge", sizeOf(e.Score), func(b []byte) { PutEdge(b, e) })
 		}
 		check("ref", RefSize, func(b []byte) { PutRef(b, GetRef(from)) })
-		check("known document", KnownSize, func(b []byte) {
-			d := GetKnown(from)
-			d.Put(b)
-			if d.Keyed {
-				b[KnownSize-1] = from[KnownSize-1] // every other byte than 0 means true
-			}
-		})
 		check("position", PositionSize, func(b []byte) { GetPosition(from).Put(b) })
 		check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, GetNode(from), GetNodePosition(from)) })
 		check("location", LocationSize, func(b []byte) { PutLocation(b, GetNode(from), GetLocation(from)) })
-		check("document of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, GetHeapMember(from)) })
 		check("span", SpanSize, func(b []byte) { PutSpan(b, GetSpan[graphs.Node](from)) })
 		check("pair of nodes", NodePairSize, func(b []byte) {
 			x, y := GetNodePair(from)
@@ -273,7 +265,7 @@ func TestWanted(t *testing.T) {
 	const split = 7
 	packed := sections(t, Wanted, func(w *runfile.Writer) error {
 		for _, i := range append(random.Perm(len(want)), random.Perm(len(want))[:50]...) {
-			if err := WriteWanted(w, split, want[i]); err != nil {
+			if err := Write(w, Wanted, split, &want[i]); err != nil {
 				return err
 			}
 		}
@@ -345,17 +337,14 @@ func TestPartsOfHeaps(t *testing.T) {
 			part := random.IntN(2)
 			m := HeapMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
 			members[part] = append(members[part], m)
-			if err := WriteHeapMember(w, part, m); err != nil {
+			if err := Write(w, HeapMembers, part, &m); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for part, want := range members {
-		var got []HeapMember
-		for b := packed[part]; len(b) > 0; b = b[HeapMemberSize:] {
-			got = append(got, GetHeapMember(b))
-		}
+		got := slices.Collect(All[HeapMember](packed[part]))
 		if !slices.Equal(got, want) {
 			t.Errorf("part %d: %v, want %v", part, got, want)
 		}

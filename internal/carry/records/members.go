@@ -286,33 +286,3 @@ type KnownDocument struct {
 
 // KnownSize is the size of the record of a known document, in bytes.
 const KnownSize = digest.Size + 16 + RefSize + 5
-
-// WriteKnown writes the record of a known document.
-func WriteKnown(run *runfile.Writer, d KnownDocument) error {
-	b, err := run.Record(Known, 0, KnownSize)
-	if err == nil {
-		d.Put(b)
-	}
-	return err
-}
-
-// Put packs the document.
-func (d KnownDocument) Put(b []byte) {
-	d.Digest.Put(b)
-	binary.LittleEndian.PutUint64(b[digest.Size:], d.Scope)
-	binary.LittleEndian.PutUint64(b[digest.Size+8:], d.Side)
-	PutRef(b[digest.Size+16:], d.Ref)
-	binary.LittleEndian.PutUint32(b[digest.Size+24:], d.Size)
-	b[digest.Size+28] = 0
-	if d.Keyed {
-		b[digest.Size+28] = 1
-	}
-}
-
-// GetKnown reads the record of a known document.
-func GetKnown(b []byte) KnownDocument {
-	return KnownDocument{
-		Digest: digest.Get(b), Scope: binary.LittleEndian.Uint64(b[digest.Size:]), Side: binary.LittleEndian.Uint64(b[digest.Size+8:]),
-		Ref: GetRef(b[digest.Size+16:]), Size: binary.LittleEndian.Uint32(b[digest.Size+24:]), Keyed: b[digest.Size+28] != 0,
-	}
-}

@@ -43,16 +43,6 @@ func GetOccurrence(b []byte) Occurrence {
 	}
 }
 
-// WriteRefs writes two documents, as a record of a kind: one, and what there is to know about it.
-func WriteRefs(run *runfile.Writer, kind runfile.Kind, shard int, of, to docref.Ref) error {
-	b, err := run.Record(kind, shard, PairSize)
-	if err == nil {
-		PutRef(b, of)
-		PutRef(b[RefSize:], to)
-	}
-	return err
-}
-
 // RangePosition is where a node of a part of the similarity graph stands among the documents of clusters that begin in a range of
 // document order.
 type RangePosition struct {

@@ -37,8 +37,7 @@ func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	var known graphs.Numbering[uint32]
 	var sizes []uint32 // of known documents, and the mark of one that has keys
 	const isKeyed = 1 << 31
-	for ; len(packed) > 0; packed = packed[records.KnownSize:] {
-		d := records.GetKnown(packed)
+	for d := range records.All[records.KnownDocument](packed) {
 		if d.Keyed {
 			d.Size |= isKeyed
 		}

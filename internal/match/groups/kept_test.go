@@ -94,7 +94,7 @@ func TestKept(t *testing.T) {
 		for _, d := range []records.KnownDocument{
 			{Ref: ref(3, 7), Size: 14, Keyed: true}, {Ref: ref(5, 1), Size: 11}, {Ref: ref(5, 2), Size: 12, Keyed: true}, {Ref: ref(5, 3), Size: 13},
 		} {
-			if err := records.WriteKnown(run, d); err != nil {
+			if err := records.Write(run, records.Known, 0, &d); err != nil {
 				return err
 			}
 		}

@@ -121,8 +121,7 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	narrowed := worktest.Do(t, n.runs, tasks, narrowing.Task)
 	checkNarrowedPassages(t, n.runs, narrowed, map[docref.Ref]bool{fresh.Ref: true, olds[1].Ref: true, olds[2].Ref: true, olds[3].Ref: true, olds[4].Ref: false})
 	known := map[docref.Ref]bool{}
-	for packed := worktest.Read(t, records.Known, narrowed[0].Run)[0]; len(packed) > 0; packed = packed[records.KnownSize:] {
-		d := records.GetKnown(packed)
+	for d := range records.All[records.KnownDocument](worktest.Read(t, records.Known, narrowed[0].Run)[0]) {
 		known[d.Ref] = d.Keyed
 	}
 	if isKeyed, is := known[olds[1].Ref]; len(known) != 2 || !is || !isKeyed || known[olds[4].Ref] {
