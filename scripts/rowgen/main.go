@@ -1,9 +1,10 @@
-// Command rowgen writes the codecs of the rows that are declared in the package of its working directory. A row is a struct
-// whose fields have the tag json, and the tag parquet or names. Each row gets AppendJSON, and those that are read often get
-// parsePlain; a struct that is an element of a list in a row gets appendJSON.
+// Command rowgen writes the codecs of the rows that are declared in the package of its working directory. A row is a
+// struct whose fields have the tag json, and the tag parquet or names. Each row gets AppendJSON, and those that are
+// read often get parsePlain; a struct that is an element of a list in a row gets appendJSON.
 //
-// The tag "with" says when a field is written: with:"Group" if Group is not empty, with:"!Jaccard" if Jaccard is empty, and
-// with:"Kind=X" or with:"Kind!=X" by the kind of the row. Otherwise an empty field is left out if its tag json says omitempty.
+// The tag "with" says when a field is written: with:"Group" if Group is not empty, with:"!Jaccard" if Jaccard is empty,
+// and with:"Kind=X" or with:"Kind!=X" by the kind of the row. Otherwise an empty field is left out if its tag json says
+// omitempty.
 package main
 
 import (
@@ -123,7 +124,8 @@ func (g *generator) file() string {
 			return other.has(func(f field) bool { return f.kind == "[]"+r.name })
 		})
 		g.appendJSON(r, isElement)
-		if !isElement && !r.has(func(f field) bool { return f.kind == "json.RawMessage" || f.isList() && f.condition(r) == "" }) {
+		isLeft := func(f field) bool { return f.kind == "json.RawMessage" || f.isList() && f.condition(r) == "" }
+		if !isElement && !r.has(isLeft) {
 			g.parsePlain(r)
 		}
 		if r.has(func(f field) bool { return f.isName }) {
@@ -176,11 +178,12 @@ func (f field) condition(of row) string {
 }
 
 func (g *generator) appendJSON(r row, isElement bool) {
-	hasNumbers := isElement || r.has(func(f field) bool { return f.kind == "float64" || strings.HasPrefix(f.kind, "[]") && f.kind[2] <= 'Z' })
+	hasNumbers := r.has(func(f field) bool { return f.kind == "float64" || f.isList() && f.kind[2] <= 'Z' })
 	if isElement {
 		g.line("\nfunc (r %s) appendJSON(b []byte, numbers *figures) []byte {", r.name)
 	} else {
-		g.line("\n// AppendJSON appends the row as a line of JSON.\nfunc (r %s) AppendJSON(b []byte, names Names) []byte {", r.name)
+		g.line("\n// AppendJSON appends the row as a line of JSON.")
+		g.line("func (r %s) AppendJSON(b []byte, names Names) []byte {", r.name)
 		if hasNumbers {
 			g.line("numbers := known.Get().(*figures)")
 		}
@@ -241,6 +244,9 @@ func appended(kind, to, value string) string {
 	return fmt.Sprintf("%s.appendJSON(%s, numbers)", value, to)
 }
 
+// plainReaders are the methods of plainLine that read a value, by its type.
+var plainReaders = map[string]string{"int64": "integer", "float64": "number", "bool": "flag"}
+
 func (g *generator) parsePlain(r row) {
 	g.line("\nfunc (r *%s) parsePlain(line []byte) bool {", r.name)
 	g.line("last, l := *r, plainLine{rest: line, ok: true}\n*r = %s{}", r.name)
@@ -267,7 +273,7 @@ func (g *generator) parsePlain(r row) {
 		case f.kind == "string":
 			g.line("r.%s = l.text(%s, last.%[1]s)", f.name, from)
 		default:
-			g.line("r.%s = l.%s(%s)", f.name, map[string]string{"int64": "integer", "float64": "number", "bool": "flag"}[f.kind], from)
+			g.line("r.%s = l.%s(%s)", f.name, plainReaders[f.kind], from)
 		}
 		if isOptional {
 			g.line("}")
@@ -277,7 +283,8 @@ func (g *generator) parsePlain(r row) {
 }
 
 func (g *generator) unmarshalJSON(r row) {
-	g.line("\n// UnmarshalJSON reads what AppendJSON writes, with names of either kind.\nfunc (r *%s) UnmarshalJSON(b []byte) error {", r.name)
+	g.line("\n// UnmarshalJSON reads what AppendJSON writes, with names of either kind.")
+	g.line("func (r *%s) UnmarshalJSON(b []byte) error {", r.name)
 	g.line("type plain %s\nrow := struct {\n*plain", r.name)
 	values := "(*plain)(r)"
 	for _, f := range r.fields {

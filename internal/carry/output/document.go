@@ -26,7 +26,8 @@ type Member struct {
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Size is the number of documents in the cluster.
 	Size int64 `json:"size" parquet:"size"`
-	// Least is the smallest similarity of the removed documents of the cluster to those that stay for them, 1 if none is removed.
+	// Least is the smallest similarity of the removed documents of the cluster to those that stay for them, 1 if none is
+	// removed.
 	Least float64 `json:"least" parquet:"least"`
 	// Mean is the mean of these similarities, to four digits: it tells a tight cluster from a chain.
 	Mean float64 `json:"mean" parquet:"mean"`
@@ -49,13 +50,15 @@ type Removal struct {
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Cluster is the name of its cluster.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of --keep, the most similar one.
+	// KeptID is the kept document that it is removed for: of those that it is near and that come before it in the order of
+	// --keep, the most similar one.
 	KeptID string `json:"kept_id,omitempty" parquet:"kept_id,dict" names:"document"`
 	// KeptURL is the address that a web archive has fetched the kept document from.
 	KeptURL string `json:"kept_url,omitempty" parquet:"kept_url,dict" names:"capture"`
 	// KeptDate is when the archive has fetched that one.
 	KeptDate string `json:"kept_date,omitempty" parquet:"kept_date,dict" names:"capture"`
-	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed. Such rows have no KeptID.
+	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed.
+	// Such rows have no KeptID.
 	LikeID string `json:"like_id,omitempty" parquet:"like_id,dict" names:"document"`
 	// LikeURL is the address that a web archive has fetched that document from.
 	LikeURL string `json:"like_url,omitempty" parquet:"like_url,dict" names:"capture"`
@@ -67,8 +70,8 @@ type Removal struct {
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 }
 
-// NewRemovalRows makes a file of removed documents in the folder dir, under a random name. AreDropped says that all documents of their
-// clusters are removed.
+// NewRemovalRows makes a file of removed documents in the folder dir, under a random name. AreDropped says that all
+// documents of their clusters are removed.
 func NewRemovalRows(dir string, file File, format Format, areDropped bool, names Names) (*Rows[Removal], error) {
 	without := []string{"LikeID", "LikeURL", "LikeDate"}
 	if areDropped {
@@ -95,8 +98,8 @@ type Sketch struct {
 	Fingerprint []int64 `json:"fingerprint" parquet:"fingerprint,list"`
 }
 
-// SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its highest
-// bits first. It has a digit for every four bits.
+// SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its
+// highest bits first. It has a digit for every four bits.
 func SimHashText(words []uint64, bits int) string {
 	var b []byte
 	for i := len(words) - 1; i >= 0; i-- {
@@ -119,11 +122,11 @@ type Reject struct {
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the first
-// document that has it.
+// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the
+// first document that has it.
 type Passage struct {
-	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a reference's
-	// among them.
+	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a
+	// reference's among them.
 	Documents int64 `json:"documents" parquet:"documents"`
 	// LeftOut is the flag that leaves the passage out, ignore or common. Without it the passage counts.
 	LeftOut string `json:"left_out,omitempty" parquet:"left_out,dict"`
@@ -165,7 +168,8 @@ type Cut struct {
 	Words int64 `json:"words" parquet:"words"`
 	// FirstRef says where the document is in which it stands first.
 	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
-	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text has number 0.
+	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text
+	// has number 0.
 	FirstAt int64 `json:"first_at" parquet:"first_at"`
 	// Reference says that this document is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
@@ -198,8 +202,8 @@ var Followed = []string{Clusters, Mirrors, Suspects, Protected}
 // Protected stands for the protected sites among the outputs whose changes are told.
 const Protected = "protected"
 
-// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so it
-// neither merges nor splits.
+// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so
+// it neither merges nor splits.
 func ChangeKindsOf(of string) []string {
 	switch of {
 	case Suspects:
@@ -210,9 +214,9 @@ func ChangeKindsOf(of string) []string {
 	return []string{New, Grown, Merged, Split, Shrunk, Gone}
 }
 
-// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not what it was in
-// the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are copies. A row without a lineage
-// stands for as many further changes as its size says: see package state.
+// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not
+// what it was in the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are
+// copies. A row without a lineage stands for as many further changes as its size says: see package state.
 type Change struct {
 	// Of is the output that has the group: clusters, mirrors or suspects; or protected for a protected site.
 	Of string `json:"of" parquet:"of,dict"`
@@ -259,8 +263,8 @@ type Match struct {
 	ContainmentA float64 `json:"containment_a,omitempty" with:"Jaccard"`
 	// ContainmentB is the share of the one of the index that the document asked about has.
 	ContainmentB float64 `json:"containment_b,omitempty" with:"Jaccard"`
-	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents without any
-	// word, the bytes.
+	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents
+	// without any word, the bytes.
 	Identical bool `json:"identical,omitempty"`
 	// Reference says that the one of the index is of the --reference of the job.
 	Reference bool `json:"reference,omitempty"`
@@ -281,7 +285,8 @@ func NewIdenticalMatch() Match {
 	return Match{Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Identical: true}
 }
 
-// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance of them.
+// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance
+// of them.
 func NewHammingMatch(distance, bits int) Match {
 	return Match{Hamming: int64(distance), Cosine: Cosine(distance, bits), Identical: distance == 0}
 }

@@ -43,8 +43,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are no part of a text
-	// as rows have them. An archive of texts has none: its members are called as the texts are.
+	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are
+	// no part of a text as rows have them. An archive of texts has none: its members are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`
@@ -217,7 +217,10 @@ func (w *Writer) Abort() {
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
+	return []string{
+		Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages,
+		Mirrors, Sites, Suspects,
+	}
 }
 
 // The outputs that rows are written to.
@@ -238,14 +241,15 @@ const (
 	// Trimmed is the corpus without passages that stand elsewhere, and Passages what was cut.
 	Trimmed  = "trimmed"
 	Passages = "passages"
-	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
+	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of
+	// protected ones.
 	Mirrors  = "mirrors"
 	Sites    = "sites"
 	Suspects = "suspects"
 )
 
-// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base texts,
-// and those that very many documents have. Both do not count.
+// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base
+// texts, and those that very many documents have. Both do not count.
 const (
 	IgnoredShingles = "ignored"
 	CommonShingles  = "common"

@@ -22,7 +22,9 @@ var tables = map[string]parquetfile.Table{
 	SetPair:     {Name: "Pair", Without: []string{"JaccardWhole", "Hamming", "Cosine", "Rarity"}},
 	PartialPair: {Name: "PartialPair", Without: []string{"Hamming", "Cosine", "Spans", "MoreSpans", "Rarity"}},
 	RarePair:    {Name: "RarePair", Without: []string{"JaccardWhole", "Hamming", "Cosine"}},
-	HammingPair: {Name: "HammingPair", Without: []string{"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity"}},
+	HammingPair: {Name: "HammingPair", Without: []string{
+		"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity",
+	}},
 }
 
 // NewPairRows makes a file of pairs of a kind in the folder dir, under a random name.
@@ -71,8 +73,8 @@ type Pair struct {
 	Kind string `json:"-" parquet:"-"`
 }
 
-// Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes. In JSON the two
-// ends are one field.
+// Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes. In JSON
+// the two ends are one field.
 type Span struct {
 	// ABegin is where it begins in the first document.
 	ABegin int64 `parquet:"a_begin"`
@@ -139,9 +141,18 @@ func NewPair(a, b string, o Overlap) Pair {
 	return p
 }
 
-// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of them.
+// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of
+// them.
 func NewHammingPair(a, b string, distance, bits int) Pair {
-	return Pair{A: a, B: b, Hamming: int64(distance), Cosine: Cosine(distance, bits), Exact: true, Identical: distance == 0, Kind: HammingPair}
+	return Pair{
+		A:         a,
+		B:         b,
+		Hamming:   int64(distance),
+		Cosine:    Cosine(distance, bits),
+		Exact:     true,
+		Identical: distance == 0,
+		Kind:      HammingPair,
+	}
 }
 
 // Cosine returns the estimate of [sketch.Cosine] to four digits. Its own error is larger than that: some hundredths for

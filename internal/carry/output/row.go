@@ -20,8 +20,8 @@ import (
 
 //go:generate go run mirrorbeam/scripts/rowgen
 
-// Row is a struct whose tags name its fields in JSON and its columns in Parquet, in their order. Strings in it are texts as
-// [quoting.Text] returns them. Its methods are generated: rowgen says what the tags mean.
+// Row is a struct whose tags name its fields in JSON and its columns in Parquet, in their order. Strings in it are
+// texts as [quoting.Text] returns them. Its methods are generated: rowgen says what the tags mean.
 type Row interface {
 	// AppendJSON appends the row as a line of JSON, which encoding/json reads back.
 	AppendJSON(b []byte, names Names) []byte
@@ -30,8 +30,8 @@ type Row interface {
 // AppendRow appends a row as a line of JSON, which encoding/json reads back.
 func AppendRow(b []byte, row Row) []byte { return row.AppendJSON(b, Names{}) }
 
-// plainRow is a row that reads lines as its AppendJSON writes them, in a fraction of the time that JSON in general takes. It
-// reports false for any other line. A text that was in the row before is used again.
+// plainRow is a row that reads lines as its AppendJSON writes them, in a fraction of the time that JSON in general
+// takes. It reports false for any other line. A text that was in the row before is used again.
 type plainRow interface{ parsePlain(line []byte) bool }
 
 // parseRow reads a line of JSON into a row, which may hold another one.
@@ -72,7 +72,8 @@ func (l *plainLine) text(start, last string) string {
 	return string(content)
 }
 
-// name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often the last one.
+// name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often
+// the last one.
 func (l *plainLine) name(start, last string) string {
 	if l.ok = l.ok && l.take(start); l.ok && len(l.rest) > 0 && l.rest[0] == '"' {
 		return l.text(`"`, last)
@@ -130,8 +131,8 @@ func (l *plainLine) end() bool { return l.ok && string(l.rest) == "}" }
 // known are the figures that tasks have to hand.
 var known = sync.Pool{New: func() any { return new(figures) }}
 
-// figures holds some numbers as rows have them, each at a place that its bits tell. The numbers of rows of documents that are
-// much alike repeat, and to look one up takes less time than to find its digits again.
+// figures holds some numbers as rows have them, each at a place that its bits tell. The numbers of rows of documents
+// that are much alike repeat, and to look one up takes less time than to find its digits again.
 type figures [1 << figuresBits]figure
 
 const figuresBits = 10
@@ -163,9 +164,9 @@ func (f *figures) append(b []byte, x float64) []byte {
 // neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
-// Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses are not
-// parsed and left out; nil wants all. An error comes last: it may be a fault of the file, a line that is no row, or the end of
-// the context.
+// Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses
+// are not parsed and left out; nil wants all. An error comes last: it may be a fault of the file, a line that is no
+// row, or the end of the context.
 func Read[T any](ctx context.Context, path, of string, isWanted func(line []byte) bool) iter.Seq2[T, error] {
 	if strings.HasSuffix(path, "."+string(Parquet)) {
 		return func(yield func(T, error) bool) {
@@ -244,8 +245,11 @@ func leavesOf(row reflect.Type) (all []leaf) {
 	return all
 }
 
-// setList sets the elements of a list, or one field of each, from a cell. The first column of a list says how long it is.
-func setList(list reflect.Value, cell parquetfile.Cell, isFirst bool, part func(element reflect.Value) reflect.Value) error {
+// setList sets the elements of a list, or one field of each, from a cell. The first column of a list says how long it
+// is.
+func setList(
+	list reflect.Value, cell parquetfile.Cell, isFirst bool, part func(element reflect.Value) reflect.Value,
+) error {
 	if isFirst && cell.Len() > 0 {
 		list.Set(reflect.MakeSlice(list.Type(), cell.Len(), cell.Len()))
 	}
@@ -319,7 +323,9 @@ func eachRow[T any](ctx context.Context, path, of string, visit func(T) bool) er
 }
 
 // eachOfGroup visits the rows of a row group, and reports whether visit wants more.
-func eachOfGroup[T any](ctx context.Context, of string, cursor *parquetfile.Cursor, leaves []leaf, visit func(T) bool) (more bool, err error) {
+func eachOfGroup[T any](
+	ctx context.Context, of string, cursor *parquetfile.Cursor, leaves []leaf, visit func(T) bool,
+) (more bool, err error) {
 	defer cursor.Close()
 	var buffer []byte
 	row := new(T)

@@ -105,7 +105,8 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[32:]),
 	}
 	position := binary.LittleEndian.Uint32(b[36:])
-	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSide|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
+	r.Position = position &^ (FirstKey | hasSide | hasBitmap)
+	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
 	b = b[KeySize:]
 	words := r.Words()
 	for i := range words {
@@ -197,8 +198,8 @@ func HeapDocuments(packed []byte) (documents int) {
 	return documents
 }
 
-// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond is
-// set, and sideSize in a crowd with sides.
+// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond
+// is set, and sideSize in a crowd with sides.
 const crowdedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
@@ -232,7 +233,8 @@ func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
-	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSecond|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
+	r.Position = position &^ (FirstKey | hasSecond | hasBitmap)
+	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
 	b = b[crowdedSize:]
 	words := r.Words()
 	for i := range words {

@@ -2,7 +2,6 @@ package records
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -16,11 +15,11 @@ type Page struct {
 	Site, Path uint64
 	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
 	Original uint64
-	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of such pages, that their
-	// text has the name of the site.
+	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of such
+	// pages, that their text has the name of the site.
 	Login, Start, Named bool
-	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
-	// known.
+	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it
+	// is not known.
 	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte
@@ -56,40 +55,18 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 	return slices.Collect(All[ShardPage](packed)), nil
 }
 
-// Text is a document as a pipeline hands it over: its id, and the text that is compared.
-type Text struct{ ID, Text []byte }
-
-// textHeader is the size of such a record without its strings: the length of each.
-const textHeader = 8
-
-// WriteText writes the record to a shard. Both strings are shorter than 4 GiB.
-func WriteText[S ~string | ~[]byte](run *runfile.Writer, kind runfile.Kind, shard int, id, text S) error {
-	b, err := run.Record(kind, shard, textHeader+len(id)+len(text))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint32(b, uint32(len(id)))
-	binary.LittleEndian.PutUint32(b[4:], uint32(len(text)))
-	copy(b[textHeader+copy(b[textHeader:], id):], text)
-	return nil
-}
-
-// NextText reads the first record and returns the bytes of the others.
-func NextText(packed []byte) (Text, []byte) {
-	middle := textHeader + int(binary.LittleEndian.Uint32(packed))
-	end := middle + int(binary.LittleEndian.Uint32(packed[4:]))
-	return Text{packed[textHeader:middle], packed[middle:end]}, packed[end:]
-}
+// Text is a document as a pipeline passes it on: its id, and the text that is compared.
+type Text struct{ ID, Text string }
 
 // TraceSize is the size of a [Trace] in bytes.
 const TraceSize = 32
 
-// Trace is a sketch of the text of a page, by which a later run knows the page again, even if some of its text has changed: the least
-// shingle of each of 32 parts, a byte of it (one permutation hashing: Li, Owen, Zhang, 2012).
+// Trace is a sketch of the text of a page, by which a later run knows the page again, even if some of its text has
+// changed: the least shingle of each of 32 parts, a byte of it (one permutation hashing: Li, Owen, Zhang, 2012).
 type Trace [TraceSize]byte
 
-// TraceOf returns the trace of a set of shingles, in any order. A part without a shingle gets the shingle of the next part that has any (Shrivastava,
-// Li, 2014).
+// TraceOf returns the trace of a set of shingles, in any order. A part without a shingle gets the shingle of the next
+// part that has any (Shrivastava, Li, 2014).
 func TraceOf(shingles []uint64) (t Trace) {
 	var least [TraceSize]uint64
 	for i := range least {
@@ -137,27 +114,14 @@ func (s *Traces) Add(t *Trace) {
 	}
 }
 
-// WriteOriginalTrace writes the trace of a page of a protected site: 32 bytes.
-func WriteOriginalTrace(run *runfile.Writer, trace []byte) error {
-	record, err := run.Record(OriginalTraces, 0, TraceSize)
-	copy(record, trace)
-	return err
-}
-
-// EachOriginalTrace visits the traces that stand in packed records.
-func EachOriginalTrace(packed []byte, visit func(*Trace)) {
-	for ; len(packed) > 0; packed = packed[TraceSize:] {
-		visit((*Trace)(packed))
-	}
-}
-
 // PageClass holds pages that are equal, and tells which other classes have copies of them.
 type PageClass struct {
 	ID     uint64
 	Rarity int64
 	// Sites counts the sites that have a page of the class or a copy of it.
 	Sites int64
-	// Common is the highest similarity at which a copy of a page of a protected site says little, since many have such copies; 0 for none.
+	// Common is the highest similarity at which a copy of a page of a protected site says little, since many have such
+	// copies; 0 for none.
 	Common   float64
 	IsSpread bool // too many sites have it to be compared with each other
 	Holdings []Holding

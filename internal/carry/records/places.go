@@ -130,8 +130,9 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	return PlacedSet{
 		Side: side,
 		Ref:  GetRef(packed), Size: size, Second: GetRef(packed[16:]),
-		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])), Scope: binary.LittleEndian.Uint64(packed[32:]),
-		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
+		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])),
+		Scope:    binary.LittleEndian.Uint64(packed[32:]),
+		Heap:     HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
 	}, packed[end:]
 }
 
@@ -183,7 +184,11 @@ func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error 
 // DecodePart reads the output of WritePart into the memory of part.
 func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 	n := len(nodes) / NodeSize
-	part = graphs.Part{Refs: slices.Grow(part.Refs[:0], n), Weights: slices.Grow(part.Weights[:0], n), Parents: slices.Grow(part.Parents[:0], n)}
+	part = graphs.Part{
+		Refs:    slices.Grow(part.Refs[:0], n),
+		Weights: slices.Grow(part.Weights[:0], n),
+		Parents: slices.Grow(part.Parents[:0], n),
+	}
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
 		part.Refs = append(part.Refs, GetRef(nodes))
 		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
@@ -195,7 +200,8 @@ func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 // GetNode reads the number of the node with which a record about a node begins.
 func GetNode(b []byte) graphs.Node { return graphs.Node(binary.LittleEndian.Uint32(b)) }
 
-// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a part.
+// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a
+// part.
 func OrderByNode(packed []byte, size int) {
 	swap := make([]byte, size)
 	for at := 0; at < len(packed); at += size {

@@ -20,5 +20,6 @@ func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
 	return Append(b, &d)
 }
 
-// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its class.
+// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its
+// class.
 const SampledSize = 8 + 4

@@ -1,7 +1,7 @@
-// Package packed is the binary codec of records whose speed does not depend on a layout by hand: their declaration is the
-// layout. A record is the values of its fields, in their order. Unsigned numbers take the bytes of their type, little-endian,
-// and so do floats. Signed numbers and lengths are varints. A list, a text or a map has its length in front, and what a pointer
-// leads to has a byte in front that is 0 for nil. Fields that are not exported are left out.
+// Package packed is the binary codec of records whose speed does not depend on a layout by hand: their declaration is
+// the layout. A record is the values of its fields, in their order. Unsigned numbers take the bytes of their type,
+// little-endian, and so do floats. Signed numbers and lengths are varints. A list, a text or a map has its length in
+// front, and what a pointer leads to has a byte in front that is 0 for nil. Fields that are not exported are left out.
 package packed
 
 import (
@@ -92,8 +92,8 @@ func appendMap(b []byte, v reflect.Value) []byte {
 // ErrDamaged says that bytes are no record of the type that is read.
 var ErrDamaged = errors.New("a record is damaged")
 
-// Next reads the first record into the one to which a pointer leads, which is empty, and returns the bytes of the others. Lists
-// of bytes alias the bytes that are read.
+// Next reads the first record into the one to which a pointer leads, which is empty, and returns the bytes of the
+// others. Lists of bytes alias the bytes that are read.
 func Next(b []byte, record any) (rest []byte, err error) {
 	r := reader{b: b}
 	if r.read(reflect.ValueOf(record).Elem()); r.isDamaged {

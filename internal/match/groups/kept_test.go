@@ -84,7 +84,7 @@ func TestKept(t *testing.T) {
 			{A: ref(0, 1), B: ref(0, 3)},
 		} {
 			p.Score = records.NewScore(8, 17, false)
-			if err := records.WriteKeptPair(run, &p); err != nil {
+			if err := records.Write(run, records.KeptPairs, 0, &p); err != nil {
 				return err
 			}
 		}

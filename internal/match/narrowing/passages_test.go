@@ -93,9 +93,9 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	// Document 3 has a lasting key. Document 4 was in a pair with document 1, and document 5 with one that has gone.
 	then := func(d *sketchblock.Document) docref.Ref { return d.Ref + 1<<40 } // the file was the second one
 	kept := worktest.Write(t, n.runs, func(run *runfile.Writer) error {
-		err := records.WriteLastingKey(run, fingerprints.ShortKey(candidates.KeyOf(olds[3].Digest[0], 0), 0))
-		return errors.Join(err, records.WriteKeptPair(run, &records.KeptPair{A: then(&olds[1]), B: then(&olds[4])}),
-			records.WriteKeptPair(run, &records.KeptPair{A: gone.Ref, B: then(&olds[5])}))
+		err := records.Write(run, records.LastingKeys, 0, new(fingerprints.ShortKey(candidates.KeyOf(olds[3].Digest[0], 0), 0)))
+		return errors.Join(err, records.Write(run, records.KeptPairs, 0, &records.KeptPair{A: then(&olds[1]), B: then(&olds[4])}),
+			records.Write(run, records.KeptPairs, 0, &records.KeptPair{A: gone.Ref, B: then(&olds[5])}))
 	})
 	made := n.write(0, fresh)
 	inputs := filepath.Join(t.TempDir(), "inputs")

@@ -508,7 +508,7 @@ func (r *recalling) traces(piece runfile.Piece) error {
 	for err == nil && len(packed) > 0 {
 		var page records.SplitPage
 		if page, packed = records.Next[records.SplitPage](packed); r.originals[page.Site] && page.Trace != nil {
-			err = records.WriteOriginalTrace(&r.Run, page.Trace)
+			err = records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
 		}
 	}
 	return err

@@ -182,7 +182,7 @@ func (g *groups) writeForNext(run *runfile.Writer) error {
 	var packed []byte
 	for _, in := range order {
 		packed = state.AppendGroup(packed[:0], in.primary.Name, members[in])
-		if err := writePacked(run, records.SiteGroups, packed); err != nil {
+		if err := records.WritePacked(run, records.SiteGroups, 0, packed); err != nil {
 			return err
 		}
 	}
@@ -313,15 +313,6 @@ func (g *Grouping) tellNext(w *work.Desk, alert state.Alert) error {
 		return nil
 	}
 	return records.Write(&w.Run, records.Alerts, 0, &alert)
-}
-
-// writePacked writes a record for the next run of a scheduled job.
-func writePacked(run *runfile.Writer, kind runfile.Kind, packed []byte) error {
-	record, err := run.Record(kind, 0, len(packed))
-	if err == nil {
-		copy(record, packed)
-	}
-	return err
 }
 
 // write writes the groups of all sites in groups to their output shards.
