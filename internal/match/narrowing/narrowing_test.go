@@ -395,9 +395,7 @@ func TestProbing(t *testing.T) {
 	got := map[docref.Ref]bool{}
 	for _, o := range worktest.Do(t, runs, tasks, narrowing.Task) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
-			for len(packed) > 0 {
-				var d records.SetAside
-				d, packed = records.Next[records.SetAside](packed)
+			for d := range records.All[records.SetAside](packed) {
 				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize
 			}
 		}
