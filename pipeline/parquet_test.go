@@ -45,7 +45,7 @@ func TestParquetResults(t *testing.T) {
 }
 
 // sameAsLines compares the rows of an output in two formats.
-func sameAsLines[T any](t *testing.T, test, name string, lines, columns job.Config) {
+func sameAsLines[T output.Row](t *testing.T, test, name string, lines, columns job.Config) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(columns.Output, name+"-*.parquet"))
 	if err != nil || len(paths) == 0 {
@@ -69,7 +69,7 @@ func sameAsLines[T any](t *testing.T, test, name string, lines, columns job.Conf
 					row.Names = nil
 				}
 			}
-			got = output.AppendRow(got, &row)
+			got = output.AppendRow(got, row)
 		}
 		shard := strings.TrimSuffix(filepath.Base(path), ".parquet")
 		want := readFile(t, filepath.Join(lines.Output, shard+".jsonl"))

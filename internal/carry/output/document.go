@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
-	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
@@ -39,42 +37,6 @@ type Member struct {
 // RoundMean rounds a mean similarity to the four digits that rows have of it.
 func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
 
-// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
-func (m *Member) UnmarshalJSON(b []byte) error {
-	type plain Member
-	row := struct {
-		*plain
-		Cluster name `json:"cluster"`
-		ID      name `json:"id"`
-	}{plain: (*plain)(m)}
-	err := json.Unmarshal(b, &row)
-	m.Cluster, m.ID = string(row.Cluster), string(row.ID)
-	return err
-}
-
-// AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
-func (m Member) AppendJSON(b []byte, names Names) []byte {
-	b = names.append(append(b, `{"cluster":`...), m.Cluster)
-	b = names.append(append(b, `,"id":`...), m.ID)
-	b = quoting.AppendQuoted(append(b, `,"ref":`...), m.Ref)
-	b = appendText(appendText(b, `,"url":`, m.URL), `,"date":`, m.Date)
-	b = strconv.AppendBool(append(b, `,"kept":`...), m.Kept)
-	b = appendNumbers(b, number{`,"similarity":`, m.Similarity}, number{`,"size":`, float64(m.Size)}, number{`,"least":`, m.Least}, number{`,"mean":`, m.Mean})
-	b = appendMark(b, "reference", m.Reference)
-	return append(b, "}\n"...)
-}
-
-// parsePlain reads a line that AppendJSON has written, if its names need no escapes.
-func (m *Member) parsePlain(line []byte) bool {
-	last, l := *m, plainLine{rest: line, ok: true}
-	*m = Member{Cluster: l.name(`{"cluster":`, last.Cluster), ID: l.name(`,"id":`, last.ID), Ref: l.text(`,"ref":"`, last.Ref)}
-	m.URL, m.Date = l.maybe(`,"url":"`, last.URL), l.maybe(`,"date":"`, last.Date)
-	m.Kept, m.Similarity = l.flag(`,"kept":`), l.number(`,"similarity":`)
-	m.Size, m.Least, m.Mean = int64(l.number(`,"size":`)), l.number(`,"least":`), l.number(`,"mean":`)
-	m.Reference = l.take(`,"reference":true`)
-	return l.end()
-}
-
 // Removal is a row of removed: a document for which another one is kept.
 type Removal struct {
 	// ID is the id of the removed document.
@@ -93,7 +55,8 @@ type Removal struct {
 	KeptURL string `json:"kept_url,omitempty" parquet:"kept_url,dict" names:"capture"`
 	// KeptDate is when the archive has fetched that one.
 	KeptDate string `json:"kept_date,omitempty" parquet:"kept_date,dict" names:"capture"`
-	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed. Such rows have no KeptID.
+	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed.
+	// Such rows have no KeptID.
 	LikeID string `json:"like_id,omitempty" parquet:"like_id,dict" names:"document"`
 	// LikeURL is the address that a web archive has fetched that document from.
 	LikeURL string `json:"like_url,omitempty" parquet:"like_url,dict" names:"capture"`
@@ -105,48 +68,14 @@ type Removal struct {
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 }
 
-// NewRemovalRows makes a file of removed documents in the folder dir, under a random name. AreDropped says that all documents of their
-// clusters are removed.
+// NewRemovalRows makes a file of removed documents in the folder dir, under a random name. AreDropped says that all
+// documents of their clusters are removed.
 func NewRemovalRows(dir string, file File, format Format, areDropped bool, names Names) (*Rows[Removal], error) {
 	without := []string{"LikeID", "LikeURL", "LikeDate"}
 	if areDropped {
 		without = []string{"KeptID", "KeptURL", "KeptDate"}
 	}
 	return newRows[Removal](dir, file, format, names, parquetfile.Table{Name: "Removal", Without: without})
-}
-
-// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
-func (r *Removal) UnmarshalJSON(b []byte) error {
-	type plain Removal
-	row := struct {
-		*plain
-		ID      name `json:"id"`
-		Cluster name `json:"cluster"`
-		KeptID  name `json:"kept_id"`
-		LikeID  name `json:"like_id"`
-	}{plain: (*plain)(r)}
-	err := json.Unmarshal(b, &row)
-	r.ID, r.Cluster, r.KeptID, r.LikeID = string(row.ID), string(row.Cluster), string(row.KeptID), string(row.LikeID)
-	return err
-}
-
-// AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
-func (r Removal) AppendJSON(b []byte, names Names) []byte {
-	b = names.append(append(b, `{"id":`...), r.ID)
-	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
-	b = appendText(appendText(b, `,"url":`, r.URL), `,"date":`, r.Date)
-	b = names.append(append(b, `,"cluster":`...), r.Cluster)
-	if r.KeptID != "" {
-		b = names.append(append(b, `,"kept_id":`...), r.KeptID)
-	}
-	b = appendText(appendText(b, `,"kept_url":`, r.KeptURL), `,"kept_date":`, r.KeptDate)
-	if r.LikeID != "" {
-		b = names.append(append(b, `,"like_id":`...), r.LikeID)
-	}
-	b = appendText(appendText(b, `,"like_url":`, r.LikeURL), `,"like_date":`, r.LikeDate)
-	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
-	b = appendMark(b, "reference", r.Reference)
-	return append(b, "}\n"...)
 }
 
 // Sketch is a row of sketches: the fingerprints of a document.
@@ -167,43 +96,14 @@ type Sketch struct {
 	Fingerprint []int64 `json:"fingerprint" parquet:"fingerprint,list"`
 }
 
-// SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its highest
-// bits first. It has a digit for every four bits.
+// SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its
+// highest bits first. It has a digit for every four bits.
 func SimHashText(words []uint64, bits int) string {
 	var b []byte
 	for i := len(words) - 1; i >= 0; i-- {
 		b = fmt.Appendf(b, "%0*x", min(bits, 64)/4, words[i])
 	}
 	return string(b)
-}
-
-// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
-func (s *Sketch) UnmarshalJSON(b []byte) error {
-	type plain Sketch
-	row := struct {
-		*plain
-		ID name `json:"id"`
-	}{plain: (*plain)(s)}
-	err := json.Unmarshal(b, &row)
-	s.ID = string(row.ID)
-	return err
-}
-
-// AppendJSON appends the row as a line of JSON.
-func (s Sketch) AppendJSON(b []byte, names Names) []byte {
-	b = names.append(append(b, `{"id":`...), s.ID)
-	b = quoting.AppendQuoted(append(b, `,"ref":`...), s.Ref)
-	b = appendText(appendText(b, `,"url":`, s.URL), `,"date":`, s.Date)
-	b = strconv.AppendInt(append(b, `,"shingles":`...), s.Shingles, 10)
-	b = append(append(b, `,"simhash":"`...), s.SimHash...)
-	b = append(b, `","fingerprint":[`...)
-	for i, hash := range s.Fingerprint {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, hash, 10)
-	}
-	return append(b, "]}\n"...)
 }
 
 // Reject is a row of rejects: a record that was not read as a document.
@@ -220,11 +120,11 @@ type Reject struct {
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the first
-// document that has it.
+// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the
+// first document that has it.
 type Passage struct {
-	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a reference's
-	// among them.
+	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a
+	// reference's among them.
 	Documents int64 `json:"documents" parquet:"documents"`
 	// LeftOut is the flag that leaves the passage out, ignore or common. Without it the passage counts.
 	LeftOut string `json:"left_out,omitempty" parquet:"left_out,dict"`
@@ -248,18 +148,6 @@ type Passage struct {
 	End int64 `json:"end" parquet:"end"`
 }
 
-// UnmarshalJSON reads a row with a name of either kind.
-func (p *Passage) UnmarshalJSON(b []byte) error {
-	type plain Passage
-	row := struct {
-		*plain
-		ID name `json:"id"`
-	}{plain: (*plain)(p)}
-	err := json.Unmarshal(b, &row)
-	p.ID = string(row.ID)
-	return err
-}
-
 // Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.
@@ -278,24 +166,13 @@ type Cut struct {
 	Words int64 `json:"words" parquet:"words"`
 	// FirstRef says where the document is in which it stands first.
 	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
-	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text has number 0.
+	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text
+	// has number 0.
 	FirstAt int64 `json:"first_at" parquet:"first_at"`
 	// Reference says that this document is of the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 	// Gone says that so little was left of the document that all of it went.
 	Gone bool `json:"gone,omitempty" parquet:"gone"`
-}
-
-// UnmarshalJSON reads a row with a name of either kind.
-func (c *Cut) UnmarshalJSON(b []byte) error {
-	type plain Cut
-	row := struct {
-		*plain
-		ID name `json:"id"`
-	}{plain: (*plain)(c)}
-	err := json.Unmarshal(b, &row)
-	c.ID = string(row.ID)
-	return err
 }
 
 // The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
@@ -323,8 +200,8 @@ var Followed = []string{Clusters, Mirrors, Suspects, Protected}
 // Protected stands for the protected sites among the outputs whose changes are told.
 const Protected = "protected"
 
-// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so it
-// neither merges nor splits.
+// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so
+// it neither merges nor splits.
 func ChangeKindsOf(of string) []string {
 	switch of {
 	case Suspects:
@@ -335,9 +212,9 @@ func ChangeKindsOf(of string) []string {
 	return []string{New, Grown, Merged, Split, Shrunk, Gone}
 }
 
-// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not what it was in
-// the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are copies. A row without a lineage
-// stands for as many further changes as its size says: see package state.
+// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not
+// what it was in the last run. The members of a group of mirrors are sites, the members of a suspect the pages that are
+// copies. A row without a lineage stands for as many further changes as its size says: see package state.
 type Change struct {
 	// Of is the output that has the group: clusters, mirrors or suspects; or protected for a protected site.
 	Of string `json:"of" parquet:"of,dict"`
@@ -375,17 +252,17 @@ type Match struct {
 	// MatchRef says where that one is.
 	MatchRef json.RawMessage `json:"match_ref"`
 	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.
-	Hamming int64 `json:"hamming,omitempty"`
+	Hamming int64 `json:"hamming,omitempty" with:"!Jaccard"`
 	// Cosine is an estimate of the cosine of the angle between the two documents, if the index compares fingerprints.
-	Cosine float64 `json:"cosine,omitempty"`
+	Cosine float64 `json:"cosine,omitempty" with:"!Jaccard"`
 	// Jaccard is the similarity of the two sets of shingles, if the index compares these.
-	Jaccard float64 `json:"jaccard,omitempty"`
+	Jaccard float64 `json:"jaccard,omitempty" with:"Jaccard"`
 	// ContainmentA is the share of the document asked about that the one of the index has.
-	ContainmentA float64 `json:"containment_a,omitempty"`
+	ContainmentA float64 `json:"containment_a,omitempty" with:"Jaccard"`
 	// ContainmentB is the share of the one of the index that the document asked about has.
-	ContainmentB float64 `json:"containment_b,omitempty"`
-	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents without any
-	// word, the bytes.
+	ContainmentB float64 `json:"containment_b,omitempty" with:"Jaccard"`
+	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents
+	// without any word, the bytes.
 	Identical bool `json:"identical,omitempty"`
 	// Reference says that the one of the index is of the --reference of the job.
 	Reference bool `json:"reference,omitempty"`
@@ -406,27 +283,8 @@ func NewIdenticalMatch() Match {
 	return Match{Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Identical: true}
 }
 
-// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance of them.
+// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance
+// of them.
 func NewHammingMatch(distance, bits int) Match {
 	return Match{Hamming: int64(distance), Cosine: Cosine(distance, bits), Identical: distance == 0}
-}
-
-// AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out, but for a distance of 0.
-func (m Match) AppendJSON(b []byte, _ Names) []byte {
-	b = append(append(b, `{"id":`...), m.ID...)
-	b = append(append(b, `,"ref":`...), m.Ref...)
-	b = append(append(b, `,"match":`...), m.Match...)
-	b = append(append(b, `,"match_ref":`...), m.MatchRef...)
-	if m.Jaccard > 0 { // a match of sets shares something
-		b = AppendFloat(append(b, `,"jaccard":`...), m.Jaccard)
-		b = AppendFloat(append(b, `,"containment_a":`...), m.ContainmentA)
-		b = AppendFloat(append(b, `,"containment_b":`...), m.ContainmentB)
-	} else {
-		b = strconv.AppendInt(append(b, `,"hamming":`...), m.Hamming, 10)
-		b = AppendFloat(append(b, `,"cosine":`...), m.Cosine)
-	}
-	b = appendMark(b, "identical", m.Identical)
-	b = appendMark(b, "reference", m.Reference)
-	b = appendMark(b, "added", m.Added)
-	return append(b, "}\n"...)
 }

@@ -43,8 +43,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are no part of a text
-	// as rows have them. An archive of texts has none: its members are called as the texts are.
+	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are
+	// no part of a text as rows have them. An archive of texts has none: its members are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`
@@ -217,7 +217,10 @@ func (w *Writer) Abort() {
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
+	return []string{
+		Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages,
+		Mirrors, Sites, Suspects,
+	}
 }
 
 // The outputs that rows are written to.
@@ -238,30 +241,30 @@ const (
 	// Trimmed is the corpus without passages that stand elsewhere, and Passages what was cut.
 	Trimmed  = "trimmed"
 	Passages = "passages"
-	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
+	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of
+	// protected ones.
 	Mirrors  = "mirrors"
 	Sites    = "sites"
 	Suspects = "suspects"
 )
 
-// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base texts,
-// and those that very many documents have. Both do not count.
+// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base
+// texts, and those that very many documents have. Both do not count.
 const (
 	IgnoredShingles = "ignored"
 	CommonShingles  = "common"
 )
 
 // Rows writes the rows of one output file in any format of [Formats]. It is not for concurrent use.
-type Rows[T any] struct {
+type Rows[T Row] struct {
 	file    *Writer
 	names   Names
 	columns *parquetfile.Writer[T] // nil unless the format is Parquet
-	row     T                      // the last one
 	line    []byte
 }
 
 // NewRows makes a file in the folder dir, under a random name. Pairs have [NewPairRows].
-func NewRows[T any](dir string, file File, format Format, names Names) (*Rows[T], error) {
+func NewRows[T Row](dir string, file File, format Format, names Names) (*Rows[T], error) {
 	name := reflect.TypeFor[T]().Name()
 	if file.Output == Clusters {
 		name = "Cluster" // as the first versions called their rows
@@ -269,7 +272,7 @@ func NewRows[T any](dir string, file File, format Format, names Names) (*Rows[T]
 	return newRows[T](dir, file, format, names, parquetfile.Table{Name: name})
 }
 
-func newRows[T any](dir string, file File, format Format, names Names, of parquetfile.Table) (*Rows[T], error) {
+func newRows[T Row](dir string, file File, format Format, names Names, of parquetfile.Table) (*Rows[T], error) {
 	w, err := NewWriter(dir, file, format)
 	if err != nil {
 		return nil, err
@@ -284,8 +287,7 @@ func newRows[T any](dir string, file File, format Format, names Names, of parque
 // Write writes one row. It keeps nothing of it.
 func (r *Rows[T]) Write(row T) error {
 	if r.columns == nil {
-		r.row = row
-		r.line = appendRow(r.line[:0], &r.row, r.names)
+		r.line = row.AppendJSON(r.line[:0], r.names)
 		return r.file.Row(r.line)
 	}
 	r.file.Count(1)

@@ -11,15 +11,15 @@ import (
 // laterFiles is how many files a Later finishes at a time.
 const laterFiles = 32
 
-// Later finishes small files while others are written, several at a time. A bucket takes as long to answer for a small file as for a
-// large one. A nil Later finishes each file before the next.
+// Later finishes small files while others are written, several at a time. A bucket takes as long to answer for a small
+// file as for a large one. A nil Later finishes each file before the next.
 type Later struct {
 	group errgroup.Group
 	most  int64 // bytes of a file
 }
 
-// NewLater returns a Later for the files of a folder. It holds no more than the given number of bytes. It is nil for the local disk,
-// which finishes a file at once. [Later.Wait] must be called in the end.
+// NewLater returns a Later for the files of a folder. It holds no more than the given number of bytes. It is nil for
+// the local disk, which finishes a file at once. [Later.Wait] must be called in the end.
 func NewLater(folder string, bytes int64) *Later {
 	if storage.Scheme(folder) == "" {
 		return nil

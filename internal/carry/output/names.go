@@ -11,14 +11,14 @@ import (
 	"mirrorbeam/internal/read/parquetfile"
 )
 
-// Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their fields, and those
-// of what rows say of documents of web archives. All files of an output call documents in one way.
+// Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their
+// fields, and those of what rows say of documents of web archives. All files of an output call documents in one way.
 type Names struct {
-	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column of the input need
-	// no cast then. Otherwise they are strings: ids, refs and digits.
+	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column of
+	// the input need no cast then. Otherwise they are strings: ids, refs and digits.
 	AreIntegers bool
-	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the rows. A line of
-	// JSON has them where they are known.
+	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the rows.
+	// A line of JSON has them where they are known.
 	HaveURLs bool
 }
 
@@ -61,12 +61,4 @@ func (n Names) of(table parquetfile.Table, row reflect.Type) parquetfile.Table {
 		}
 	}
 	return table
-}
-
-// appendText appends a field of a text that a row has only if it is not empty.
-func appendText(b []byte, start, text string) []byte {
-	if text == "" {
-		return b
-	}
-	return quoting.AppendQuoted(append(b, start...), text)
 }

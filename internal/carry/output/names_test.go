@@ -21,7 +21,7 @@ func TestIntegers(t *testing.T) {
 	checkIntegers[Member](t, []string{"cluster", "id"}) // also a file without rows has the columns
 }
 
-func checkIntegers[T any](t *testing.T, columns []string, rows ...T) {
+func checkIntegers[T Row](t *testing.T, columns []string, rows ...T) {
 	t.Helper()
 	for _, format := range []Format{JSONL, JSONLZstd, Parquet} {
 		folder := t.TempDir()
@@ -58,7 +58,7 @@ func checkIntegers[T any](t *testing.T, columns []string, rows ...T) {
 		}
 	}
 	for _, row := range rows {
-		line := appendRow(nil, row, Names{AreIntegers: true})
+		line := row.AppendJSON(nil, Names{AreIntegers: true})
 		var plain T
 		if self, is := any(&plain).(plainRow); is && self.parsePlain(line[:len(line)-1]) && !reflect.DeepEqual(plain, row) {
 			t.Errorf("%s: %+v, want %+v", line, plain, row)

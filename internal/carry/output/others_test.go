@@ -27,7 +27,7 @@ func TestForOthers(t *testing.T) {
 type object map[string]any
 
 // results writes rows, and what they are as JSON.
-func results[T any](t *testing.T, write func(string, []byte), name string, count int, row func(int) (T, object)) {
+func results[T Row](t *testing.T, write func(string, []byte), name string, count int, row func(int) (T, object)) {
 	t.Helper()
 	rows, objects := make([]T, count), make([]object, count)
 	for i := range rows {

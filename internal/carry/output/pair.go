@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"mirrorbeam/internal/read/parquetfile"
 	"mirrorbeam/sketch"
@@ -23,7 +22,9 @@ var tables = map[string]parquetfile.Table{
 	SetPair:     {Name: "Pair", Without: []string{"JaccardWhole", "Hamming", "Cosine", "Rarity"}},
 	PartialPair: {Name: "PartialPair", Without: []string{"Hamming", "Cosine", "Spans", "MoreSpans", "Rarity"}},
 	RarePair:    {Name: "RarePair", Without: []string{"JaccardWhole", "Hamming", "Cosine"}},
-	HammingPair: {Name: "HammingPair", Without: []string{"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity"}},
+	HammingPair: {Name: "HammingPair", Without: []string{
+		"Jaccard", "ContainmentA", "ContainmentB", "JaccardWhole", "Spans", "MoreSpans", "Rarity",
+	}},
 }
 
 // NewPairRows makes a file of pairs of a kind in the folder dir, under a random name.
@@ -46,17 +47,17 @@ type Pair struct {
 	// DateB is the same of B.
 	DateB string `json:"date_b,omitempty" parquet:"date_b" names:"capture"`
 	// Jaccard is the similarity of the two sets of shingles, from 0 to 1.
-	Jaccard float64 `json:"jaccard,omitempty" parquet:"jaccard"`
+	Jaccard float64 `json:"jaccard,omitempty" with:"Kind!=HammingPair" parquet:"jaccard"`
 	// ContainmentA is the share of A that B has.
-	ContainmentA float64 `json:"containment_a,omitempty" parquet:"containment_a"`
+	ContainmentA float64 `json:"containment_a,omitempty" with:"Kind!=HammingPair" parquet:"containment_a"`
 	// ContainmentB is the share of B that A has.
-	ContainmentB float64 `json:"containment_b,omitempty" parquet:"containment_b"`
+	ContainmentB float64 `json:"containment_b,omitempty" with:"Kind!=HammingPair" parquet:"containment_b"`
 	// JaccardWhole is the similarity by all shingles, if common shingles do not count for the others.
-	JaccardWhole float64 `json:"jaccard_whole,omitempty" parquet:"jaccard_whole"`
+	JaccardWhole float64 `json:"jaccard_whole,omitempty" with:"Kind=PartialPair" parquet:"jaccard_whole"`
 	// Hamming is the number of bits in which the fingerprints differ, if pairs are scored by it.
-	Hamming int64 `json:"hamming,omitempty" parquet:"hamming"`
+	Hamming int64 `json:"hamming,omitempty" with:"Kind=HammingPair" parquet:"hamming"`
 	// Cosine is an estimate of the cosine of the angle between the two documents, from -1 to 1, if pairs are scored by it.
-	Cosine float64 `json:"cosine,omitempty" parquet:"cosine"`
+	Cosine float64 `json:"cosine,omitempty" with:"Kind=HammingPair" parquet:"cosine"`
 	// Exact is false if the numbers are estimates.
 	Exact bool `json:"exact" parquet:"exact"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints.
@@ -72,8 +73,8 @@ type Pair struct {
 	Kind string `json:"-" parquet:"-"`
 }
 
-// Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes. In JSON the two
-// ends are one field.
+// Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes. In JSON
+// the two ends are one field.
 type Span struct {
 	// ABegin is where it begins in the first document.
 	ABegin int64 `parquet:"a_begin"`
@@ -97,9 +98,11 @@ type SpanJSON struct {
 	Words int64 `json:"words"`
 }
 
-// MarshalJSON writes the passage.
-func (s Span) MarshalJSON() ([]byte, error) {
-	return json.Marshal(SpanJSON{[2]int64{s.ABegin, s.AEnd}, [2]int64{s.BBegin, s.BEnd}, s.Words})
+// MarshalJSON writes the passage as rows have it.
+func (s Span) MarshalJSON() ([]byte, error) { return s.appendJSON(nil, nil), nil }
+
+func (s Span) appendJSON(b []byte, _ *figures) []byte {
+	return fmt.Appendf(b, `{"a":[%d,%d],"b":[%d,%d],"words":%d}`, s.ABegin, s.AEnd, s.BBegin, s.BEnd, s.Words)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -138,9 +141,18 @@ func NewPair(a, b string, o Overlap) Pair {
 	return p
 }
 
-// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of them.
+// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of
+// them.
 func NewHammingPair(a, b string, distance, bits int) Pair {
-	return Pair{A: a, B: b, Hamming: int64(distance), Cosine: Cosine(distance, bits), Exact: true, Identical: distance == 0, Kind: HammingPair}
+	return Pair{
+		A:         a,
+		B:         b,
+		Hamming:   int64(distance),
+		Cosine:    Cosine(distance, bits),
+		Exact:     true,
+		Identical: distance == 0,
+		Kind:      HammingPair,
+	}
 }
 
 // Cosine returns the estimate of [sketch.Cosine] to four digits. Its own error is larger than that: some hundredths for
@@ -150,72 +162,4 @@ func Cosine(distance, bits int) float64 {
 		return 1
 	}
 	return math.Round(sketch.Cosine(distance, bits)*1e4) / 1e4
-}
-
-// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
-func (p *Pair) UnmarshalJSON(b []byte) error {
-	type plain Pair
-	row := struct {
-		*plain
-		A name `json:"a"`
-		B name `json:"b"`
-	}{plain: (*plain)(p)}
-	err := json.Unmarshal(b, &row)
-	p.A, p.B = string(row.A), string(row.B)
-	return err
-}
-
-// AppendJSON appends the row as a line of JSON, with the fields of its kind. Those that say no, or nothing, are left out.
-func (p Pair) AppendJSON(b []byte, names Names) []byte {
-	b = names.append(append(b, `{"a":`...), p.A)
-	b = names.append(append(b, `,"b":`...), p.B)
-	b = appendText(appendText(b, `,"url_a":`, p.URLA), `,"date_a":`, p.DateA)
-	b = appendText(appendText(b, `,"url_b":`, p.URLB), `,"date_b":`, p.DateB)
-	switch p.Kind {
-	case HammingPair:
-		b = strconv.AppendInt(append(b, `,"hamming":`...), p.Hamming, 10)
-		b = appendNumbers(b, number{`,"cosine":`, p.Cosine})
-	case PartialPair:
-		b = appendNumbers(b,
-			number{`,"jaccard":`, p.Jaccard}, number{`,"containment_a":`, p.ContainmentA}, number{`,"containment_b":`, p.ContainmentB},
-			number{`,"jaccard_whole":`, p.JaccardWhole})
-	default:
-		b = appendNumbers(b,
-			number{`,"jaccard":`, p.Jaccard}, number{`,"containment_a":`, p.ContainmentA}, number{`,"containment_b":`, p.ContainmentB})
-	}
-	b = strconv.AppendBool(append(b, `,"exact":`...), p.Exact)
-	b = appendMark(b, "identical", p.Identical)
-	for i, s := range p.Spans {
-		if i == 0 {
-			b = append(b, `,"spans":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = fmt.Appendf(b, `{"a":[%d,%d],"b":[%d,%d],"words":%d}`, s.ABegin, s.AEnd, s.BBegin, s.BEnd, s.Words)
-	}
-	if len(p.Spans) > 0 {
-		b = append(b, ']')
-	}
-	if p.MoreSpans > 0 {
-		b = fmt.Appendf(b, `,"more_spans":%d`, p.MoreSpans)
-	}
-	if p.Rarity > 0 {
-		b = AppendFloat(append(b, `,"rarity":`...), p.Rarity)
-	}
-	return append(b, "}\n"...)
-}
-
-// parsePlain reads a line that AppendJSON has written, if its pair is scored by sets, has no passages, and its names need no
-// escapes.
-func (p *Pair) parsePlain(line []byte) bool {
-	last, l := *p, plainLine{rest: line, ok: true}
-	*p = Pair{A: l.name(`{"a":`, last.A), B: l.name(`,"b":`, last.B)}
-	p.URLA, p.DateA = l.maybe(`,"url_a":"`, last.URLA), l.maybe(`,"date_a":"`, last.DateA)
-	p.URLB, p.DateB = l.maybe(`,"url_b":"`, last.URLB), l.maybe(`,"date_b":"`, last.DateB)
-	p.Jaccard, p.ContainmentA, p.ContainmentB = l.number(`,"jaccard":`), l.number(`,"containment_a":`), l.number(`,"containment_b":`)
-	if l.take(`,"jaccard_whole":`) {
-		p.JaccardWhole = l.number("")
-	}
-	p.Exact, p.Identical = l.flag(`,"exact":`), l.take(`,"identical":true`)
-	return l.end()
 }

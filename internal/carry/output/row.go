@@ -13,85 +13,25 @@ import (
 	"strings"
 	"sync"
 
-	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
-// A row is a struct whose tags name its fields in JSON and its columns in Parquet, in their order. Strings in it are texts as
-// [quoting.Text] returns them. A field is left out of a line of JSON where omitempty says so, or where the field that the tag
-// "with" names is empty.
+//go:generate go run mirrorbeam/scripts/rowgen
 
-// appender is a row that appends itself as a line of JSON. Rows that may be as many as documents do so, since that
-// takes a tenth of the time.
-type appender interface {
+// Row is a struct whose tags name its fields in JSON and its columns in Parquet, in their order. Strings in it are
+// texts as [quoting.Text] returns them. Its methods are generated: rowgen says what the tags mean.
+type Row interface {
+	// AppendJSON appends the row as a line of JSON, which encoding/json reads back.
 	AppendJSON(b []byte, names Names) []byte
 }
 
 // AppendRow appends a row as a line of JSON, which encoding/json reads back.
-func AppendRow(b []byte, row any) []byte { return appendRow(b, row, Names{}) }
+func AppendRow(b []byte, row Row) []byte { return row.AppendJSON(b, Names{}) }
 
-func appendRow(b []byte, row any, names Names) []byte {
-	if self, is := row.(appender); is {
-		return self.AppendJSON(b, names)
-	}
-	return append(appendValue(b, reflect.Indirect(reflect.ValueOf(row)), names), '\n')
-}
-
-func appendValue(b []byte, v reflect.Value, names Names) []byte {
-	switch v.Kind() {
-	case reflect.String:
-		return quoting.AppendQuoted(b, v.String())
-	case reflect.Int64:
-		return strconv.AppendInt(b, v.Int(), 10)
-	case reflect.Float64:
-		return AppendFloat(b, v.Float())
-	case reflect.Bool:
-		return strconv.AppendBool(b, v.Bool())
-	case reflect.Slice:
-		b = append(b, '[')
-		for i := range v.Len() {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, v.Index(i), names)
-		}
-		return append(b, ']')
-	}
-	separator := byte('{')
-	for field, value := range v.Fields() {
-		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" {
-			continue
-		}
-		with := field.Tag.Get("with")
-		if omit != "" && value.IsZero() || with != "" && v.FieldByName(with).IsZero() {
-			continue
-		}
-		b = append(b, separator, '"')
-		b = append(b, name...)
-		if b, separator = append(b, `":`...), ','; field.Tag.Get("names") == "document" {
-			b = names.append(b, value.String())
-		} else {
-			b = appendValue(b, value, names)
-		}
-	}
-	return append(b, '}')
-}
-
-// appendMark appends a field that a row has only if it is true.
-func appendMark(b []byte, name string, is bool) []byte {
-	if !is {
-		return b
-	}
-	b = append(b, `,"`...)
-	b = append(b, name...)
-	return append(b, `":true`...)
-}
-
-// plainRow is a row that reads lines as its AppendJSON writes them, in a fraction of the time that JSON in general takes. It
-// reports false for any other line. A text that was in the row before is used again.
+// plainRow is a row that reads lines as its AppendJSON writes them, in a fraction of the time that JSON in general
+// takes. It reports false for any other line. A text that was in the row before is used again.
 type plainRow interface{ parsePlain(line []byte) bool }
 
 // parseRow reads a line of JSON into a row, which may hold another one.
@@ -132,15 +72,8 @@ func (l *plainLine) text(start, last string) string {
 	return string(content)
 }
 
-// maybe takes a string without escapes that begins after start, if it is there.
-func (l *plainLine) maybe(start, last string) string {
-	if !l.ok || !l.take(start) {
-		return ""
-	}
-	return l.text("", last)
-}
-
-// name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often the last one.
+// name takes the name of a document, a string without escapes or a whole number, that begins after start. It is often
+// the last one.
 func (l *plainLine) name(start, last string) string {
 	if l.ok = l.ok && l.take(start); l.ok && len(l.rest) > 0 && l.rest[0] == '"' {
 		return l.text(`"`, last)
@@ -156,18 +89,32 @@ func (l *plainLine) name(start, last string) string {
 	return string(content)
 }
 
-// number takes a number that begins after start.
-func (l *plainLine) number(start string) float64 {
+// digits takes the characters of a number that begins after start.
+func (l *plainLine) digits(start string) []byte {
 	if l.ok = l.ok && l.take(start); !l.ok {
-		return 0
+		return nil
 	}
 	end := 0
 	for end < len(l.rest) && l.rest[end] != ',' && l.rest[end] != '}' {
 		end++
 	}
-	x, err := strconv.ParseFloat(string(l.rest[:end]), 64)
-	l.rest, l.ok = l.rest[end:], err == nil
+	digits := l.rest[:end]
+	l.rest = l.rest[end:]
+	return digits
+}
+
+// number takes a number that begins after start.
+func (l *plainLine) number(start string) float64 {
+	x, err := strconv.ParseFloat(string(l.digits(start)), 64)
+	l.ok = l.ok && err == nil
 	return x
+}
+
+// integer takes a whole number that begins after start.
+func (l *plainLine) integer(start string) int64 {
+	n, err := strconv.ParseInt(string(l.digits(start)), 10, 64)
+	l.ok = l.ok && err == nil
+	return n
 }
 
 // flag takes true or false, which comes after start.
@@ -181,26 +128,11 @@ func (l *plainLine) flag(start string) bool {
 // end reports whether the line ends here, and all fields were there.
 func (l *plainLine) end() bool { return l.ok && string(l.rest) == "}" }
 
-type number struct {
-	field string // its name with the comma, the quotes and the colon of JSON
-	value float64
-}
-
-// appendNumbers appends fields as [AppendFloat] writes numbers. It is for rows of documents that are much alike: the
-// numbers of such rows repeat, and to look one up takes less time than to find its digits again.
-func appendNumbers(b []byte, numbers ...number) []byte {
-	f := known.Get().(*figures)
-	for _, n := range numbers {
-		b = f.append(append(b, n.field...), n.value)
-	}
-	known.Put(f)
-	return b
-}
-
 // known are the figures that tasks have to hand.
 var known = sync.Pool{New: func() any { return new(figures) }}
 
-// figures holds some numbers as rows have them, each at a place that its bits tell.
+// figures holds some numbers as rows have them, each at a place that its bits tell. The numbers of rows of documents
+// that are much alike repeat, and to look one up takes less time than to find its digits again.
 type figures [1 << figuresBits]figure
 
 const figuresBits = 10
@@ -232,9 +164,9 @@ func (f *figures) append(b []byte, x float64) []byte {
 // neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
-// Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses are not
-// parsed and left out; nil wants all. An error comes last: it may be a fault of the file, a line that is no row, or the end of
-// the context.
+// Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses
+// are not parsed and left out; nil wants all. An error comes last: it may be a fault of the file, a line that is no
+// row, or the end of the context.
 func Read[T any](ctx context.Context, path, of string, isWanted func(line []byte) bool) iter.Seq2[T, error] {
 	if strings.HasSuffix(path, "."+string(Parquet)) {
 		return func(yield func(T, error) bool) {
@@ -313,8 +245,11 @@ func leavesOf(row reflect.Type) (all []leaf) {
 	return all
 }
 
-// setList sets the elements of a list, or one field of each, from a cell. The first column of a list says how long it is.
-func setList(list reflect.Value, cell parquetfile.Cell, isFirst bool, part func(element reflect.Value) reflect.Value) error {
+// setList sets the elements of a list, or one field of each, from a cell. The first column of a list says how long it
+// is.
+func setList(
+	list reflect.Value, cell parquetfile.Cell, isFirst bool, part func(element reflect.Value) reflect.Value,
+) error {
 	if isFirst && cell.Len() > 0 {
 		list.Set(reflect.MakeSlice(list.Type(), cell.Len(), cell.Len()))
 	}
@@ -388,7 +323,9 @@ func eachRow[T any](ctx context.Context, path, of string, visit func(T) bool) er
 }
 
 // eachOfGroup visits the rows of a row group, and reports whether visit wants more.
-func eachOfGroup[T any](ctx context.Context, of string, cursor *parquetfile.Cursor, leaves []leaf, visit func(T) bool) (more bool, err error) {
+func eachOfGroup[T any](
+	ctx context.Context, of string, cursor *parquetfile.Cursor, leaves []leaf, visit func(T) bool,
+) (more bool, err error) {
 	defer cursor.Close()
 	var buffer []byte
 	row := new(T)

@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/read/parquetfile"
 )
 
 // fileOf writes rows in a format and returns the path of the file.
-func fileOf[T any](t *testing.T, format Format, rows ...T) string {
+func fileOf[T Row](t *testing.T, format Format, rows ...T) string {
 	t.Helper()
 	dir := t.TempDir()
 	of := parquetfile.Table{Name: "rows"}
@@ -49,7 +47,7 @@ func fileOf[T any](t *testing.T, format Format, rows ...T) string {
 }
 
 // parquetOf returns rows as a Parquet file.
-func parquetOf[T any](t *testing.T, rows ...T) []byte {
+func parquetOf[T Row](t *testing.T, rows ...T) []byte {
 	t.Helper()
 	content, err := os.ReadFile(fileOf(t, Parquet, rows...))
 	if err != nil {
@@ -59,7 +57,7 @@ func parquetOf[T any](t *testing.T, rows ...T) []byte {
 }
 
 // checkRow checks a row as JSON, and some of its columns in Parquet: each as NAME=VALUES.
-func checkRow[T any](t *testing.T, row T, line string, columns ...string) {
+func checkRow[T Row](t *testing.T, row T, line string, columns ...string) {
 	t.Helper()
 	if got := string(AppendRow(nil, row)); got != line+"\n" || !json.Valid([]byte(got)) {
 		t.Errorf("row %s want %s", got, line)
@@ -118,7 +116,7 @@ func eachCells(t *testing.T, path string, names []string, visit func([]parquetfi
 }
 
 // checkRead checks that a row is read back as it was, from each format.
-func checkRead[T any](t *testing.T, row T) {
+func checkRead[T Row](t *testing.T, row T) {
 	t.Helper()
 	written := row
 	if kind := reflect.ValueOf(&row).Elem().FieldByName("Kind"); kind.IsValid() && reflect.TypeFor[T]() == reflect.TypeFor[Pair]() {
@@ -197,24 +195,14 @@ func TestRows(t *testing.T) {
 		"id=é", "ref=r", "shingles=2", "simhash=800000000000000000000000000000ab", "fingerprint=1;281474976710655")
 }
 
-// FuzzReject: a row of rejects, which is JSON until it is written, is read back as it was.
-func FuzzReject(f *testing.F) {
-	f.Add("a.jsonl", int64(7), "no \"text\"\xff \u2028\ufffdab")
-	f.Fuzz(func(t *testing.T, file string, position int64, fault string) {
-		want := Reject{File: quoting.Text(file), Position: position, Error: quoting.Text(fault)}
-		var got Reject
-		if err := json.Unmarshal(AppendRow(nil, want), &got); err != nil || got != want {
-			t.Errorf("%+v is read back as %+v (%v)", want, got, err)
-		}
-	})
-}
-
 // TestReadsNoFile: what cannot be read is an error that names the file.
 func TestReadsNoFile(t *testing.T) {
+	noRow := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(noRow, []byte(`{"position":"x"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range []string{
-		fileOf(t, JSONL, struct {
-			Position string `json:"position" parquet:"position"`
-		}{"x"}), fileOf(t, Parquet, Passage{}), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.parquet"),
+		noRow, fileOf(t, Parquet, Passage{}), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.parquet"),
 	} {
 		faults := 0
 		for row, err := range Read[Reject](t.Context(), path, "rejects", nil) {
@@ -231,94 +219,10 @@ func TestReadsNoFile(t *testing.T) {
 
 // TestReadsListsOfDifferentLengths: columns that say different things of a list are an error.
 func TestReadsListsOfDifferentLengths(t *testing.T) {
-	type apart struct {
-		A        string   `parquet:"a"`
-		Examples []string `parquet:"examples,list"`
-	}
-	type together struct {
-		A        string   `parquet:"a"`
-		Examples []string `parquet:"examples,list"`
-		Others   []string `parquet:"others,list"`
-	}
-	path := fileOf(t, Parquet, together{"x", []string{"y", "z"}, []string{"v"}})
-	for row, err := range Read[apart](t.Context(), path, "rows", nil) {
-		if err != nil || len(row.Examples) != 2 {
-			t.Errorf("%+v (%v)", row, err)
-		}
-	}
 	list := reflect.ValueOf(&[]string{"y", "z"}).Elem()
 	if err := setList(list, parquetfile.Cell{}, false, func(element reflect.Value) reflect.Value { return element }); err == nil {
 		t.Error("a list of two values has a column of none")
 	}
-}
-
-// FuzzPlainRows: a line that its own row reads, without the parser of JSON, is read as JSON in general does.
-func FuzzPlainRows(f *testing.F) {
-	f.Add("a", "b", uint32(3), uint32(4), uint8(0))
-	f.Add(`"`, `\`, uint32(0), uint32(1), uint8(1))
-	f.Add("é", "\x00", uint32(1), uint32(3), uint8(2))
-	f.Add("x", "y", uint32(1), uint32(7), uint8(7))
-	f.Fuzz(func(t *testing.T, a, b string, shared, union uint32, choice uint8) {
-		if union == 0 || shared > union {
-			return
-		}
-		pair := NewPair(quoting.Text(a), quoting.Text(b), Overlap{Shared: shared, Union: union, SizeA: max(shared, 1), SizeB: union, Identical: choice&1 > 0, Estimate: choice&16 > 0})
-		if pair.Kind = []string{SetPair, PartialPair, HammingPair, RarePair}[choice>>1&3]; pair.Kind == PartialPair {
-			pair.JaccardWhole = pair.Jaccard / 3
-		} else if pair.Kind == RarePair {
-			pair.Spans, pair.Rarity = []Span{{1, 2, 3, 4, 5}}, 1.5
-		}
-		readsAlike(t, pair, pair.Kind == SetPair || pair.Kind == PartialPair)
-		readsAlike(t, Member{
-			Cluster: pair.A, ID: pair.A, Ref: pair.B, Kept: choice&1 > 0, Similarity: pair.Jaccard, Size: int64(union),
-			Least: pair.ContainmentA, Mean: RoundMean(pair.ContainmentB), Reference: choice&2 > 0,
-		}, true)
-	})
-}
-
-// readsAlike compares both ways to read a row. Without characters to be escaped, isPlain says whether the shorter one is gone.
-func readsAlike[T any](t *testing.T, row T, isPlain bool) {
-	t.Helper()
-	line := bytes.TrimSuffix(AppendRow(nil, row), []byte{'\n'})
-	var want, got T
-	if err := json.Unmarshal(line, &want); err != nil {
-		t.Fatal(err)
-	}
-	if is := any(&got).(plainRow).parsePlain(line); is != (isPlain && !bytes.Contains(line, []byte{'\\'})) {
-		t.Errorf("%s: read by itself: %v", line, is)
-	}
-	// The row has held something else before.
-	got = *new(T)
-	reflect.ValueOf(&got).Elem().Field(0).SetString("before")
-	if err := parseRow(line, &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %+v, want %+v (%v)", line, got, want, err)
-	}
-}
-
-// FuzzDeclaredRows: rows that append themselves do so as their tags say.
-func FuzzDeclaredRows(f *testing.F) {
-	f.Add("a", "b\"", 0.5, int64(3), true)
-	f.Add("\u009b", "", 1e-7, int64(-1), false)
-	f.Fuzz(func(t *testing.T, a, b string, x float64, n int64, is bool) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return
-		}
-		a, b = quoting.Text(a), quoting.Text(b)
-		for _, row := range []any{
-			Member{a, b, a, b, "", is, x, n, x / 3, x / 7, !is},
-			Removal{a, b, "", b, a, b, a, "", "", "", "", x, is},
-			Removal{a, b, b, "", a, "", "", "", "x" + b, b, a, x, is},
-			Sketch{a, b, a, b, n, "00ff", []int64{n, n + 1}},
-			Pair{A: a, B: b, Jaccard: 1, ContainmentA: max(x, 1), ContainmentB: 2, Exact: is, Identical: !is, MoreSpans: max(n, 0), Rarity: max(x, 0), Kind: RarePair},
-			Pair{A: a, B: b, Jaccard: 1, ContainmentA: max(x, 1), ContainmentB: 2, JaccardWhole: 3, Exact: is, Identical: !is, Kind: PartialPair},
-			Pair{A: a, B: b, URLA: b, DateB: a, Hamming: max(n, 1), Cosine: max(x, 1), Exact: is, Identical: !is, Kind: HammingPair},
-		} {
-			got, want := AppendRow(nil, row), append(appendValue(nil, reflect.ValueOf(row), Names{}), '\n')
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s, want %s", got, want)
-			}
-		}
-	})
 }
 
 // BenchmarkRows writes rows of clusters. Its figure is nanoseconds a row.

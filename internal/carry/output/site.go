@@ -94,9 +94,9 @@ type Suspect struct {
 	ID string `json:"id" parquet:"id"`
 	// Severity is high or medium.
 	Severity string `json:"severity" parquet:"severity,dict"`
-	// Reasons are mirror (much of one of the two is on the other), look_alike, login_form, page (a page passes for one of the
-	// protected site), common_page, same_paths (half of the copies or more are at the paths of the originals), same_markup (markup
-	// of .8 or more) and seen_later.
+	// Reasons are mirror (much of one of the two is on the other), look_alike, login_form, page (a page passes for one of
+	// the protected site), common_page, same_paths (half of the copies or more are at the paths of the originals),
+	// same_markup (markup of .8 or more) and seen_later.
 	Reasons []string `json:"reasons" parquet:"reasons,list"`
 	// Site is the suspect.
 	Site string `json:"site" parquet:"site"`
@@ -138,8 +138,9 @@ type Suspect struct {
 	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
 	// Campaign is the id of the campaign whose row stands for this one, where there is one.
 	Campaign string `json:"campaign,omitempty" parquet:"campaign,dict"`
-	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the highest and
-	// its reasons are the reasons of any; site is the page that they copy, or their registered domain; the rest is as in the first.
+	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the
+	// highest and its reasons are the reasons of any; site is the page that they copy, or their registered domain; the
+	// rest is as in the first.
 	Sites int64 `json:"sites,omitempty" parquet:"sites"`
 	// Names are the first 100 of them.
 	Names []string `json:"names,omitempty" parquet:"names,list"`

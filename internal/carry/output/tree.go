@@ -21,7 +21,8 @@ const (
 // Copies lists the outputs with records of the input.
 var Copies = []string{Unique, Annotated, Trimmed}
 
-// TreeName returns the name of the file of an output in the layout [Tree]. The copy is its path in the folder of the output.
+// TreeName returns the name of the file of an output in the layout [Tree]. The copy is its path in the folder of the
+// output.
 func TreeName(output, copied string) string { return output + "/" + copied }
 
 // IsTreeName reports whether TreeName may have made a name: it leads nowhere but into the folder of an output.

@@ -29,7 +29,8 @@ func TestAnnotations(t *testing.T) {
 				if i = i * 7 % n; i%3 != task {
 					continue
 				}
-				if err := records.WriteAnnotation(run, 5, annotation(i)); err != nil {
+				a := annotation(i)
+				if err := records.Write(run, records.AnnotatedDocuments, 5, &a); err != nil {
 					return err
 				}
 			}

@@ -1,135 +1,54 @@
 package records
 
 import (
-	"encoding/binary"
 	"iter"
 	"sync"
 
-	"mirrorbeam/internal/carry/sketchblock"
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// codec goes through the fields of a record, in one order for both directions: it appends them to b, or reads them off b.
-type codec struct {
-	b         []byte
-	isReading bool
-}
+// Most records are packed as package packed does. Those of which a job has very many have a layout of their own.
 
-// LaidOut is a record of this package whose method says which fields it has.
-type LaidOut[T any] interface {
-	*T
-	fields(*codec)
-}
-
-// writers are codecs with memory for the next record.
-var writers = sync.Pool{New: func() any { return new(codec) }}
+// buffers have memory for the next record.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Write writes a record of a kind to a shard.
-func Write[T any, R LaidOut[T]](run *runfile.Writer, kind runfile.Kind, shard int, record R) error {
-	c := writers.Get().(*codec)
-	defer writers.Put(c)
-	c.b = c.b[:0]
-	record.fields(c)
-	b, err := run.Record(kind, shard, len(c.b))
-	copy(b, c.b)
+func Write[T any](run *runfile.Writer, kind runfile.Kind, shard int, record *T) error {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = Append((*buffer)[:0], record)
+	return WritePacked(run, kind, shard, *buffer)
+}
+
+// WritePacked writes records that are packed.
+func WritePacked(run *runfile.Writer, kind runfile.Kind, shard int, packed []byte) error {
+	b, err := run.Record(kind, shard, len(packed))
+	copy(b, packed)
 	return err
 }
 
-// Next reads the first record and returns the bytes of the others.
-func Next[T any, R LaidOut[T]](packed []byte) (record T, rest []byte) {
-	c := codec{packed, true}
-	R(&record).fields(&c)
-	return record, c.b
-}
-
 // Append packs a record.
-func Append[T any, R LaidOut[T]](b []byte, record R) []byte {
-	c := codec{b: b}
-	record.fields(&c)
-	return c.b
+func Append[T any](b []byte, record *T) []byte { return packed.Append(b, record) }
+
+// Next reads the first record and returns the bytes of the others. Lists of bytes alias these. A run file has sums of
+// its records, so one that cannot be read is a fault of the program.
+func Next[T any](b []byte) (record T, rest []byte) {
+	rest, err := packed.Next(b, &record)
+	if err != nil {
+		panic(err)
+	}
+	return record, rest
 }
 
-// All yields the records that lie packed one after the other.
-func All[T any, R LaidOut[T]](packed []byte) iter.Seq[T] {
+// All yields the records that are packed one after the other.
+func All[T any](b []byte) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		var record T
-		for c := (&codec{packed, true}); len(c.b) > 0; {
-			record = *new(T)
-			if R(&record).fields(c); !yield(record) {
+		for len(b) > 0 {
+			var record T
+			if record, b = Next[T](b); !yield(record) {
 				return
 			}
 		}
-	}
-}
-
-// hash48 is for a hash of 48 bits.
-func (c *codec) hash48(hash *uint64) {
-	if c.isReading {
-		*hash, c.b = get48(c.b), c.b[sketchblock.HashSize:]
-	} else {
-		c.b = append(c.b, make([]byte, sketchblock.HashSize)...)
-		put48(c.b[len(c.b)-sketchblock.HashSize:], *hash)
-	}
-}
-
-// small is for numbers of the given number of bytes.
-func small[N ~int | ~uint8 | ~uint16 | ~uint32](c *codec, bytes int, n *N) {
-	var b [8]byte
-	if c.isReading {
-		c.b = c.b[copy(b[:bytes], c.b):]
-		*n = N(binary.LittleEndian.Uint64(b[:]))
-	} else {
-		binary.LittleEndian.PutUint64(b[:], uint64(*n))
-		c.b = append(c.b, b[:bytes]...)
-	}
-}
-
-func numbers[N ~int64 | ~uint64](c *codec, fields ...*N) {
-	for _, n := range fields {
-		if c.isReading {
-			*n, c.b = N(binary.LittleEndian.Uint64(c.b)), c.b[8:]
-		} else {
-			c.b = binary.LittleEndian.AppendUint64(c.b, uint64(*n))
-		}
-	}
-}
-
-// short is for numbers that are small as a rule.
-func (c *codec) short(fields ...*int64) {
-	for _, field := range fields {
-		if c.isReading {
-			n, size := binary.Uvarint(c.b)
-			*field, c.b = int64(n), c.b[size:]
-		} else {
-			c.b = binary.AppendUvarint(c.b, uint64(*field))
-		}
-	}
-}
-
-// texts is for texts of less than 64 KiB.
-func (c *codec) texts(fields ...*string) {
-	for _, text := range fields {
-		if c.isReading {
-			end := 2 + int(binary.LittleEndian.Uint16(c.b))
-			*text, c.b = string(c.b[2:end]), c.b[end:]
-		} else {
-			c.b = append(binary.LittleEndian.AppendUint16(c.b, uint16(len(*text))), *text...)
-		}
-	}
-}
-
-func (c *codec) bytes(field []byte) {
-	if c.isReading {
-		c.b = c.b[copy(field, c.b):]
-	} else {
-		c.b = append(c.b, field...)
-	}
-}
-
-// length is for the length of a list. What is read has room for as many.
-func length[E any](c *codec, list *[]E) {
-	n := int64(len(*list))
-	if c.short(&n); c.isReading && n > 0 {
-		*list = make([]E, n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/read/sources"
 )
@@ -68,11 +69,6 @@ type Frequent struct {
 	Documents int64
 }
 
-func (f *Frequent) fields(c *codec) {
-	numbers(c, &f.Shingle)
-	numbers(c, &f.Documents)
-}
-
 // AppendCommonPart appends the common shingles of a document: their number, then the hashes.
 func AppendCommonPart(b []byte, shared []uint64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(shared)))
@@ -93,27 +89,6 @@ type SourceCount struct {
 	Name      []byte // the value as tables show it, shorter than 64 KiB
 }
 
-func (s *SourceCount) fields(c *codec) {
-	numbers(c, &s.Hash)
-	numbers(c, &s.Documents)
-	length := len(s.Name)
-	small(c, 2, &length)
-	small(c, 2, &s.Corpus)
-	if c.isReading {
-		s.Name, c.b = c.b[:length], c.b[length:]
-	} else {
-		c.b = append(c.b, s.Name...)
-	}
-}
-
-// WriteSourceCount writes the record to a shard.
-func WriteSourceCount(run *runfile.Writer, kind runfile.Kind, shard int, c SourceCount) error {
-	return Write(run, kind, shard, &c)
-}
-
-// NextSourceCount reads the first record and returns the bytes of the others.
-func NextSourceCount(packed []byte) (SourceCount, []byte) { return Next[SourceCount](packed) }
-
 // Stretch is a record of shingles of one split that lie in one range of hashes, in the order of its sets.
 type Stretch struct {
 	// Ranges counts the ranges, and Range is the number of this one.
@@ -127,44 +102,12 @@ type Stretch struct {
 // CountedSize is the size of a hash in a stretch of [Shingles].
 const CountedSize = asmkernels.CountedSize
 
-const StretchHeader = 16
-
-// WriteShingles writes a stretch of hashes.
-func WriteShingles(run *runfile.Writer, shard int, s Stretch) error {
-	return writeStretch(run, Shingles, shard, s)
-}
-
-// WriteFrequencies writes a stretch of frequencies.
-func WriteFrequencies(run *runfile.Writer, s Stretch) error {
-	return writeStretch(run, Frequencies, s.Split, s)
-}
-
-func writeStretch(run *runfile.Writer, kind runfile.Kind, shard int, s Stretch) error {
-	b, err := run.Record(kind, shard, StretchHeader+len(s.Packed))
-	if err != nil {
-		return err
-	}
-	for i, number := range []int{s.Range, s.Ranges, s.Split, len(s.Packed)} {
-		binary.LittleEndian.PutUint32(b[4*i:], uint32(number))
-	}
-	copy(b[StretchHeader:], s.Packed)
-	return nil
-}
-
 // NextStretch reads the first stretch and returns the bytes after it.
 func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
-	damaged := errors.New("a stretch of shingles is damaged")
-	if len(b) < StretchHeader {
-		return s, nil, damaged
+	if rest, err = packed.Next(b, &s); err != nil || s.Range < 0 || s.Range >= s.Ranges {
+		return s, nil, errors.Join(errors.New("a stretch of shingles is damaged"), err)
 	}
-	number := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
-	s = Stretch{Range: number(0), Ranges: number(1), Split: number(2)}
-	if s.Range >= s.Ranges || number(3) > len(b)-StretchHeader {
-		return s, nil, damaged
-	}
-	end := StretchHeader + number(3)
-	s.Packed = b[StretchHeader:end]
-	return s, b[end:], nil
+	return s, rest, nil
 }
 
 // Len returns the number of shingles of a stretch of [Shingles].
@@ -227,14 +170,6 @@ func (s Sightings) Write(run *runfile.Writer, cause Cause, split, shards int) er
 	return nil
 }
 
-func (s *Sighting) fields(c *codec) {
-	c.hash48(&s.Shingle)
-	numbers(c, &s.First)
-	small(c, 4, &s.Split)
-	small(c, 4, &s.Documents)
-	small(c, 1, &s.Cause)
-}
-
 // Holder says which document is the first that has a shingle.
 type Holder struct {
 	Ref     docref.Ref
@@ -242,11 +177,4 @@ type Holder struct {
 	// Documents is the number of documents of the corpus that have it.
 	Documents int64
 	Cause     Cause
-}
-
-func (h *Holder) fields(c *codec) {
-	numbers(c, &h.Ref)
-	c.hash48(&h.Shingle)
-	numbers(c, &h.Documents)
-	small(c, 1, &h.Cause)
 }

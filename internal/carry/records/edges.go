@@ -23,8 +23,8 @@ type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
 	Shared, Total uint32
-	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are 0 where
-	// all shingles count.
+	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are 0
+	// where all shingles count.
 	WholeShared, WholeTotal uint32
 }
 
@@ -82,8 +82,8 @@ func (s Score) Identical() bool {
 // Heap reports whether the edge joins a document of a heap to a leader.
 func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
 
-// wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks leave no room
-// for so large a Total.
+// wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
+// leave no room for so large a Total.
 const wholeMark = 1 << 31
 
 func sizeOf(s Score) int {
@@ -135,7 +135,8 @@ func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 }
 
 const (
-	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read each time.
+	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read each
+	// time.
 	heldBytes = 16 << 20
 	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
 	bucketBits = 12
@@ -156,8 +157,8 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], 
 	return edges, nil
 }
 
-// SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order. Edges that the store does not hold are
-// sorted in runs.
+// SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order. Edges that the store does
+// not hold are sorted in runs.
 func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*paged.List[int, Edge[Number]], error) {
 	var counts []int // of each bucket
 	total := 0
@@ -188,8 +189,8 @@ func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*
 // edgeOrder orders edges by A, then B.
 func edgeOrder(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) }
 
-// dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are dealt out to
-// buckets in place, and each bucket is sorted by itself. Counts are the numbers of edges of the buckets.
+// dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are
+// dealt out to buckets in place, and each bucket is sorted by itself. Counts are the numbers of edges of the buckets.
 func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Number])) error) error {
 	ends := counts
 	total, most := 0, 0
@@ -215,7 +216,9 @@ func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Num
 }
 
 // mergeEdges fills the list with the edges that each visits, and sorts it in runs.
-func mergeEdges(edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error) (*paged.List[int, Edge[Number]], error) {
+func mergeEdges(
+	edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error,
+) (*paged.List[int, Edge[Number]], error) {
 	n := 0
 	err := each(func(e Edge[Number]) {
 		edges.Set(n, e)
@@ -232,8 +235,8 @@ func mergeEdges(edges *paged.List[int, Edge[Number]], each func(visit func(Edge[
 	}, func(a, b Edge[Number]) int { return cmp.Compare(edgeOrder(&a), edgeOrder(&b)) })
 }
 
-// EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it is
-// called.
+// EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it
+// is called.
 func EachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
 	packed, err := eachPacked(reader, pieces, ShardEdges)
 	return func(visit func(Edge[Number])) error {
@@ -247,9 +250,11 @@ func EachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit f
 	}, err
 }
 
-// eachPacked returns a function that visits the packed records of a kind, in the order of the pieces, each time that it is
-// called. They are read once if they may be held, else each time.
-func eachPacked(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (each func(visit func(packed []byte)) error, err error) {
+// eachPacked returns a function that visits the packed records of a kind, in the order of the pieces, each time that it
+// is called. They are read once if they may be held, else each time.
+func eachPacked(
+	reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind,
+) (each func(visit func(packed []byte)) error, err error) {
 	var buffer []byte
 	size := int64(0)
 	for _, piece := range pieces {
@@ -316,7 +321,8 @@ type Span[N graphs.Node | Number] struct {
 
 // PutSpan packs a span.
 func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
-	for i, field := range []uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity} {
+	fields := [...]uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity}
+	for i, field := range fields {
 		binary.LittleEndian.PutUint32(b[4*i:], field)
 	}
 }

@@ -105,7 +105,8 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[32:]),
 	}
 	position := binary.LittleEndian.Uint32(b[36:])
-	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSide|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
+	r.Position = position &^ (FirstKey | hasSide | hasBitmap)
+	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
 	b = b[KeySize:]
 	words := r.Words()
 	for i := range words {
@@ -177,34 +178,6 @@ type HeapMember struct {
 	Size uint32
 }
 
-// HeapMemberSize is the size of a document of a heap.
-const HeapMemberSize = 3*RefSize + 4
-
-// WriteHeapMember writes a document of a heap in a part of the graph of heaps.
-func WriteHeapMember(run *runfile.Writer, part int, m HeapMember) error {
-	b, err := run.Record(HeapMembers, part, HeapMemberSize)
-	if err == nil {
-		PutHeapMember(b, m)
-	}
-	return err
-}
-
-// PutHeapMember packs a document of a heap.
-func PutHeapMember(b []byte, m HeapMember) {
-	PutRef(b, m.Ref)
-	PutRef(b[RefSize:], m.Second)
-	PutRef(b[2*RefSize:], m.Other)
-	binary.LittleEndian.PutUint32(b[3*RefSize:], m.Size)
-}
-
-// GetHeapMember reads a document of a heap.
-func GetHeapMember(b []byte) HeapMember {
-	return HeapMember{
-		Ref: GetRef(b), Second: GetRef(b[RefSize:]), Other: GetRef(b[2*RefSize:]),
-		Size: binary.LittleEndian.Uint32(b[3*RefSize:]),
-	}
-}
-
 // heapsSize is the size of the record that describes the heaps of a place: the number of their documents together.
 const heapsSize = 4
 
@@ -225,24 +198,8 @@ func HeapDocuments(packed []byte) (documents int) {
 	return documents
 }
 
-// StarMemberSize is the size of a document of a star: its ref, and the ref of the leader.
-const StarMemberSize = 2 * RefSize
-
-// WriteStarMember writes that a document is like a leader.
-func WriteStarMember(run *runfile.Writer, place graphs.Place, document, leader docref.Ref) error {
-	b, err := run.Record(Stars, int(place), StarMemberSize)
-	if err == nil {
-		PutRef(b, document)
-		PutRef(b[RefSize:], leader)
-	}
-	return err
-}
-
-// GetStarMember reads a document of a star and its leader.
-func GetStarMember(b []byte) (document, leader docref.Ref) { return GetRef(b), GetRef(b[RefSize:]) }
-
-// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond is
-// set, and sideSize in a crowd with sides.
+// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond
+// is set, and sideSize in a crowd with sides.
 const crowdedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
@@ -276,7 +233,8 @@ func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
-	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSecond|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
+	r.Position = position &^ (FirstKey | hasSecond | hasBitmap)
+	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
 	b = b[crowdedSize:]
 	words := r.Words()
 	for i := range words {

@@ -31,9 +31,9 @@ type Member struct {
 	Capture *Capture
 }
 
-// MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So a
-// document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a store
-// holds lies in files, and so does what rows say of documents if it is long.
+// MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
+// a document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a
+// store holds lies in files, and so does what rows say of documents if it is long.
 type MemberList struct {
 	store     *paged.Store
 	list      *paged.List[Number, member]
@@ -70,7 +70,8 @@ func newMemberList(store *paged.Store, n int, empty texts) *MemberList {
 	return &MemberList{store: store, list: paged.New[Number, member](store, n), texts: empty}
 }
 
-// ReadMembers returns the documents of an output shard. They are numbered from 0, wherever the numbers in the records begin. Long texts lie in a file of its own in the folder of the store, until Close.
+// ReadMembers returns the documents of an output shard. They are numbered from 0, wherever the numbers in the records
+// begin. Long texts lie in a file of its own in the folder of the store, until Close.
 func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store) (*MemberList, error) {
 	return readMembers(reader, pieces, store, texts{folder: store.Folder, most: heldTexts})
 }
@@ -108,8 +109,9 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 func (m *MemberList) read(b []byte) {
 	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
 	of := Member{
-		First: Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest, Ref: GetRef(b[8:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
-		Size: binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
+		First: Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest, Ref: GetRef(b[8:]),
+		Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+		Size:     binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
 		Repeated: flags&repeatedFlag != 0, Unchecked: flags&uncheckedFlag != 0, PartlyListed: flags&PartlyListedFlag != 0,
 	}
 	id := b[MemberHeader:behind]

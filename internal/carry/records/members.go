@@ -58,8 +58,8 @@ func PutNodePosition(b []byte, node graphs.Node, p Position) {
 // GetNodePosition reads the position of a node.
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
-// MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
-// standing, size, flags, length of the id.
+// MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
+// ref, standing, size, flags, length of the id.
 const MemberHeader = 36
 
 // The flags of a member; see [Member].
@@ -91,7 +91,9 @@ func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 }
 
 // WriteMember writes the record of document i of the block for its output shard. Equal is its digest, for DigestFlag.
-func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32, equal digest.Digest) error {
+func WriteMember(
+	run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32, equal digest.Digest,
+) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
 	id, capture, side := block.ID(i), block.Capture(i), block.Side(i)
 	size := MemberHeader + len(id)
@@ -131,8 +133,8 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	return nil
 }
 
-// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its title without
-// numbers. Each may be empty.
+// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its
+// title without numbers. Each may be empty.
 type Capture struct{ URL, Date, Title string }
 
 const (
@@ -209,29 +211,6 @@ type Annotation struct {
 	Kept bool
 }
 
-// annotationHeader is the size of an annotation's record without its strings: ref, size, whether it is kept, lengths of
-// the strings.
-const annotationHeader = 24
-
-// WriteAnnotation writes the record of a document for its split.
-func WriteAnnotation(run *runfile.Writer, split int, a Annotation) error {
-	b, err := run.Record(AnnotatedDocuments, split, annotationHeader+len(a.Cluster)+len(a.KeptID))
-	if err != nil {
-		return err
-	}
-	PutRef(b, a.Ref)
-	binary.LittleEndian.PutUint32(b[8:], a.Size)
-	binary.LittleEndian.PutUint32(b[12:], 0)
-	if a.Kept {
-		b[12] = 1
-	}
-	binary.LittleEndian.PutUint32(b[16:], uint32(len(a.Cluster)))
-	binary.LittleEndian.PutUint32(b[20:], uint32(len(a.KeptID)))
-	copy(b[annotationHeader:], a.Cluster)
-	copy(b[annotationHeader+len(a.Cluster):], a.KeptID)
-	return nil
-}
-
 // Annotations are the annotations of the documents of a split.
 type Annotations struct {
 	packed []byte
@@ -249,10 +228,11 @@ func ReadAnnotations(reader *runfile.Reader, pieces []runfile.Piece) (a Annotati
 	if a.packed, err = reader.ReadKind(nil, pieces, AnnotatedDocuments); err != nil {
 		return a, err
 	}
-	for at := 0; at < len(a.packed); {
-		b := a.packed[at:]
-		a.places = append(a.places, annotationPlace{GetRef(b), at})
-		at += annotationHeader + int(binary.LittleEndian.Uint32(b[16:])+binary.LittleEndian.Uint32(b[20:]))
+	for rest := a.packed; len(rest) > 0; {
+		at := len(a.packed) - len(rest)
+		var one Annotation
+		one, rest = Next[Annotation](rest)
+		a.places = append(a.places, annotationPlace{one.Ref, at})
 	}
 	slices.SortFunc(a.places, func(a, b annotationPlace) int { return cmp.Compare(a.ref, b.ref) })
 	return a, nil
@@ -260,14 +240,14 @@ func ReadAnnotations(reader *runfile.Reader, pieces []runfile.Piece) (a Annotati
 
 // Of returns the annotation of a document. It is false for a document outside of clusters.
 func (a Annotations) Of(ref docref.Ref) (Annotation, bool) {
-	i, found := slices.BinarySearchFunc(a.places, ref, func(p annotationPlace, ref docref.Ref) int { return cmp.Compare(p.ref, ref) })
+	i, found := slices.BinarySearchFunc(a.places, ref, func(p annotationPlace, ref docref.Ref) int {
+		return cmp.Compare(p.ref, ref)
+	})
 	if !found {
 		return Annotation{}, false
 	}
-	b := a.packed[a.places[i].at:]
-	cluster := b[annotationHeader:][:binary.LittleEndian.Uint32(b[16:])]
-	kept := b[annotationHeader+len(cluster):][:binary.LittleEndian.Uint32(b[20:])]
-	return Annotation{Ref: ref, Cluster: string(cluster), KeptID: string(kept), Size: binary.LittleEndian.Uint32(b[8:]), Kept: b[12] == 1}, true
+	one, _ := Next[Annotation](a.packed[a.places[i].at:])
+	return one, true
 }
 
 // KnownDocument is a document that the last run of a scheduled job may have found in a pair.
@@ -286,33 +266,3 @@ type KnownDocument struct {
 
 // KnownSize is the size of the record of a known document, in bytes.
 const KnownSize = digest.Size + 16 + RefSize + 5
-
-// WriteKnown writes the record of a known document.
-func WriteKnown(run *runfile.Writer, d KnownDocument) error {
-	b, err := run.Record(Known, 0, KnownSize)
-	if err == nil {
-		d.Put(b)
-	}
-	return err
-}
-
-// Put packs the document.
-func (d KnownDocument) Put(b []byte) {
-	d.Digest.Put(b)
-	binary.LittleEndian.PutUint64(b[digest.Size:], d.Scope)
-	binary.LittleEndian.PutUint64(b[digest.Size+8:], d.Side)
-	PutRef(b[digest.Size+16:], d.Ref)
-	binary.LittleEndian.PutUint32(b[digest.Size+24:], d.Size)
-	b[digest.Size+28] = 0
-	if d.Keyed {
-		b[digest.Size+28] = 1
-	}
-}
-
-// GetKnown reads the record of a known document.
-func GetKnown(b []byte) KnownDocument {
-	return KnownDocument{
-		Digest: digest.Get(b), Scope: binary.LittleEndian.Uint64(b[digest.Size:]), Side: binary.LittleEndian.Uint64(b[digest.Size+8:]),
-		Ref: GetRef(b[digest.Size+16:]), Size: binary.LittleEndian.Uint32(b[digest.Size+24:]), Keyed: b[digest.Size+28] != 0,
-	}
-}

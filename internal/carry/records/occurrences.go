@@ -39,22 +39,15 @@ func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurr
 func GetOccurrence(b []byte) Occurrence {
 	return Occurrence{
 		First: GetRef(b), Ref: GetRef(b[RefSize:]), Weight: binary.LittleEndian.Uint32(b[2*RefSize:]),
-		Origin: graphs.Origin{Part: binary.LittleEndian.Uint32(b[2*RefSize+4:]), Node: graphs.Node(binary.LittleEndian.Uint32(b[2*RefSize+8:]))},
+		Origin: graphs.Origin{
+			Part: binary.LittleEndian.Uint32(b[2*RefSize+4:]),
+			Node: graphs.Node(binary.LittleEndian.Uint32(b[2*RefSize+8:])),
+		},
 	}
 }
 
-// WriteRefs writes two documents, as a record of a kind: one, and what there is to know about it.
-func WriteRefs(run *runfile.Writer, kind runfile.Kind, shard int, of, to docref.Ref) error {
-	b, err := run.Record(kind, shard, PairSize)
-	if err == nil {
-		PutRef(b, of)
-		PutRef(b[RefSize:], to)
-	}
-	return err
-}
-
-// RangePosition is where a node of a part of the similarity graph stands among the documents of clusters that begin in a range of
-// document order.
+// RangePosition is where a node of a part of the similarity graph stands among the documents of clusters that begin in
+// a range of document order.
 type RangePosition struct {
 	// At is the range in place of an output shard, and the number of the document there.
 	At Position

@@ -9,20 +9,21 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line, a paragraph or a sentence.
+// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line, a
+// paragraph or a sentence.
 type Place struct {
 	Ref docref.Ref
 	At  int64
 }
 
-// ClearOf reports whether passages of the given number of units that begin at two places, the later one first, have no unit in
-// common.
+// ClearOf reports whether passages of the given number of units that begin at two places, the later one first, have no
+// unit in common.
 func (p Place) ClearOf(earlier Place, units int64) bool {
 	return p.Ref != earlier.Ref || p.At >= earlier.At+units
 }
 
-// Places packs ascending places, or reads them: each as its distance from the one before. A run file has its own, for each kind and
-// shard.
+// Places packs ascending places, or reads them: each as its distance from the one before. A run file has its own, for
+// each kind and shard.
 type Places struct{ last Place }
 
 // Append packs the next place.
@@ -77,8 +78,8 @@ func (w *Windows) Next(b []byte) (at Place, passage sketch.Run, rest []byte) {
 // Repeat is a passage that stood before, and where it stands first.
 type Repeat struct{ At, First Place }
 
-// Repeats packs repeats in the order of a split, or reads them. The first occurrences of passages that follow each other often
-// do so, too: then a byte says so.
+// Repeats packs repeats in the order of a split, or reads them. The first occurrences of passages that follow each
+// other often do so, too: then a byte says so.
 type Repeats struct {
 	places Places
 	last   Repeat
@@ -86,7 +87,8 @@ type Repeats struct {
 
 // follows reports whether a repeat is as far from its first occurrence as the one before, in the same document.
 func (r *Repeats) follows(next Repeat) bool {
-	return next.First.Ref == r.last.First.Ref && next.At.Ref == r.last.At.Ref && next.At.At-next.First.At == r.last.At.At-r.last.First.At
+	return next.First.Ref == r.last.First.Ref && next.At.Ref == r.last.At.Ref &&
+		next.At.At-next.First.At == r.last.At.At-r.last.First.At
 }
 
 // Write writes the next repeat to its split.
@@ -129,24 +131,4 @@ type Trim struct {
 	Whole bool
 	// Cuts are in the order of the text.
 	Cuts []corpus.Cut
-}
-
-func (t *Trim) fields(c *codec) {
-	numbers(c, &t.Ref)
-	truth(c, &t.Whole)
-	length(c, &t.Cuts)
-	for i := range t.Cuts {
-		c.short(&t.Cuts[i].Begin, &t.Cuts[i].End)
-		truth(c, &t.Cuts[i].Spaced)
-	}
-}
-
-// truth is for a truth value.
-func truth(c *codec, is *bool) {
-	n := uint8(0)
-	if *is {
-		n = 1
-	}
-	small(c, 1, &n)
-	*is = n == 1
 }

@@ -52,31 +52,9 @@ type Want struct {
 	Heap HeapNumber
 }
 
-// WantedSize is the size of the record of a [Want].
-const WantedSize = 2*RefSize + 8
-
-// WriteWanted writes a want.
-func WriteWanted(run *runfile.Writer, split int, w Want) error {
-	b, err := run.Record(Wanted, split, WantedSize)
-	if err == nil {
-		PutRef(b, w.Ref)
-		PutRef(b[RefSize:], w.Second)
-		binary.LittleEndian.PutUint32(b[2*RefSize:], uint32(w.Place))
-		binary.LittleEndian.PutUint32(b[2*RefSize+4:], uint32(w.Heap))
-	}
-	return err
-}
-
 // DecodeWanted returns the wants of a split, ordered by document and place, each once.
 func DecodeWanted(packed []byte) []Want {
-	wanted := make([]Want, 0, len(packed)/WantedSize)
-	for ; len(packed) > 0; packed = packed[WantedSize:] {
-		wanted = append(wanted, Want{
-			Ref: GetRef(packed), Second: GetRef(packed[RefSize:]), Place: graphs.Place(binary.LittleEndian.Uint32(packed[2*RefSize:])),
-			Heap: HeapNumber(binary.LittleEndian.Uint32(packed[2*RefSize+4:])),
-		})
-	}
-	slices.SortFunc(wanted, func(a, b Want) int {
+	wanted := slices.SortedFunc(All[Want](packed), func(a, b Want) int {
 		return cmp.Or(cmp.Compare(a.Ref, b.Ref), cmp.Compare(a.Place, b.Place))
 	})
 	return slices.Compact(wanted)
@@ -152,17 +130,18 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	return PlacedSet{
 		Side: side,
 		Ref:  GetRef(packed), Size: size, Second: GetRef(packed[16:]),
-		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])), Scope: binary.LittleEndian.Uint64(packed[32:]),
-		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
+		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])),
+		Scope:    binary.LittleEndian.Uint64(packed[32:]),
+		Heap:     HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
 	}, packed[end:]
 }
 
-// PairSize is the size of a pair of documents at its place: their refs.
+// PairSize is the size of a pair of documents: their refs.
 const PairSize = 2 * RefSize
 
-// WritePair sends a pair of documents to a place.
-func WritePair(run *runfile.Writer, place graphs.Place, a, b docref.Ref) error {
-	record, err := run.Record(PlacePairs, int(place), PairSize)
+// WritePair writes a pair of documents, as a record of a kind.
+func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Ref) error {
+	record, err := run.Record(kind, shard, PairSize)
 	if err == nil {
 		PutRef(record, a)
 		PutRef(record[RefSize:], b)
@@ -205,7 +184,11 @@ func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error 
 // DecodePart reads the output of WritePart into the memory of part.
 func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 	n := len(nodes) / NodeSize
-	part = graphs.Part{Refs: slices.Grow(part.Refs[:0], n), Weights: slices.Grow(part.Weights[:0], n), Parents: slices.Grow(part.Parents[:0], n)}
+	part = graphs.Part{
+		Refs:    slices.Grow(part.Refs[:0], n),
+		Weights: slices.Grow(part.Weights[:0], n),
+		Parents: slices.Grow(part.Parents[:0], n),
+	}
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
 		part.Refs = append(part.Refs, GetRef(nodes))
 		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
@@ -217,7 +200,8 @@ func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 // GetNode reads the number of the node with which a record about a node begins.
 func GetNode(b []byte) graphs.Node { return graphs.Node(binary.LittleEndian.Uint32(b)) }
 
-// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a part.
+// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a
+// part.
 func OrderByNode(packed []byte, size int) {
 	swap := make([]byte, size)
 	for at := 0; at < len(packed); at += size {

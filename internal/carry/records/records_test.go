@@ -74,8 +74,6 @@ func TestRecords(t *testing.T) {
 	}
 	plain := Edge[graphs.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: NewScore(1<<28|3, 1<<28|4, true)}
 	check("edge where all shingles count", EdgeSize, func(b []byte) { PutEdge(b, plain) }, func(b []byte) any { return GetEdge[graphs.Node](b) }, plain)
-	member := HeapMember{Ref: 1<<63 | 1, Second: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
-	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
 	at := Position{1<<31 | 1, 1<<30 | 2}
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
 	check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any { return GetNodePosition(b) }, at)
@@ -136,9 +134,9 @@ func TestPlaces(t *testing.T) {
 		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, slices.Concat(second, first)),
-		WritePair(w, place, 1<<63|1, 2),
+		WritePair(w, PlacePairs, int(place), 1<<63|1, 2),
 		WriteHeaps(w, place, 1<<31|7),
-		WriteStarMember(w, place, 1<<63|3, 4),
+		WritePair(w, Stars, int(place), 1<<63|3, 4),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +163,7 @@ func TestPlaces(t *testing.T) {
 	if got := HeapDocuments(read(Heaps)); got != 1<<31|7 || HeapDocuments(nil) != 0 {
 		t.Errorf("%d documents of heaps", got)
 	}
-	if document, leader := GetStarMember(read(Stars)); document != 1<<63|3 || leader != 4 {
+	if document, leader := GetPair(read(Stars)); document != 1<<63|3 || leader != 4 {
 		t.Errorf("document %d is like leader %d", document, leader)
 	}
 }

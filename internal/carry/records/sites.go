@@ -44,8 +44,8 @@ type SiteSum struct {
 	Alike int64
 }
 
-// Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
-// equal ones.
+// Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there
+// are equal ones.
 type Link struct {
 	Site, Other  uint64
 	Pages, Text  int64
@@ -137,73 +137,11 @@ type GroupedSite struct {
 	Primary  string // the group's primary site
 }
 
-func (s *SiteCount) fields(c *codec) {
-	numbers(c, &s.Site)
-	numbers(c, &s.Pages, &s.Text, &s.Logins, &s.First)
-	c.texts(&s.Name)
-}
-
-func (r *Redirect) fields(c *codec) {
-	numbers(c, &r.Site, &r.Other)
-	numbers(c, &r.Pages)
-}
-
-func (s *SiteSum) fields(c *codec) {
-	numbers(c, &s.Site)
-	numbers(c, &s.Repeats, &s.RepeatedText, &s.Common, &s.CommonText, &s.Alike)
-}
-
-func (l *Link) fields(c *codec) {
-	numbers(c, &l.Site, &l.Other)
-	c.short(&l.Pages, &l.Text, &l.Rarity, &l.Weight, &l.SamePath, &l.Similarity, &l.Spread, &l.Logins, &l.CommonLogins, &l.Starts,
-		&l.Forms, &l.Originals, &l.Markup, &l.MarkupPages, &l.SameLanguage, &l.LanguagePages)
-	length(c, (*[]Example)(&l.Examples))
-	length(c, (*[]Trace)(&l.Traces))
-	c.texts(&l.Entrance)
-	for i := range l.Traces {
-		c.bytes(l.Traces[i][:])
-	}
-	for i := range l.Examples {
-		e := &l.Examples[i]
-		c.short(&e.Weight, &e.Similarity)
-		c.texts(&e.Page, &e.Copy)
-	}
-}
-
-func (s *Site) fields(c *codec) {
-	s.SiteCount.fields(c)
-	numbers(c, &s.Repeats, &s.RepeatedText, &s.Rarity, &s.Weight, &s.Alike)
-}
-
 // SitePair is what two sites have in common. Of the second one only the link is known.
 type SitePair struct {
 	First  Half
 	Second Link
 }
 
-func (p *SitePair) fields(c *codec) {
-	p.First.fields(c)
-	p.Second.fields(c)
-}
-
-func (h *Half) fields(c *codec) {
-	h.Link.fields(c)
-	h.Of.fields(c)
-}
-
 // MirroredSites are both halves of what two sites have in common.
 type MirroredSites struct{ One, Other *Half }
-
-func (m *MirroredSites) fields(c *codec) {
-	if c.isReading {
-		*m = MirroredSites{new(Half), new(Half)}
-	}
-	m.One.fields(c)
-	m.Other.fields(c)
-}
-
-func (g *GroupedSite) fields(c *codec) {
-	numbers(c, &g.Site)
-	numbers(c, &g.Sites, &g.Cohesion)
-	c.texts(&g.Primary)
-}

@@ -24,8 +24,8 @@ const (
 	textWindow = 32 << 10
 )
 
-// texts are what rows say of the documents of a shard: ids, captures and digests. They are written once, and read in any
-// order. Mostly that is the order in which they were written.
+// texts are what rows say of the documents of a shard: ids, captures and digests. They are written once, and read in
+// any order. Mostly that is the order in which they were written.
 type texts struct {
 	folder string // for the file
 	most   int    // how many bytes may be held
@@ -45,7 +45,8 @@ type window struct {
 	content []byte
 }
 
-// text is what rows say of a document, packed: lengths of the id, the URL, the date and the title, these, and the digest if it is asked for.
+// text is what rows say of a document, packed: lengths of the id, the URL, the date and the title, these, and the
+// digest if it is asked for.
 type text string
 
 // lengthsSize is the size of the lengths.

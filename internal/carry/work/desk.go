@@ -7,7 +7,6 @@ package work
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/graphs"
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/runfile"
 )
 
@@ -214,42 +214,14 @@ type Task struct {
 	Also []int
 }
 
-const taskHeader = 33
-
 // Encode encodes the task as an element.
-func (t Task) Encode() []byte {
-	b := make([]byte, 0, taskHeader+4*len(t.Also)+len(t.Catalog))
-	for _, number := range []int{t.Number, t.Step, t.Shards} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(number))
-	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
-	b = binary.LittleEndian.AppendUint64(b, uint64(t.Shingles))
-	if t.IntegerNames {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
-	}
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Also)))
-	for _, number := range t.Also {
-		b = binary.LittleEndian.AppendUint32(b, uint32(number))
-	}
-	return append(b, t.Catalog...)
-}
+func (t Task) Encode() []byte { return packed.Append(nil, &t) }
 
 // DecodeTask reads an element that Encode made.
-func DecodeTask(element []byte) Task {
-	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
-	t := Task{
-		Number: number(0), Step: number(1), Shards: number(2),
-		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
-		IntegerNames: element[28] == 1,
+func DecodeTask(element []byte) (t Task) {
+	if _, err := packed.Next(element, &t); err != nil {
+		panic(err) // a fault of the program
 	}
-	const alsoAt = 29
-	also := int(binary.LittleEndian.Uint32(element[alsoAt:]))
-	for i := range also {
-		t.Also = append(t.Also, int(binary.LittleEndian.Uint32(element[taskHeader+4*i:])))
-	}
-	t.Catalog = string(element[taskHeader+4*also:])
 	return t
 }
 

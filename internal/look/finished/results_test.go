@@ -62,7 +62,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 }
 
 // writeShard writes a file of one row.
-func writeShard[T any](t *testing.T, folder, name string, format output.Format, row T) output.File {
+func writeShard[T output.Row](t *testing.T, folder, name string, format output.Format, row T) output.File {
 	t.Helper()
 	of, _, _ := strings.Cut(name, "-")
 	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format, output.Names{})

@@ -135,7 +135,7 @@ func (p *placing) Node(part int, node graphs.Node, at records.NodeLocation) erro
 
 // want writes that a document is wanted at a place. The task of its split reads this.
 func want(run *runfile.Writer, layout *documents.Layout, w records.Want) error {
-	return records.WriteWanted(run, documents.SplitOf(layout.Starts, w.Ref), w)
+	return records.Write(run, records.Wanted, documents.SplitOf(layout.Starts, w.Ref), &w)
 }
 
 // Where all pairs are compared there are no candidates to gather. The documents, ordered by size, are cut into blocks.

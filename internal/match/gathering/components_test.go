@@ -118,7 +118,7 @@ func TestStars(t *testing.T) {
 	heaps := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, star := range [][]docref.Ref{large, small} {
 			for _, ref := range slices.Concat(star, star[:1]) { // a document may come twice
-				if err := records.WriteStarMember(run, 0, ref, star[0]); err != nil {
+				if err := records.WritePair(run, records.Stars, 0, ref, star[0]); err != nil {
 					return err
 				}
 			}

@@ -120,8 +120,7 @@ func eachHeapPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memor
 			}
 			return node
 		}
-		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
-			member := records.GetHeapMember(members)
+		for member := range records.All[records.HeapMember](members) {
 			// The other document came earlier, with its own size: it is the first of its group.
 			part.Parents.Union(node(member.Ref, member.Size), node(member.Other, member.Size))
 			if member.Second != 0 {
@@ -145,8 +144,8 @@ func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Mem
 	var leaders graphs.Numbering[uint32] // of all heaps
 	var sizes []int64                    // by leader
 	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.StarMemberSize:] {
-			ref, leads := records.GetStarMember(packed)
+		for ; len(packed) > 0; packed = packed[records.PairSize:] {
+			ref, leads := records.GetPair(packed)
 			if _, isNew := s.documents.Add(uint64(ref)); !isNew {
 				continue
 			}

@@ -32,7 +32,7 @@ func TestHeaps(t *testing.T) {
 		path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 			for _, ref := range group {
 				m := records.HeapMember{Ref: ref, Second: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
-				if err := records.WriteHeapMember(run, part, m); err != nil {
+				if err := records.Write(run, records.HeapMembers, part, &m); err != nil {
 					return err
 				}
 			}

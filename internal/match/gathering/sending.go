@@ -125,7 +125,7 @@ func (p *pairSender) send(pairs []byte) error {
 		if location.Blocks > 1 {
 			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
 		}
-		if err := records.WritePair(p.run, place, p.ref(a), p.ref(b)); err != nil {
+		if err := records.WritePair(p.run, records.PlacePairs, int(place), p.ref(a), p.ref(b)); err != nil {
 			return err
 		}
 	}

@@ -201,7 +201,7 @@ func (w *heapMembers) add(crowd *records.CrowdReader) error {
 		if r.Second != r.Ref {
 			m.Second = r.Second
 		}
-		if err := records.WriteHeapMember(w.run, w.part, m); err != nil {
+		if err := records.Write(w.run, records.HeapMembers, w.part, &m); err != nil {
 			return err
 		}
 	}

@@ -281,8 +281,8 @@ func TestDenseGroups(t *testing.T) {
 	pairs, _ := found(t, all)
 	inHeaps := map[docref.Ref]bool{}
 	for part := range 2 * shards {
-		for b := worktest.Read(t, records.HeapMembers, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.HeapMemberSize:] {
-			inHeaps[records.GetHeapMember(b).Ref] = true
+		for member := range records.All[records.HeapMember](worktest.Read(t, records.HeapMembers, work.RunsOf(all)...)[part]) {
+			inHeaps[member.Ref] = true
 		}
 	}
 	missing := 0

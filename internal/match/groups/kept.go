@@ -37,8 +37,7 @@ func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	var known graphs.Numbering[uint32]
 	var sizes []uint32 // of known documents, and the mark of one that has keys
 	const isKeyed = 1 << 31
-	for ; len(packed) > 0; packed = packed[records.KnownSize:] {
-		d := records.GetKnown(packed)
+	for d := range records.All[records.KnownDocument](packed) {
 		if d.Keyed {
 			d.Size |= isKeyed
 		}
@@ -60,8 +59,7 @@ func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	return edges.Finish()
 }
 
-// EachKept visits the pairs of the last run, in a run file, whose documents are still there. They have the names that these have now. A pair is valid
-// until the next one.
+// EachKept visits the pairs of the last run, in a run file, whose documents are still there. They have the names that these have now.
 func EachKept(ctx context.Context, path string, past *documents.Past, m *work.Memory, visit func(*records.KeptPair) error) error {
 	pieces, err := runfile.Pieces(path)
 	if err != nil {
@@ -69,7 +67,6 @@ func EachKept(ctx context.Context, path string, past *documents.Past, m *work.Me
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	var pair records.KeptPair
 	for _, piece := range pieces {
 		if piece.Kind != records.KeptPairs {
 			continue
@@ -81,8 +78,7 @@ func EachKept(ctx context.Context, path string, past *documents.Past, m *work.Me
 		if m.Buffers[1] = packed; err != nil {
 			return err
 		}
-		for len(packed) > 0 {
-			packed = pair.Next(packed)
+		for pair := range records.All[records.KeptPair](packed) {
 			var hasA, hasB bool
 			if pair.A, hasA = past.Now(pair.A); hasA {
 				pair.B, hasB = past.Now(pair.B)

@@ -84,7 +84,7 @@ func TestKept(t *testing.T) {
 			{A: ref(0, 1), B: ref(0, 3)},
 		} {
 			p.Score = records.NewScore(8, 17, false)
-			if err := records.WriteKeptPair(run, &p); err != nil {
+			if err := records.Write(run, records.KeptPairs, 0, &p); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func TestKept(t *testing.T) {
 		for _, d := range []records.KnownDocument{
 			{Ref: ref(3, 7), Size: 14, Keyed: true}, {Ref: ref(5, 1), Size: 11}, {Ref: ref(5, 2), Size: 12, Keyed: true}, {Ref: ref(5, 3), Size: 13},
 		} {
-			if err := records.WriteKnown(run, d); err != nil {
+			if err := records.Write(run, records.Known, 0, &d); err != nil {
 				return err
 			}
 		}

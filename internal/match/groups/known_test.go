@@ -71,7 +71,7 @@ func TestKnown(t *testing.T) {
 			}
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			for _, d := range all {
-				if err := records.WriteKnown(run, d); err != nil {
+				if err := records.Write(run, records.Known, 0, &d); err != nil {
 					return err
 				}
 			}
@@ -139,9 +139,9 @@ func TestKnownErrors(t *testing.T) {
 		"one with keys":    {{Ref: 1, Digest: d, Keyed: true}, {Ref: 2, Digest: d}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			packed := make([]byte, len(all)*records.KnownSize)
-			for i, d := range all {
-				d.Put(packed[i*records.KnownSize:])
+			var packed []byte
+			for _, d := range all {
+				packed = records.Append(packed, &d)
 			}
 			var k Known
 			k.layout.Inputs = &documents.Inputs{Files: []input.File{{Name: "a"}}}

@@ -144,7 +144,8 @@ func (w *stars) tellLasting(key uint64) error {
 	if !w.tellsLasting {
 		return nil
 	}
-	return records.WriteLastingKey(w.run, candidates.PreviousOf(key))
+	short := candidates.PreviousOf(key)
+	return records.Write(w.run, records.LastingKeys, 0, &short)
 }
 
 // sameSet returns the score of two documents with the set of one of them.

@@ -118,7 +118,7 @@ func (s *spreading) add(hashes []uint64) error {
 func (s *spreading) write(in int) error {
 	packed := s.held[in*heldStride:][:s.filled[in]]
 	s.filled[in] = 0
-	return records.WriteShingles(s.run, in/s.each, records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
+	return records.Write(s.run, records.Shingles, in/s.each, &records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
 }
 
 func (s *spreading) close() error {
@@ -179,7 +179,7 @@ func countRange(w *work.Desk, counter *lshbands.Counter, stretches []records.Str
 	for _, s := range stretches {
 		w.Buffers[1] = counter.AppendFrequencies(w.Buffers[1][:0], s.Packed)
 		s.Packed = w.Buffers[1]
-		if err := records.WriteFrequencies(&w.Run, s); err != nil {
+		if err := records.Write(&w.Run, records.Frequencies, s.Split, &s); err != nil {
 			return err
 		}
 	}

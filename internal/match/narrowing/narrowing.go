@@ -152,7 +152,7 @@ func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.Verdicts == "" {
 		return nil
 	}
-	return records.WriteKnown(&n.desk.Run, records.KnownDocument{
+	return records.Write(&n.desk.Run, records.Known, 0, &records.KnownDocument{
 		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
 }

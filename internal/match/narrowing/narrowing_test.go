@@ -264,9 +264,9 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != len(olds)*records.IDSize {
 		t.Errorf("%d bytes of ids where documents of the last run share some, want all ids", len(ids))
 	}
-	known := worktest.Read(t, records.Known, outcomes[0].Run)[0]
-	if len(known) != records.KnownSize || records.GetKnown(known).Ref != olds[2].Ref || records.GetKnown(known).Keyed {
-		t.Errorf("%d bytes of known documents, want one", len(known))
+	known := slices.Collect(records.All[records.KnownDocument](worktest.Read(t, records.Known, outcomes[0].Run)[0]))
+	if len(known) != 1 || known[0].Ref != olds[2].Ref || known[0].Keyed {
+		t.Errorf("known documents %+v, want one", known)
 	}
 }
 
@@ -395,9 +395,7 @@ func TestProbing(t *testing.T) {
 	got := map[docref.Ref]bool{}
 	for _, o := range worktest.Do(t, runs, tasks, narrowing.Task) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
-			for len(packed) > 0 {
-				var d records.SetAside
-				d, packed = records.NextSetAside(packed)
+			for d := range records.All[records.SetAside](packed) {
 				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize
 			}
 		}

@@ -258,7 +258,7 @@ func (n *narrowed) addText(block *sketchblock.Block, i int, sequence []byte, isT
 	n.desk.Figures.Records++
 	if n.filter.digests.Has(asmkernels.SplitMix(uint64(block.Ref(i)))) {
 		known := records.KnownDocument{Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isTouched}
-		if err := records.WriteKnown(&n.desk.Run, known); err != nil {
+		if err := records.Write(&n.desk.Run, records.Known, 0, &known); err != nil {
 			return err
 		}
 	} else if !isTouched {

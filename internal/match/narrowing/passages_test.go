@@ -93,9 +93,9 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	// Document 3 has a lasting key. Document 4 was in a pair with document 1, and document 5 with one that has gone.
 	then := func(d *sketchblock.Document) docref.Ref { return d.Ref + 1<<40 } // the file was the second one
 	kept := worktest.Write(t, n.runs, func(run *runfile.Writer) error {
-		err := records.WriteLastingKey(run, fingerprints.ShortKey(candidates.KeyOf(olds[3].Digest[0], 0), 0))
-		return errors.Join(err, records.WriteKeptPair(run, &records.KeptPair{A: then(&olds[1]), B: then(&olds[4])}),
-			records.WriteKeptPair(run, &records.KeptPair{A: gone.Ref, B: then(&olds[5])}))
+		err := records.Write(run, records.LastingKeys, 0, new(fingerprints.ShortKey(candidates.KeyOf(olds[3].Digest[0], 0), 0)))
+		return errors.Join(err, records.Write(run, records.KeptPairs, 0, &records.KeptPair{A: then(&olds[1]), B: then(&olds[4])}),
+			records.Write(run, records.KeptPairs, 0, &records.KeptPair{A: gone.Ref, B: then(&olds[5])}))
 	})
 	made := n.write(0, fresh)
 	inputs := filepath.Join(t.TempDir(), "inputs")
@@ -121,8 +121,7 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	narrowed := worktest.Do(t, n.runs, tasks, narrowing.Task)
 	checkNarrowedPassages(t, n.runs, narrowed, map[docref.Ref]bool{fresh.Ref: true, olds[1].Ref: true, olds[2].Ref: true, olds[3].Ref: true, olds[4].Ref: false})
 	known := map[docref.Ref]bool{}
-	for packed := worktest.Read(t, records.Known, narrowed[0].Run)[0]; len(packed) > 0; packed = packed[records.KnownSize:] {
-		d := records.GetKnown(packed)
+	for d := range records.All[records.KnownDocument](worktest.Read(t, records.Known, narrowed[0].Run)[0]) {
 		known[d.Ref] = d.Keyed
 	}
 	if isKeyed, is := known[olds[1].Ref]; len(known) != 2 || !is || !isKeyed || known[olds[4].Ref] {

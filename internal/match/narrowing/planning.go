@@ -225,9 +225,7 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 	}
 	each := func(visit func([]byte)) error {
 		return work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
-			for len(packed) > 0 {
-				var d records.SetAside
-				d, packed = records.NextSetAside(packed)
+			for d := range records.All[records.SetAside](packed) {
 				visit(d.Set)
 			}
 			return nil

@@ -91,9 +91,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles, a.SampleBytes))
 	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
 		err := work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
-			for len(packed) > 0 {
-				var d records.SetAside
-				d, packed = records.NextSetAside(packed)
+			for d := range records.All[records.SetAside](packed) {
 				drawing.Add(d.Hash, d.Ref, equalsOf(d), func() []uint64 {
 					return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
 				})
@@ -164,11 +162,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	run := &p.Run
 	p.Runs.Begin(run)
 	defer run.Abort()
-	size := sampleHeader + records.SetAsideHeader*len(s.Documents)
-	for _, set := range s.Sets {
-		size += sketchblock.HashSize*len(set) + 2 // which packing one takes more
-	}
-	packed := binary.LittleEndian.AppendUint64(make([]byte, 0, size), s.ProbedBelow)
+	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
 	cut := uint32(0)
 	if s.Cut {
 		cut = 1
@@ -207,9 +201,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
 	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
-	for packed = packed[sampleHeader:]; len(packed) > 0; {
-		var d records.SetAside
-		d, packed = records.NextSetAside(packed)
+	for d := range records.All[records.SetAside](packed[sampleHeader:]) {
 		s.Documents, s.Hashes = append(s.Documents, d.Ref), append(s.Hashes, d.Hash)
 		if len(d.Set) > 0 {
 			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
@@ -298,9 +290,7 @@ func (s *search) setAside(ctx context.Context) error {
 			return err
 		}
 		s.w.Figures.Bytes += int64(len(packed))
-		for len(packed) > 0 {
-			var d records.SetAside
-			d, packed = records.NextSetAside(packed)
+		for d := range records.All[records.SetAside](packed) {
 			if err := s.document(d); err != nil {
 				return err
 			}
@@ -385,7 +375,7 @@ func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
 
 func (s *search) write() error {
 	for i := range s.classes {
-		if err := records.WriteClass(&s.w.Run, &s.classes[i]); err != nil {
+		if err := records.Write(&s.w.Run, records.Audit, 0, &s.classes[i]); err != nil {
 			return err
 		}
 	}

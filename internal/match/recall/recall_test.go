@@ -319,9 +319,7 @@ func TestAuditOfShare(t *testing.T) {
 		}
 		classes = map[uint64]audit.Class{}
 		err := work.EachRecordOf(outcomes, work.Audit, records.Audit, &work.Memory{}, func(packed []byte) error {
-			for len(packed) > 0 {
-				var class audit.Class
-				packed = records.NextClass(packed, &class)
+			for class := range records.All[audit.Class](packed) {
 				classes[class.Digest] = class
 			}
 			return nil

@@ -100,10 +100,8 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 	if err != nil {
 		return nil, scope, err
 	}
-	var class audit.Class
 	err = work.EachRecordOf(outcomes, work.Audit, records.Audit, m, func(packed []byte) error {
-		for len(packed) > 0 {
-			packed = records.NextClass(packed, &class)
+		for class := range records.All[audit.Class](packed) {
 			classes.Add(class)
 		}
 		return nil

@@ -171,7 +171,7 @@ func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place g
 			if ref == 0 {
 				continue
 			}
-			if err := records.WriteStarMember(&w.Run, place, ref, of.leaders[m.star].ref); err != nil {
+			if err := records.WritePair(&w.Run, records.Stars, int(place), ref, of.leaders[m.star].ref); err != nil {
 				return err
 			}
 		}

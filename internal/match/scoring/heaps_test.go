@@ -224,9 +224,9 @@ func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]docref.Ref) {
 	t.Helper()
 	n := 0
-	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.StarMemberSize:] {
+	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.PairSize:] {
 		n++
-		if ref, leader := records.GetStarMember(packed); want[ref] != leader {
+		if ref, leader := records.GetPair(packed); want[ref] != leader {
 			t.Errorf("document %d is like leader %d, want %d", ref, leader, want[ref])
 		}
 	}

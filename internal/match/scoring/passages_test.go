@@ -157,7 +157,7 @@ func TestPassagesFaults(t *testing.T) {
 					return err
 				}
 			}
-			return records.WritePair(run, 0, texts[0].Ref, texts[1].Ref)
+			return records.WritePair(run, records.PlacePairs, 0, texts[0].Ref, texts[1].Ref)
 		})
 		p := Passages{Threshold: .8, Shingle: shingle}
 		if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -70,7 +70,7 @@ func chosen(shares audit.Shares, hash uint64, isReference bool) (sampled, probed
 func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 	sampled := kept[:0]
 	for len(kept) > 0 {
-		d, rest := records.NextSetAside(kept)
+		d, rest := records.Next[records.SetAside](kept)
 		if d.Hash < below {
 			ref, err := docref.New(file, d.Ref.Position())
 			if err != nil {

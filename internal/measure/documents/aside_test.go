@@ -46,7 +46,7 @@ func TestKeptSample(t *testing.T) {
 		n := int64(0)
 		for packed := got; len(packed) > 0; n++ {
 			var d records.SetAside
-			if d, packed = records.NextSetAside(packed); d.Ref.File() != 1 {
+			if d, packed = records.Next[records.SetAside](packed); d.Ref.File() != 1 {
 				t.Errorf("a document of file %d is set aside", d.Ref.File())
 			}
 		}

@@ -259,7 +259,7 @@ func TestSetAside(t *testing.T) {
 		var sizes []int
 		for packed := m.sections[records.Sample]; len(packed) > 0; {
 			var d records.SetAside
-			d, packed = records.NextSetAside(packed)
+			d, packed = records.Next[records.SetAside](packed)
 			if d.Ref.File() != 1 {
 				t.Errorf("a document of file %d is in the sample", d.Ref.File())
 			}

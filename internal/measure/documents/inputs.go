@@ -1,8 +1,6 @@
 package documents
 
 import (
-	"bytes"
-	"encoding/gob"
 	"fmt"
 	"slices"
 	"sort"
@@ -14,6 +12,7 @@ import (
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/docref"
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
@@ -87,12 +86,7 @@ type SiteLists struct{ Rank, Protected, Allowed string }
 
 // WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
 func WriteInputs(path string, inputs Inputs) error {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(inputs)
-	if err == nil {
-		err = storage.WriteFile(path, b.Bytes())
-	}
-	if err != nil {
+	if err := storage.WriteFile(path, packed.Append(nil, &inputs)); err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)
 	}
 	return nil
@@ -102,7 +96,7 @@ func readInputs(path string) (*Inputs, error) {
 	b, err := storage.ReadFile(path)
 	inputs := new(Inputs)
 	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(b)).Decode(inputs)
+		_, err = packed.Next(b, inputs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read list of inputs: %w", err)

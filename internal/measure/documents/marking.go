@@ -282,7 +282,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	} else {
 		b.Counts.Undated++
 	}
-	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
+	b.pages = records.Append(b.pages, &records.SplitPage{Ref: ref, Page: page})
 	b.sites.add(count, func() string { return siteName(name) })
 }
 
@@ -373,17 +373,16 @@ type pagePiece struct {
 // their order.
 func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
 	for len(p.packed) > 0 {
-		of, packed := &p.pieces[0], p.packed
-		first, size := records.FirstPage(packed)
-		if first += of.moved; first > ref {
+		of := &p.pieces[0]
+		if records.GetRef(p.packed)+of.moved > ref {
 			break
 		}
-		p.packed, of.left = packed[size:], of.left-size
+		page, rest := records.Next[records.SplitPage](p.packed)
+		p.packed, of.left = rest, of.left-(len(p.packed)-len(rest))
 		if of.left == 0 {
 			p.pieces = p.pieces[1:]
 		}
-		if first == ref {
-			page, _ := records.NextSplitPage(packed)
+		if page.Ref+of.moved == ref {
 			return page.Page, true
 		}
 	}

@@ -507,8 +507,8 @@ func (r *recalling) traces(piece runfile.Piece) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
 		var page records.SplitPage
-		if page, packed = records.NextSplitPage(packed); r.originals[page.Site] && page.Trace != nil {
-			err = records.WriteOriginalTrace(&r.Run, page.Trace)
+		if page, packed = records.Next[records.SplitPage](packed); r.originals[page.Site] && page.Trace != nil {
+			err = records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
 		}
 	}
 	return err

@@ -49,7 +49,7 @@ func (c valueCounts) addAll(other valueCounts) {
 // write writes the counts to the shards of their hashes, and forgets them.
 func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) error {
 	for key, count := range c {
-		err := records.WriteSourceCount(run, records.SourceCounts, shardOf(key.hash), records.SourceCount{
+		err := records.Write(run, records.SourceCounts, shardOf(key.hash), &records.SourceCount{
 			Hash: key.hash, Documents: count.documents, Corpus: key.corpus, Name: count.name,
 		})
 		if err != nil {

@@ -44,7 +44,7 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.Desk) erro
 		if _, is := audited.Find(uint64(ref)); !is {
 			return nil
 		}
-		return records.WriteRefs(&w.Run, records.AuditedMembers, 0, ref, first)
+		return records.WritePair(&w.Run, records.AuditedMembers, 0, ref, first)
 	}
 	if err := joining.Label(graph, of); err != nil {
 		return err

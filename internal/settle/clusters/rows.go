@@ -174,7 +174,7 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		if s.goes(i) && !s.IsDropped() {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
-		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
+		if err := records.Write(run, records.AnnotatedDocuments, documents.SplitOf(s.layout.Starts, ref), &a); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (s *Shard) WriteKept(run *runfile.Writer) error {
 		for ; len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B; spans = spans[1:] {
 			pair.Spans, pair.More = append(pair.Spans, spans[0].Span), spans[0].More
 		}
-		if err := records.WriteKeptPair(run, &pair); err != nil {
+		if err := records.Write(run, records.KeptPairs, 0, &pair); err != nil {
 			return err
 		}
 	}

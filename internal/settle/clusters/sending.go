@@ -140,7 +140,7 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) er
 			}
 			if page, is := pages.Of(ref); is {
 				at := records.GetPosition(members[records.RefSize:])
-				if err := records.WriteShardPage(&w.Run, at.Shard, records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}); err != nil {
+				if err := records.Write(&w.Run, records.ShardPages, int(at.Shard), &records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}); err != nil {
 					return err
 				}
 			}

@@ -84,7 +84,7 @@ func layoutOf(t testing.TB) *documents.Layout {
 }
 
 // rowsOf returns the rows that write passes.
-func rowsOf[T any](t *testing.T, write func(row func(T) error) error) string {
+func rowsOf[T output.Row](t *testing.T, write func(row func(T) error) error) string {
 	t.Helper()
 	var b []byte
 	if err := write(func(row T) error { b = output.AppendRow(b, row); return nil }); err != nil {

@@ -40,7 +40,7 @@ func TestChoose(t *testing.T) {
 						}
 						sum := sums[c.Corpus][c.Hash]
 						sums[c.Corpus][c.Hash] = sources.Value{Hash: c.Hash, Name: string(c.Name), Documents: sum.Documents + c.Documents}
-						if err := records.WriteSourceCount(run, records.SourceCounts, records.ShardOf(c.Hash, shards), c); err != nil {
+						if err := records.Write(run, records.SourceCounts, records.ShardOf(c.Hash, shards), &c); err != nil {
 							return err
 						}
 					}

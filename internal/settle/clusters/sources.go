@@ -98,9 +98,7 @@ func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.Desk) error {
 	for corpus := range found {
 		found[corpus] = map[uint64]records.SourceCount{}
 	}
-	for len(counts) > 0 {
-		var c records.SourceCount
-		c, counts = records.NextSourceCount(counts)
+	for c := range records.All[records.SourceCount](counts) {
 		w.Figures.Records++
 		c.Documents += found[c.Corpus][c.Hash].Documents
 		found[c.Corpus][c.Hash] = c
@@ -114,7 +112,7 @@ func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.Desk) error {
 		w.Outcome.OtherSources[corpus] = others
 		for _, v := range values {
 			c := records.SourceCount{Hash: v.Hash, Documents: v.Documents, Corpus: corpus, Name: []byte(v.Name)}
-			if err := records.WriteSourceCount(&w.Run, records.LeadingSources, 0, c); err != nil {
+			if err := records.Write(&w.Run, records.LeadingSources, 0, &c); err != nil {
 				return err
 			}
 		}
@@ -133,9 +131,7 @@ func ChooseSources(p *work.Planning) error {
 		}
 	}
 	err := work.EachRecordOf(p.Outcomes, work.Source, records.LeadingSources, p.Memory, func(packed []byte) error {
-		for len(packed) > 0 {
-			var c records.SourceCount
-			c, packed = records.NextSourceCount(packed)
+		for c := range records.All[records.SourceCount](packed) {
 			leading[c.Corpus].Add(sources.Value{Hash: c.Hash, Name: string(c.Name), Documents: c.Documents})
 		}
 		return nil

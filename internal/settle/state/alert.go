@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -155,78 +154,4 @@ func (a Alert) change(of string, before int64) output.Change {
 		c.Change = output.Shrunk
 	}
 	return c
-}
-
-// The marks of an alert, in the highest bits of the length of its name.
-const (
-	campaignMark = 1 << 31 // the campaign stands behind the name
-	unseenMark   = 1 << 30
-	urgentMark   = 1 << 29
-	copiedMark   = 1 << 28 // the number of traces, in a byte, and the traces stand behind all
-)
-
-// AppendAlert packs an alert: the id, the number of pages, the length of the name of the site with marks, the name, the campaign, the
-// traces, at most 255.
-func AppendAlert(b []byte, a Alert) []byte {
-	length := uint32(len(a.Site))
-	if a.Campaign != 0 {
-		length |= campaignMark
-	}
-	if a.Unseen {
-		length |= unseenMark
-	}
-	if a.Urgent {
-		length |= urgentMark
-	}
-	if len(a.Copied) > 0 {
-		length |= copiedMark
-	}
-	b = binary.LittleEndian.AppendUint64(b, a.ID)
-	b = binary.LittleEndian.AppendUint64(b, uint64(a.Pages))
-	b = binary.LittleEndian.AppendUint32(b, length)
-	b = append(b, a.Site...)
-	if a.Campaign != 0 {
-		b = binary.LittleEndian.AppendUint64(b, a.Campaign)
-	}
-	if len(a.Copied) > 0 {
-		b = append(b, byte(len(a.Copied)))
-	}
-	for i := range a.Copied {
-		b = append(b, a.Copied[i][:]...)
-	}
-	return b
-}
-
-// NextAlert reads the first of the packed alerts and returns the bytes of the others.
-func NextAlert(b []byte) (a Alert, rest []byte, err error) {
-	const header = 20
-	if len(b) < header {
-		return a, nil, errDamaged
-	}
-	a.ID, a.Pages = binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))
-	length := binary.LittleEndian.Uint32(b[16:])
-	name, campaign := int(length&^(campaignMark|unseenMark|urgentMark|copiedMark)), 0
-	if length&campaignMark != 0 {
-		campaign = 8
-	}
-	if b = b[header:]; len(b) < name+campaign {
-		return a, nil, errDamaged
-	}
-	a.Site, a.Unseen, a.Urgent, b = string(b[:name]), length&unseenMark != 0, length&urgentMark != 0, b[name:]
-	if campaign > 0 {
-		if a.Campaign = binary.LittleEndian.Uint64(b); a.Campaign == 0 {
-			return a, nil, errDamaged
-		}
-	}
-	if b = b[campaign:]; length&copiedMark == 0 {
-		return a, b, nil
-	}
-	if len(b) == 0 || b[0] == 0 || (len(b)-1)/len(Trace{}) < int(b[0]) {
-		return a, nil, errDamaged
-	}
-	a.Copied, b = make([]Trace, b[0]), b[1:]
-	for i := range a.Copied {
-		b = b[copy(a.Copied[i][:], b):]
-	}
-	return a, b, nil
 }

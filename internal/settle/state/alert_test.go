@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -144,25 +143,6 @@ func TestFileOfAlerts(t *testing.T) {
 	noByteCanChange(t, path, func(b []byte) error { _, err := decodeAlerts(b); return err })
 }
 
-// TestEarlierLayoutsOfAlerts: alerts of earlier versions of the program are read. Of those of the first, nobody knows since when they are
-// there.
-func TestEarlierLayoutsOfAlerts(t *testing.T) {
-	want := alertsOf("a1 b0")
-	b := []byte(firstAlertsMagic)
-	for _, a := range want {
-		b = AppendAlert(b, a)
-	}
-	second := AppendAlert(append([]byte(secondAlertsMagic), make([]byte, 16)...), want[0])
-	for _, c := range []struct {
-		b    []byte
-		want []Alert
-	}{{b, want}, {second, want[:1]}} {
-		if got, err := decodeAlerts(Seal(c.b)); err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("read %v, %v", got, err)
-		}
-	}
-}
-
 // TestSightings: an alert keeps the run that has first had it, also when it goes and comes again.
 func TestSightings(t *testing.T) {
 	var known []Alert
@@ -176,14 +156,4 @@ func TestSightings(t *testing.T) {
 	if want := []string{"a0{1 0}", "b0{2 100}", "c1{5 400}"}; !slices.Equal(got, want) {
 		t.Errorf("alerts %q, want %q", got, want)
 	}
-}
-
-func FuzzNextAlert(f *testing.F) {
-	f.Add(AppendAlert(nil, Alert{ID: 1, Pages: 2, Site: "a", Campaign: 3, Unseen: true}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		a, rest, err := NextAlert(b)
-		if err == nil && !bytes.Equal(append(AppendAlert(nil, a), rest...), b) {
-			t.Errorf("%v and %q are not %q", a, rest, b)
-		}
-	})
 }

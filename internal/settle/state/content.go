@@ -1,15 +1,14 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/read/corpus"
 )
@@ -45,7 +44,7 @@ type Content struct {
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
 	// Clusters is the file with the clusters of that run. Pairs is the file with its similar pairs, "" if the run has not compared all candidates.
-	// (Earlier versions call it Verdicts, and may lack some pairs: theirs are not read.) Mirrors and Suspects are files of the last run that was
+	// Mirrors and Suspects are files of the last run that was
 	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
 	// nobody has acknowledged, "" if there are none. All are relative to the folder.
 	Clusters, Pairs, Mirrors, Suspects, Outbox string
@@ -84,16 +83,10 @@ type Stretch struct {
 }
 
 // magic begins a generation. The number in it is the number of the layout, and changes with it.
-const magic = "mirrorbeam state 1\n"
+const magic = "mirrorbeam state 2\n"
 
 // encode writes the content with a check sum.
-func (c *Content) encode() ([]byte, error) {
-	b := bytes.NewBufferString(magic)
-	if err := gob.NewEncoder(b).Encode(c); err != nil {
-		return nil, err
-	}
-	return Seal(b.Bytes()), nil
-}
+func (c *Content) encode() []byte { return Seal(packed.Append([]byte(magic), c)) }
 
 // decode reads what encode wrote.
 func decode(b []byte) (*Content, error) {
@@ -105,7 +98,7 @@ func decode(b []byte) (*Content, error) {
 		return nil, err
 	}
 	c := new(Content)
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(c); err != nil {
+	if _, err := packed.Next(body, c); err != nil {
 		return nil, errors.Join(ErrDamaged, err)
 	}
 	return c, nil

@@ -10,17 +10,15 @@ import (
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/checksum"
+	"mirrorbeam/internal/ground/packed"
 	"mirrorbeam/internal/ground/storage"
 )
 
-// magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is the
-// version of the layout. Alerts of the first layout have no sightings, and alerts of the second no traces.
+// The first lines of files of groups, of alerts and of changes. The number in each is the version of the layout.
 const (
-	groupsMagic       = "mirrorbeam groups 1\n"
-	alertsMagic       = "mirrorbeam alerts 3\n"
-	secondAlertsMagic = "mirrorbeam alerts 2\n"
-	firstAlertsMagic  = "mirrorbeam alerts 1\n"
-	outboxMagic       = "mirrorbeam outbox 1\n"
+	groupsMagic = "mirrorbeam groups 1\n"
+	alertsMagic = "mirrorbeam alerts 4\n"
+	outboxMagic = "mirrorbeam outbox 1\n"
 )
 
 const (
@@ -149,13 +147,7 @@ func WriteGroups(path string, groups []Group) error {
 
 // WriteAlerts does the same for alerts.
 func WriteAlerts(path string, alerts []Alert) error {
-	b := []byte(alertsMagic)
-	for _, alert := range alerts {
-		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Generation))
-		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Seconds))
-		b = AppendAlert(b, alert)
-	}
-	return writeChecked(path, b)
+	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
 // WriteOutbox does the same for changes that nobody has acknowledged.
@@ -212,28 +204,9 @@ func decodeGroups(b []byte) (groups []Group, err error) {
 
 // decodeAlerts reads the content of a file of alerts.
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
-	const sighting = 16
 	body, err := Unseal(b, alertsMagic)
-	if errors.Is(err, ErrVersion) {
-		body, err = Unseal(b, secondAlertsMagic)
-	}
-	hasSightings := !errors.Is(err, ErrVersion)
-	if !hasSightings {
-		body, err = Unseal(b, firstAlertsMagic)
-	}
-	for err == nil && len(body) > 0 {
-		var first Sighting
-		if hasSightings {
-			if len(body) < sighting {
-				return nil, errDamaged
-			}
-			first = Sighting{int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:]))}
-			body = body[sighting:]
-		}
-		var a Alert
-		a, body, err = NextAlert(body)
-		a.First = first
-		alerts = append(alerts, a)
+	if err == nil {
+		_, err = packed.Next(body, &alerts)
 	}
 	return alerts, err
 }

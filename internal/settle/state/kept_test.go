@@ -25,16 +25,16 @@ func TestKeep(t *testing.T) {
 			s, runs := open(t, folder), worktest.Runs(t)
 			pair := records.KeptPair{A: 7, B: 9, Score: records.NewScore(3, 8, false), Spans: []sketch.Span{{EndA: 5, StartB: 1, EndB: 6, Words: 3}}, More: 1}
 			group := worktest.Write(t, runs, func(run *runfile.Writer) error {
-				return errors.Join(records.WriteLastingKey(run, 77), run.Section(records.IDs, 0, make([]byte, records.IDSize)))
+				return errors.Join(records.Write(run, records.LastingKeys, 0, new(uint32(77))), run.Section(records.IDs, 0, make([]byte, records.IDSize)))
 			})
-			rows := worktest.Write(t, runs, func(run *runfile.Writer) error { return records.WriteKeptPair(run, &pair) })
+			rows := worktest.Write(t, runs, func(run *runfile.Writer) error { return records.Write(run, records.KeptPairs, 0, &pair) })
 			kept, err := s.Keep(t.Context(), []work.Path{work.Path(group), work.Path(rows)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			packed := worktest.Read(t, records.KeptPairs, s.Path(kept))[0]
-			var got records.KeptPair
-			if rest := got.Next(packed); len(rest) > 0 || !reflect.DeepEqual(got, pair) {
+			got, rest := records.Next[records.KeptPair](packed)
+			if len(rest) > 0 || !reflect.DeepEqual(got, pair) {
 				t.Errorf("kept is %+v, want %+v, and %d bytes more", got, pair, len(rest))
 			}
 			if keys := worktest.Read(t, records.LastingKeys, s.Path(kept))[0]; len(keys) != records.LastingKeySize || keys[0] != 77 {

@@ -186,11 +186,7 @@ func (s *State) Commit(next Content) error {
 		return fmt.Errorf("the lease of the state is lost, so it stays as it was: %w", err)
 	}
 	next.Number = s.Last.Number + 1
-	b, err := next.encode()
-	if err != nil {
-		return err
-	}
-	err = storage.WriteFileWith(generationName(s.Folder, next.Number), b, storage.Options{IfAbsent: true, Durable: true})
+	err := storage.WriteFileWith(generationName(s.Folder, next.Number), next.encode(), storage.Options{IfAbsent: true, Durable: true})
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("another run has written generation %d of the state: %w", next.Number, err)
 	}

@@ -248,7 +248,7 @@ func (r *renamer) Document(d joining.Document) (none struct{}, err error) {
 	if d.Ref == d.Component.First {
 		return none, nil
 	}
-	return none, records.WriteRefs(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), d.Ref, d.Component.First)
+	return none, records.WritePair(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), d.Ref, d.Component.First)
 }
 
 // Node does nothing.

@@ -211,13 +211,13 @@ func (f Files) Name(of string, shard, shards int) output.File {
 }
 
 // writeRows makes one output file of the rows that write passes to its row function.
-func writeRows[T any](f Files, file output.File, names output.Names, write func(row func(T) error) error) (output.File, error) {
+func writeRows[T output.Row](f Files, file output.File, names output.Names, write func(row func(T) error) error) (output.File, error) {
 	rows, err := output.NewRows[T](string(f.Partial), file, f.Format, names)
 	return finish(rows, err, write)
 }
 
 // finish writes the rows of a file, unless an error says that it cannot be made.
-func finish[T any](rows *output.Rows[T], err error, write func(row func(T) error) error) (output.File, error) {
+func finish[T output.Row](rows *output.Rows[T], err error, write func(row func(T) error) error) (output.File, error) {
 	if err != nil {
 		return output.File{}, err
 	}
@@ -229,7 +229,7 @@ func finish[T any](rows *output.Rows[T], err error, write func(row func(T) error
 }
 
 // Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
-func Write[T any](f Files, file output.File, names output.Names, w *work.Desk, write func(row func(T) error) error) error {
+func Write[T output.Row](f Files, file output.File, names output.Names, w *work.Desk, write func(row func(T) error) error) error {
 	file, err := writeRows(f, file, names, write)
 	if err != nil {
 		return err
@@ -320,12 +320,8 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	if err == nil {
 		packed, err = reader.ReadKind(packed[:0], pieces, records.Alerts)
 	}
-	for err == nil && len(packed) > 0 {
-		var alert state.Alert
-		alert, packed, err = state.NextAlert(packed)
-		n.Suspects = append(n.Suspects, alert)
-	}
 	if err == nil {
+		n.Suspects = slices.Collect(records.All[state.Alert](packed))
 		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
 	}
 	if err != nil {

@@ -71,7 +71,7 @@ func TestReadingStops(t *testing.T) {
 	cancel()
 	run := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
 		return errors.Join(
-			records.WriteOriginalTrace(run, make([]byte, records.TraceSize)),
+			records.Write(run, records.OriginalTraces, 0, new(records.Trace)),
 			run.Section(records.Verdicts, 0, make([]byte, state.VerdictSize)))
 	})
 	runs := []work.Path{work.Path(run)}

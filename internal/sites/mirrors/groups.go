@@ -182,7 +182,7 @@ func (g *groups) writeForNext(run *runfile.Writer) error {
 	var packed []byte
 	for _, in := range order {
 		packed = state.AppendGroup(packed[:0], in.primary.Name, members[in])
-		if err := writePacked(run, records.SiteGroups, packed); err != nil {
+		if err := records.WritePacked(run, records.SiteGroups, 0, packed); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ type Results struct {
 }
 
 // writeRows makes a file of the rows that the function rows passes on. If nobody wants them, it drops them.
-func writeRows[T any](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
+func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
 	if !slices.Contains(r.Emit, file.Output) {
 		return rows(func(T) error { return nil })
 	}
@@ -312,16 +312,7 @@ func (g *Grouping) tellNext(w *work.Desk, alert state.Alert) error {
 	if !g.ForNext {
 		return nil
 	}
-	return writePacked(&w.Run, records.Alerts, state.AppendAlert(nil, alert))
-}
-
-// writePacked writes a record for the next run of a scheduled job.
-func writePacked(run *runfile.Writer, kind runfile.Kind, packed []byte) error {
-	record, err := run.Record(kind, 0, len(packed))
-	if err == nil {
-		copy(record, packed)
-	}
-	return err
+	return records.Write(&w.Run, records.Alerts, 0, &alert)
 }
 
 // write writes the groups of all sites in groups to their output shards.

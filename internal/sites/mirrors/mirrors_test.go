@@ -102,7 +102,7 @@ func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketc
 				continue
 			}
 			p.Number += w.lowest
-			if err := records.WriteShardPage(run, records.OutputShard(p.shard), p.ShardPage); err != nil {
+			if err := records.Write(run, records.ShardPages, p.shard, &p.ShardPage); err != nil {
 				return err
 			}
 		}

@@ -84,7 +84,7 @@ func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error
 }
 
 // eachRecord visits the records of a kind, one piece after the other, so that only one is held.
-func eachRecord[T any, R records.LaidOut[T]](ctx context.Context, w *work.Desk, kind runfile.Kind, visit func(R) error) error {
+func eachRecord[T any](ctx context.Context, w *work.Desk, kind runfile.Kind, visit func(*T) error) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != kind {
 			continue
@@ -94,7 +94,7 @@ func eachRecord[T any, R records.LaidOut[T]](ctx context.Context, w *work.Desk, 
 		if err != nil {
 			return err
 		}
-		for record := range records.All[T, R](packed) {
+		for record := range records.All[T](packed) {
 			w.Figures.Records++
 			if err := cmp.Or(visit(&record), ctx.Err()); err != nil {
 				return err

@@ -195,9 +195,9 @@ func (s *sums) send(shard *shard, number int) error {
 	for _, e := range shard.around(number) {
 		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity, IsDerived: e.isDerived})
 	}
-	s.packed = sent.Append(s.packed[:0])
+	s.packed = records.Append(s.packed[:0], &sent)
 	for to := range s.wanted {
-		if err := records.WritePageClass(s.run, to, s.packed); err != nil {
+		if err := records.WritePacked(s.run, records.PageClasses, to, s.packed); err != nil {
 			return err
 		}
 	}
@@ -255,7 +255,7 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	var classes []records.PageClass
 	for len(packed) > 0 && ctx.Err() == nil {
 		var c records.PageClass
-		c, packed = records.NextPageClass(packed)
+		c, packed = records.Next[records.PageClass](packed)
 		classes = append(classes, c)
 	}
 	w.Figures.Records += int64(len(classes))

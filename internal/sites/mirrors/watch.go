@@ -287,19 +287,19 @@ func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, leas
 		if err != nil {
 			return nil, err
 		}
-		records.EachOriginalTrace(packed, func(page *records.Trace) {
-			if seen[*page] || ctx.Err() != nil {
-				return
+		for page := range records.All[records.Trace](packed) {
+			if seen[page] || ctx.Err() != nil {
+				continue
 			}
-			seen[*page] = true
-			for b := range bands(page) {
+			seen[page] = true
+			for b := range bands(&page) {
 				for i := range wanted[b] {
-					if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(page) >= least {
+					if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(&page) >= least {
 						there[state.Trace(*of)] = true
 					}
 				}
 			}
-		})
+		}
 	}
 	return there, ctx.Err()
 }

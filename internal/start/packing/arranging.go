@@ -2,12 +2,12 @@ package packing
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/records"
@@ -42,16 +42,10 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
-	var texts []records.Text
-	for len(packed) > 0 {
-		var one records.Text
-		one, packed = records.NextText(packed)
-		texts = append(texts, one)
-	}
-	slices.SortFunc(texts, func(a, b records.Text) int {
-		return cmp.Or(bytes.Compare(a.ID, b.ID), bytes.Compare(a.Text, b.Text))
+	texts := slices.SortedFunc(records.All[records.Text](packed), func(a, b records.Text) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Text, b.Text))
 	})
-	hasID := func(a, b records.Text) bool { return bytes.Equal(a.ID, b.ID) }
+	hasID := func(a, b records.Text) bool { return a.ID == b.ID }
 	file, err := a.write(t.Number, slices.CompactFunc(slices.Clone(texts), hasID))
 	if err != nil {
 		return fmt.Errorf("arrange documents: %w", err)
@@ -103,9 +97,9 @@ func (a *Arranging) write(number int, texts []records.Text) (output.File, error)
 
 // appendString appends a JSON string. Bytes that are not valid UTF-8 stay as they are, for the stage that reads texts
 // judges them.
-func appendString(b, s []byte) []byte {
+func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	for _, c := range s {
+	for _, c := range []byte(s) {
 		switch {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
@@ -121,8 +115,14 @@ func appendString(b, s []byte) []byte {
 // Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
 	// ID is the id. The row has it as [quoting.Text] writes it.
-	ID     string `json:"id" parquet:"id"`
-	Reason string `json:"reason" parquet:"reason"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// AppendJSON appends the row as a line of JSON.
+func (r Rejected) AppendJSON(b []byte, _ output.Names) []byte {
+	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
+	return append(quoting.AppendQuoted(append(b, `,"reason":`...), r.Reason), "}\n"...)
 }
 
 // EachRow visits the rows that a task has written to an output in a folder.

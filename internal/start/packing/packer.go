@@ -68,11 +68,11 @@ func (p *Packer) Add(id, text string) error {
 	p.documents++
 	if p.since += int64(len(id) + len(text)); p.since >= markBytes {
 		p.since = 0
-		if err := records.WriteText(&p.run, records.TextMarks, 0, id, ""); err != nil {
+		if err := records.Write(&p.run, records.TextMarks, 0, &records.Text{ID: id}); err != nil {
 			return err
 		}
 	}
-	return records.WriteText(&p.run, records.Texts, 0, id, text)
+	return records.Write(&p.run, records.Texts, 0, &records.Text{ID: id, Text: text})
 }
 
 // Close finishes the run file and returns what was written, and how many documents and bytes these are. Without a document
@@ -170,10 +170,8 @@ func (Ranging) Plan(_ context.Context, p *work.Planning) error {
 	}
 	var marks []string
 	err := work.EachRecordOf(p.Outcomes, work.Pack, records.TextMarks, p.Memory, func(packed []byte) error {
-		for len(packed) > 0 {
-			var mark records.Text
-			mark, packed = records.NextText(packed)
-			marks = append(marks, string(mark.ID))
+		for mark := range records.All[records.Text](packed) {
+			marks = append(marks, mark.ID)
 		}
 		return nil
 	})
@@ -188,7 +186,7 @@ func (Ranging) Plan(_ context.Context, p *work.Planning) error {
 	}
 	for _, first := range firstIDs(marks) {
 		for task := range tasks {
-			if err := records.WriteText(&p.Run, records.TextRange, task, first, ""); err != nil {
+			if err := records.Write(&p.Run, records.TextRange, task, &records.Text{ID: first}); err != nil {
 				return err
 			}
 		}
@@ -245,10 +243,8 @@ func (Dividing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	var firsts []string
-	for len(packed) > 0 {
-		var first records.Text
-		first, packed = records.NextText(packed)
-		firsts = append(firsts, string(first.ID))
+	for first := range records.All[records.Text](packed) {
+		firsts = append(firsts, first.ID)
 	}
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.Texts {
@@ -261,12 +257,10 @@ func (Dividing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		if err != nil {
 			return err
 		}
-		for len(packed) > 0 {
-			var one records.Text
-			one, packed = records.NextText(packed)
+		for one := range records.All[records.Text](packed) {
 			w.Figures.Records++
-			number := sort.Search(len(firsts), func(i int) bool { return firsts[i] > string(one.ID) })
-			if err := records.WriteText(&w.Run, records.Texts, number, one.ID, one.Text); err != nil {
+			number := sort.Search(len(firsts), func(i int) bool { return firsts[i] > one.ID })
+			if err := records.Write(&w.Run, records.Texts, number, &one); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome, firsts ...st
 				_, err := linkTexts(run, work.RunsOf(outcomes))
 				for _, first := range firsts {
 					if err == nil {
-						err = records.WriteText(run, records.TextRange, 0, first, "")
+						err = records.Write(run, records.TextRange, 0, &records.Text{ID: first})
 					}
 				}
 				return err
