@@ -331,7 +331,8 @@ func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 			log.Warn(w.Text, "kind", w.Kind)
 		}
 		log.Info("the job has ended", "output", s.Config.Output, "counts", s.Counts, "skipped", s.Skipped,
-			"seconds", s.Seconds, "cpu_seconds", s.CPUSeconds, "peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
+			"seconds", s.Seconds, "cpu_seconds", s.CPUSeconds,
+			"peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
 	case s.State != nil && s.State.IsKept:
 		printKept(os.Stderr, *s)
 	default:
