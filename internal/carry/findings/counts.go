@@ -37,8 +37,6 @@ type Counts struct {
 	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
 	Unsited int64 `json:"unsited,omitempty" label:"of no site"`
-	// Undated counts the pages of sites that have no date.
-	Undated int64 `json:"undated,omitempty" label:"pages without a date"`
 	// SitedByPath counts the documents whose site is a folder of their path, since they are files without an address.
 	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.

@@ -52,6 +52,8 @@ type Findings struct {
 	Alike Most `json:",omitempty"`
 	// Unnamed is the number of documents that were read and have no id.
 	Unnamed int64 `json:",omitempty"`
+	// Undated counts the pages of sites that have no date.
+	Undated int64 `json:",omitempty"`
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
 }

@@ -280,7 +280,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	} else {
-		b.Counts.Undated++
+		b.Undated++
 	}
 	b.pages = records.Append(b.pages, &records.SplitPage{Ref: ref, Page: page})
 	b.sites.add(count, func() string { return siteName(name) })
