@@ -77,6 +77,7 @@ func TestKeptNames(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
+		{"a pattern matches no file", func(t *testing.T, n *night, config *job.Config) { config.Exclude = []string{"*.nothing"} }},
 		{"a page about the data", func(t *testing.T, n *night, config *job.Config) { n.put(t, "README.md", []byte("other data")) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -52,10 +52,13 @@ func (r *run) unchanged() (Summary, bool) {
 
 // hasFilesOf reports whether the files are the ones that the summary of earlier results counts and names.
 func (r *run) hasFilesOf(kept *Summary) bool {
-	var now Summary
+	now := Summary{Config: r.Config}
 	noteFiles(&now, r.inputs, nil)
-	return now.Counts.FilesRejected == kept.Counts.FilesRejected && slices.Equal(now.Files.Rejected, kept.Files.Rejected) &&
-		maps.Equal(now.Counts.PassedOver, kept.Counts.PassedOver) && maps.Equal(now.Files.PassedOver, kept.Files.PassedOver)
+	return now.Counts.FilesRejected == kept.Counts.FilesRejected &&
+		slices.Equal(now.Files.Rejected, kept.Files.Rejected) &&
+		slices.Equal(now.Files.Unmatched, kept.Files.Unmatched) &&
+		maps.Equal(now.Counts.PassedOver, kept.Counts.PassedOver) &&
+		maps.Equal(now.Files.PassedOver, kept.Files.PassedOver)
 }
 
 // hasSideCopies reports whether the copies of files that describe folders are as these files are now.
@@ -70,6 +73,7 @@ func (r *run) hasSideCopies() bool {
 	return true
 }
 
+// listsHash identifies the lists of sites.
 func (r *run) listsHash() string {
 	encoded, _ := json.Marshal(r.inputs.Sites)
 	sum := sha256.Sum256(encoded)
