@@ -200,6 +200,7 @@ func TestCommonIsIgnored(t *testing.T) {
 	menu.add(strings.Join(template[:30], " "))
 	menu.add(strings.Join(template[30:], " "))
 	base := putCorpus(t, plain, cut(menu.lines, 1)...)
+	const state = "state" // to be asked
 	for _, c := range []struct {
 		name    string
 		choose  func(c *job.Config)
@@ -208,12 +209,12 @@ func TestCommonIsIgnored(t *testing.T) {
 		{"passages", func(c *job.Config) {
 			c.Similarity, c.Keys, c.Excerpt, c.Threshold = methods.Containment, methods.Auto, 12, 0.5
 		}, []string{output.Pairs}},
-		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, output.Index}},
+		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, state}},
 		{"wide fingerprints", func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 }, []string{output.Pairs}},
 		{"bands", func(c *job.Config) {
 			c.Keys, c.Bands, c.Rows, c.Audit, c.Threshold = methods.MinHash, 1, 4, "1000", 0.5
 		}, []string{output.Clusters}},
-		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, output.Index}},
+		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, state}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var written, answers []map[string]string
@@ -223,7 +224,10 @@ func TestCommonIsIgnored(t *testing.T) {
 				func(c *job.Config) { c.Common, c.Lanes = "10", 1 },
 			} {
 				config := testConfig(t, input)
-				config.Emit = c.outputs
+				config.Emit = slices.DeleteFunc(slices.Clone(c.outputs), func(name string) bool { return name == state })
+				if len(config.Emit) < len(c.outputs) {
+					config.State = filepath.Join(t.TempDir(), state)
+				}
 				c.choose(&config)
 				leaveOut(&config)
 				summary := runJob(t, config)
@@ -232,8 +236,8 @@ func TestCommonIsIgnored(t *testing.T) {
 				}
 				files := map[string]string{}
 				for _, name := range c.outputs {
-					if name == output.Index {
-						answers = append(answers, map[string]string{name: answer(t, config.Output, input)})
+					if name == state {
+						answers = append(answers, map[string]string{name: answer(t, config, input)})
 					} else if files[name] = string(readOutput(t, config.Output, name)); len(files[name]) < 1000 {
 						t.Errorf("%s has only %d bytes", name, len(files[name]))
 					}
@@ -256,14 +260,10 @@ func TestCommonIsIgnored(t *testing.T) {
 	}
 }
 
-// answer returns the matches of all documents of a corpus in the index of a job.
-func answer(t *testing.T, folder, input string) string {
+// answer returns the matches of all documents of a corpus in the state of a job.
+func answer(t *testing.T, config job.Config, input string) string {
 	t.Helper()
-	x, err := query.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
+	x := queryState(t, config)
 	var out bytes.Buffer
 	if _, err := x.Answer(t.Context(), query.Request{Input: []string{input}}, &out); err != nil || out.Len() < 1000 {
 		t.Fatalf("%d bytes of matches (%v)", out.Len(), err)

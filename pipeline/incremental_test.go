@@ -393,8 +393,8 @@ func (h *history) drawOutputs(t *testing.T, c *job.Config, hasSites bool) {
 	t.Helper()
 	c.Emit = nil
 	for _, name := range job.OutputNames() {
-		// In a state, texts are groups of one each, which decides about archives of texts and about an index.
-		isOther := h.ending == ".txt" && (slices.Contains(output.Copies, name) || name == output.Index)
+		// In a state, texts are groups of one each, which decides about archives of texts.
+		isOther := h.ending == ".txt" && slices.Contains(output.Copies, name)
 		if h.in(3) && job.IsAboutSites(name) == hasSites && !isOther {
 			c.Emit = append(c.Emit, name)
 		}

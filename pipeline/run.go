@@ -170,7 +170,7 @@ func (r *run) lists() job.Lists {
 
 // newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: r.lists(), HaveURLs: r.inputs.Archives() > 0}
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), HaveURLs: r.inputs.Archives() > 0}
 	if r.state != nil {
 		reuse := r.reuse()
 		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired, r.knowsCommon(), reuse.paired != ""

@@ -30,7 +30,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 	}
 	labelling := labelling{ByValue: job.HasSources(), Labelling: clusters.Labelling{
 		Inputs: job.Inputs, GraphBytes: job.GraphBytes, Ranges: ranges,
-		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
+		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches),
 	}}
 	sending := clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext, ByDistance: job.method().Scorer(&job.Parameters).IsDistance, Ranges: ranges}
 	return sideBySide(at, &clusterFn{newTasks(at, sending)}, plan(label, &labelFn{newStep(label, labelling)}, outcomes...))

@@ -64,8 +64,8 @@ type Job struct {
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
-	// Index is the index that belongs to the scores of the job.
-	Index write.Index
+	// IsStripped says that common shingles are taken out of the documents.
+	IsStripped bool
 	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and HeldPassages how many
 	// of them a task holds.
 	Trimming      trim.Rule

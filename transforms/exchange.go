@@ -16,7 +16,7 @@ var doFns = []any{
 	&orderFn{}, &keyFn{}, &groupFn{}, &knownFn{}, &keptFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
 	&spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{}, &spreadEdgesFn{}, &linkEdgesFn{}, &uniteEdgesFn{}, &moveEdgesFn{}, &labelRangeFn{},
 	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},
-	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
+	&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &sitesFn{}, &finishFn{}, &exchangeFn{},
 	&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
 }
 

@@ -44,7 +44,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		return Write(s, job, clusters, sketches, groups, trims, slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters))...)
 	}
 	scored := narrowed
-	if job.Index.IsStripped {
+	if job.IsStripped {
 		scored = sketches // which have the common shingles apart
 	}
 	gathered := Gather(s, job, groups, scored)

@@ -14,7 +14,7 @@ import (
 func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Narrow)
 	filter := at.part("filter")
-	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), IsStripped: job.Index.IsStripped})}}
+	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), IsStripped: job.IsStripped})}}
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
 	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{
 		Method: job.Method, Parameters: job.Parameters, AuditSample: job.auditSample(), Seed: job.Fingerprinting.Options.Measure.Seed,

@@ -27,8 +27,6 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// Lists are what stands in the files that the configuration names.
-	Lists job.Lists
 	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
 	// empty without a state.
 	Units, Verdicts string
@@ -83,7 +81,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			KeepsPairs: keepsPairs, Bytes: sizing.CountBytes,
 		},
 		Layout:       config.Layout,
-		SketchHashes: config.BottomK(), Index: write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
+		SketchHashes: config.BottomK(), IsStripped: isStripped,
 		Trimming: config.TrimRule(), PassageRanges: sizing.Shards, HeldPassages: max(int(sizing.PlaceBytes/passageBytes), 1),
 		Sites: mirrors.Judging{Limits: config.Limits()},
 	}
@@ -94,8 +92,8 @@ func (j *Job) In(temp, partial string) *Job {
 	inputs, results := work.Path(InputsPath(temp)), work.Path(partial)
 	j.Runs.Folder, j.Inputs = work.Path(temp), inputs
 	j.Parameters.Inputs, j.Fingerprinting.Inputs, j.Stripping.Inputs = inputs, inputs, inputs
-	j.Rows.Inputs, j.Index.Inputs, j.Sites.Inputs = inputs, inputs, inputs
-	j.Rows.Partial, j.Index.Partial = results, results
+	j.Rows.Inputs, j.Sites.Inputs = inputs, inputs
+	j.Rows.Partial = results
 	return j
 }
 

@@ -49,16 +49,12 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
 		outcomes = append(outcomes, sideBySide(at, &cutRowsFn{newTasks(at, rows)}, exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: append(groupStages, work.Cluster)}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
+		ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}, OnlyCounted: append(groupStages, work.Cluster)}
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
 			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
 		})}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
-	}
-	if slices.Contains(job.Rows.Emit, output.Index) {
-		at := at.part("index")
-		outcomes = append(outcomes, sideBySide(at, &indexFn{newTasks(at, job.Index)}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	finish := at.part("finish")
 	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(finish, outcomes...))
@@ -100,9 +96,6 @@ type cutRowsFn struct{ taskFn[write.Passages] }
 
 // sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct{ taskFn[write.Sketches] }
-
-// indexFn writes an index of the documents of some splits.
-type indexFn struct{ taskFn[write.Index] }
 
 // WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
 // The outcomes of Fingerprint only say how many documents there are.

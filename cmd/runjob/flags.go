@@ -29,7 +29,7 @@ type commands struct {
 	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
 	Recut   recutCommand   `cmd:"" help:"Make clusters of the pairs of an earlier run at a higher threshold, without its texts."`
 	Eval    evalCommand    `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
-	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run, or in a state."`
+	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the state of an earlier run."`
 
 	State      stateCommand      `cmd:"" help:"Look after the state of a job that runs again and again."`
 	Finish     finishCommand     `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`

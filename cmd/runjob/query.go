@@ -18,8 +18,7 @@ import (
 )
 
 type queryCommand struct {
-	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
-	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
+	State     string   `required:"" placeholder:"DIR" help:"Folder with the state of the run whose documents are searched."`
 	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for; - is the standard input; may be repeated."`
 	Format    string   `default:"auto" placeholder:"FORMAT" help:"Format of all input files, as in 'runjob run'. The standard input is lines of JSON."`
 	IDField   string   `placeholder:"FIELD" help:"Field of a record that holds its id; default: that of the run."`
@@ -33,10 +32,7 @@ type queryCommand struct {
 
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
-	if (c.Index == "") == (c.State == "") {
-		return errors.New("give either --index or --state: where to look")
-	}
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
+	if err := errors.Join(job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -57,7 +53,7 @@ func (c *queryCommand) Validate() error {
 // Run looks for the documents and writes the matches.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
-	index, err := c.openIndex(ctx)
+	index, err := query.OpenState(ctx, c.State, showProgress)
 	if err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	where := "in the index"
+	where := "in the state"
 	if c.Add {
 		where += " or before"
 	}
@@ -95,13 +91,6 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	say(os.Stderr, "\n")
 	return nil
-}
-
-func (c *queryCommand) openIndex(ctx context.Context) (*query.Index, error) {
-	if c.State != "" {
-		return query.OpenState(ctx, c.State, showProgress)
-	}
-	return query.Open(c.Index)
 }
 
 // open opens the place for the matches. It returns a function that finishes them: a file gets its name only

@@ -364,32 +364,32 @@ type Change struct {
 	Since int64 `json:"since" parquet:"since"`
 }
 
-// Match is a row of a query: a document, and a similar document of the index.
+// Match is a row of a query: a document, and a similar document of the state.
 type Match struct {
 	// ID is the document asked about: its id, or its ref if it has none.
 	ID json.RawMessage `json:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref json.RawMessage `json:"ref"`
-	// Match is the one in the index. An id that several documents have is told apart by the ref.
+	// Match is the one in the state. An id that several documents have is told apart by the ref.
 	Match json.RawMessage `json:"match" names:"document"`
 	// MatchRef says where that one is.
 	MatchRef json.RawMessage `json:"match_ref"`
-	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.
+	// Hamming is the number of bits in which the fingerprints differ, if the state compares these.
 	Hamming int64 `json:"hamming,omitempty"`
-	// Cosine is an estimate of the cosine of the angle between the two documents, if the index compares fingerprints.
+	// Cosine is an estimate of the cosine of the angle between the two documents, if the state compares fingerprints.
 	Cosine float64 `json:"cosine,omitempty"`
-	// Jaccard is the similarity of the two sets of shingles, if the index compares these.
+	// Jaccard is the similarity of the two sets of shingles, if the state compares these.
 	Jaccard float64 `json:"jaccard,omitempty"`
-	// ContainmentA is the share of the document asked about that the one of the index has.
+	// ContainmentA is the share of the document asked about that the one of the state has.
 	ContainmentA float64 `json:"containment_a,omitempty"`
-	// ContainmentB is the share of the one of the index that the document asked about has.
+	// ContainmentB is the share of the one of the state that the document asked about has.
 	ContainmentB float64 `json:"containment_b,omitempty"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents without any
 	// word, the bytes.
 	Identical bool `json:"identical,omitempty"`
-	// Reference says that the one of the index is of the --reference of the job.
+	// Reference says that the one of the state is of the --reference of the job.
 	Reference bool `json:"reference,omitempty"`
-	// Added says that the match is not of the index, but an earlier document of the same query with --add.
+	// Added says that the match is not of the state, but an earlier document of the same query with --add.
 	Added bool `json:"added,omitempty"`
 }
 

@@ -217,7 +217,7 @@ func (w *Writer) Abort() {
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
+	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
 }
 
 // The outputs that rows are written to.
@@ -230,7 +230,6 @@ const (
 	Annotated = "annotated"
 	Rejects   = "rejects"
 	Sketches  = "sketches"
-	Index     = "index"
 	// Changes is what has changed since the last run of a scheduled job.
 	Changes = "changes"
 	// Boilerplate is passages that very many documents have.
