@@ -26,7 +26,7 @@ type commands struct {
 
 	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
 	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
-	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
+	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run."`
 	Recut   recutCommand   `cmd:"" help:"Make clusters of the pairs of an earlier run at a higher threshold, without its texts."`
 	Eval    evalCommand    `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
 	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the state of an earlier run."`

@@ -18,8 +18,7 @@ import (
 
 type reportCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
-	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
-	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR, or comparison.html in DIR2."`
+	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR."`
 	HideIDs bool   `name:"hide-ids" help:"Replace the names of documents, sources, files and sites by numbers, and leave texts out, so that the page can be shared."`
 	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
 }
@@ -27,9 +26,6 @@ type reportCommand struct {
 // Validate checks the flags.
 func (c *reportCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
-	if c.Other != "" {
-		err = errors.Join(err, checkArgument("dir2", c.Other))
-	}
 	if c.Output != "" {
 		err = errors.Join(err, job.CheckPlace("output", c.Output))
 	}
@@ -55,11 +51,8 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (c *reportCommand) path() string {
-	switch {
-	case c.Output != "":
+	if c.Output != "" {
 		return c.Output
-	case c.Other != "":
-		return storage.Join(c.Other, workspace.ComparisonName)
 	}
 	return storage.Join(c.Folder, workspace.ReportName)
 }
@@ -70,22 +63,12 @@ func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if c.Other == "" {
-		figures, err := runreport.Build(ctx, folder, options)
-		if err == nil {
-			err = runreport.Write(&b, figures)
-		}
-		return b.Bytes(), err
-	}
-	other, err := finished.Open(c.Other)
+	figures, err := runreport.Build(ctx, folder, options)
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := runreport.Compare(ctx, folder, other, options)
-	if err == nil {
-		err = runreport.WriteComparison(&b, comparison)
-	}
+	var b bytes.Buffer
+	err = runreport.Write(&b, figures)
 	return b.Bytes(), err
 }
 

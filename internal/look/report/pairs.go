@@ -13,12 +13,8 @@ import (
 	"mirrorbeam/internal/look/finished"
 )
 
-const (
-	// gridSteps is the number of steps of each axis of [Containment].
-	gridSteps = 10
-	// A pair is one-sided if one share is at least mostOf and the other one at most partOf.
-	mostOf, partOf = 0.95, 0.85
-)
+// A pair is one-sided if one share is at least mostOf and the other one at most partOf.
+const mostOf, partOf = 0.95, 0.85
 
 // The reasons why a pair is an example, with the number of such examples in the table, and of those with their texts.
 const (
@@ -27,50 +23,31 @@ const (
 	whySample, mostSampled, textsSampled  = "drawn by lot", 100, 4
 )
 
-// place is where a document stands in the maps of clusters.
-type place struct{ cluster, document int }
-
 // pairPass is what one pass over the rows of pairs finds out.
 type pairPass struct {
 	run     *Run
 	sampler sampler
 	cluster map[uint64]uint64 // of documents, nil if it is not known
-	places  map[string]place
-	edges   [][]Edge // by cluster
 
-	scores      *tally             // of pairs that are not identical
-	nearest     map[uint64]float64 // the best score of chosen documents
-	containment *Containment
+	scores  *tally             // of pairs that are not identical
+	nearest map[uint64]float64 // the best score of chosen documents
 
 	low, oneSided, sampled, crossing *best[Pair]
 	crossings                        int64
 }
 
-// newPairPass begins a pass. The edges of the given clusters are collected.
-func newPairPass(run *Run, members *memberPass, clusters []Cluster) *pairPass {
-	p := &pairPass{
-		run: run, sampler: members.sampler, cluster: members.cluster, places: map[string]place{}, edges: make([][]Edge, len(clusters)),
-		scores: newTally(run.Unit, run.Distance), nearest: map[uint64]float64{},
-		low: newBest[Pair](mostLow), oneSided: newBest[Pair](mostOneSided), sampled: newBest[Pair](mostSampled), crossing: newBest[Pair](mostLow),
+func newPairPass(run *Run, members *memberPass) *pairPass {
+	return &pairPass{
+		run:      run,
+		sampler:  members.sampler,
+		cluster:  members.cluster,
+		scores:   newTally(run.Unit, run.Distance),
+		nearest:  map[uint64]float64{},
+		low:      newBest[Pair](mostLow),
+		oneSided: newBest[Pair](mostOneSided),
+		sampled:  newBest[Pair](mostSampled),
+		crossing: newBest[Pair](mostLow),
 	}
-	for i := range clusters {
-		for j, document := range clusters[i].Documents {
-			p.places[document.ID] = place{i, j}
-		}
-	}
-	if run.Unit == Similarity {
-		p.containment = &Containment{Pairs: make([][]int64, gridSteps)}
-		if !run.Passages {
-			p.containment.From = math.Floor(run.Threshold*10+1e-6) / 10
-		}
-		if p.containment.From == 1 {
-			p.containment.From = 0.9
-		}
-		for i := range p.containment.Pairs {
-			p.containment.Pairs[i] = make([]int64, gridSteps)
-		}
-	}
-	return p
 }
 
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
@@ -87,7 +64,6 @@ func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)
 	p.note(row.B, score)
-	p.join(row, score)
 	p.cross(row, score)
 	if row.Identical {
 		return
@@ -99,8 +75,9 @@ func (p *pairPass) see(row *output.Pair) {
 	}
 	offer(p.low, rank, row, score)
 	offer(p.sampled, lot(row), row, score)
-	if p.containment != nil {
-		p.contain(row, score)
+	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
+	if more >= mostOf && less <= partOf {
+		offer(p.oneSided, less-more, row, score)
 	}
 }
 
@@ -127,19 +104,6 @@ func (p *pairPass) note(name string, score float64) {
 	}
 }
 
-// join adds the pair to the map of its cluster.
-func (p *pairPass) join(row *output.Pair, score float64) {
-	a, hasA := p.places[row.A]
-	b, hasB := p.places[row.B]
-	if !hasA || !hasB || a.cluster != b.cluster {
-		return
-	}
-	if a.document > b.document {
-		a, b = b, a
-	}
-	p.edges[a.cluster] = append(p.edges[a.cluster], Edge{A: a.document, B: b.document, Score: score, Estimate: !row.Exact, identical: row.Identical})
-}
-
 // cross notes a pair that leads out of a cluster.
 func (p *pairPass) cross(row *output.Pair, score float64) {
 	if p.cluster == nil {
@@ -156,21 +120,6 @@ func (p *pairPass) cross(row *output.Pair, score float64) {
 		rank = score
 	}
 	offer(p.crossing, rank, row, score)
-}
-
-// contain counts how much of each document is in the other.
-func (p *pairPass) contain(row *output.Pair, score float64) {
-	c := p.containment
-	step := func(share float64) int {
-		return int(min(max((share-c.From)/(1-c.From)*gridSteps+1e-9, 0), gridSteps-1))
-	}
-	c.Pairs[step(row.ContainmentA)][step(row.ContainmentB)]++
-	c.Of++
-	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
-	if more >= mostOf && less <= partOf {
-		c.OneSided++
-		offer(p.oneSided, less-more, row, score)
-	}
 }
 
 // offer adds a pair to a list if its key is small enough.
@@ -224,42 +173,6 @@ func (p *pairPass) nearestTally() *tally {
 		t.add(score)
 	}
 	return t
-}
-
-// imply adds the edges that follow from identical documents: these have no rows of their own.
-func imply(edges []Edge, documents int, unit Unit) []Edge {
-	first := make([]int, documents) // of the documents that are identical
-	for i := range first {
-		first[i] = i
-	}
-	best := map[place]Edge{} // by the firsts
-	listed := map[place]bool{}
-	for _, e := range edges { // a star is joined by rows of its first document
-		if e.identical {
-			first[e.B] = first[e.A]
-		}
-		listed[place{e.A, e.B}] = true
-	}
-	for _, e := range edges {
-		a, b := first[e.A], first[e.B]
-		best[place{min(a, b), max(a, b)}] = e
-	}
-	for a := range documents {
-		for b := a + 1; b < documents; b++ {
-			x, y := first[a], first[b]
-			e, known := best[place{min(x, y), max(x, y)}]
-			if x == y {
-				e, known = Edge{Score: 1}, true
-				if unit == Bits {
-					e.Score = 0
-				}
-			}
-			if known && !listed[place{a, b}] {
-				edges = append(edges, Edge{A: a, B: b, Score: e.Score, Estimate: e.Estimate, Implied: true})
-			}
-		}
-	}
-	return edges
 }
 
 // best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
@@ -322,7 +235,7 @@ func (s sampler) isAll() bool { return s.share == 1 }
 const (
 	// mostMembers is the number of documents of a cluster that a page shows.
 	mostMembers = 32
-	// mostClusters is the number of clusters in the table. The first mostLargest have a map, as have the mostLoosest ones
+	// mostClusters is the number of clusters in the table. The documents of the first mostLargest are shown, as are those of the mostLoosest ones
 	// with the lowest mean.
 	mostClusters, mostLargest, mostLoosest = 100, 8, 4
 	// leastLoose is the size from which a cluster may be called loose.
