@@ -300,7 +300,7 @@ func (c *Config) checkSimHash(check checker) {
 
 // OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
-	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Boilerplate, output.Trimmed, output.Passages}, siteOutputs...)
+	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Trimmed, output.Passages}, siteOutputs...)
 }
 
 // checkOutput checks the outputs.
@@ -311,11 +311,14 @@ func (c *Config) checkOutput(check checker) {
 		case "report":
 			check(false, "{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
+		case "boilerplate":
+			check(false, "{emit} boilerplate: is not an output any more: passages has each passage that stands elsewhere before, by the place where it stands first")
+			continue
 		case "index":
 			check(false, "{emit} index: is not an output any more: give a {state}, and ask that with 'runjob query --state'")
 			continue
 		}
-		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, boilerplate, trimmed, passages, mirrors, sites or suspects", name)
+		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, trimmed, passages, mirrors, sites or suspects", name)
 	}
 	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
 		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)

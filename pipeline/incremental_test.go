@@ -275,7 +275,7 @@ func newHistory(t *testing.T, seed int, isLarge bool) *history {
 	h.redraw(t, hasSites)
 	h.config.Output, h.config.State = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "state")
 	h.config.Overwrite, h.config.AllowRemoval = true, true
-	readsTexts := h.config.EmitsCopies() || slices.Contains(h.config.Emit, output.Passages) || slices.Contains(h.config.Emit, output.Boilerplate)
+	readsTexts := h.config.EmitsCopies() || slices.Contains(h.config.Emit, output.Passages)
 	h.isAway = h.config.Add && h.in(2) && !readsTexts
 	first := 20 + h.IntN(100)
 	if h.isLarge = isLarge; h.isLarge {

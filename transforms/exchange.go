@@ -12,7 +12,7 @@ import (
 // doFns are all DoFns. Beam has to know each of them in every process.
 var doFns = []any{
 	&readFn{}, &fingerprintFn{}, &sourceFn{}, &seeFn{}, &seeAgainFn{}, &seeSequencesFn{}, &countSeenFn{}, &countAgainFn{}, &countSequencesFn{},
-	&frequentFn{}, &commonFn{}, &stripFn{}, &sumSeenFn{}, &holdersFn{}, &findPassagesFn{}, &writePassagesFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
+	&frequentFn{}, &commonFn{}, &stripFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}, &filterFn{}, &narrowFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{},
 	&orderFn{}, &keyFn{}, &groupFn{}, &knownFn{}, &keptFn{}, &crowdFn{}, &groupCrowdsFn{}, &placeFn{}, &gatherFn{}, &gatherSetsFn{}, &joinFn{}, &gatherHeapsFn{}, &heapFn{},
 	&spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{}, &spreadEdgesFn{}, &linkEdgesFn{}, &uniteEdgesFn{}, &moveEdgesFn{}, &labelRangeFn{},
 	&weighFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{}, &labelFn{}, &clusterFn{}, &siteFn{}, &totalFn{}, &pairFn{}, &mirrorFn{},

@@ -69,7 +69,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	return &Job{
 		Runs: newRuns(config, sizing), Lanes: sizing.Lanes, Splits: e.Splits,
 		Fingerprinting: fingerprinting,
-		Common:         config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
+		Common:         config.CommonLaw(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes, JoinRanges: union.RangesOf(parameters.Shards, e.Bytes), RangeBytes: sizing.CountBytes, SampleBytes: sizing.SampleBytes,
 		Similarity: similarity(config, scorer), Excerpt: config.Excerpt, Rarity: config.Rarity,
@@ -180,7 +180,6 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 		Scheme: parameters.Scheme, Sets: documents.AllHashes, Fingerprints: method.Fingerprints, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
-	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
 	scorer := method.Scorer(parameters)
 	isScored := scorer.Reads != methods.Nothing
 	switch {

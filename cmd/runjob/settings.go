@@ -81,7 +81,7 @@ func jobFlags(c *job.Config) []settingFlag {
 	l.add("overwrite", &c.Overwrite, "", 0,
 		"Replace the results of an earlier job in the output folder. Other files in it are left alone.")
 	l.add("emit", &c.Emit, "NAME", 0,
-		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), boilerplate (passages that very many documents have: menus, licences), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
+		"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), trimmed (all records, without passages that stand elsewhere before), passages (what trimmed lacks, and where it stands first), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.")
 	l.add("output-format", &c.OutputFormat, "FORMAT", 0,
 		"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique, annotated and trimmed keep the format of the input.")
 	l.add("layout", &c.Layout, "HOW", 0,

@@ -220,46 +220,6 @@ type Reject struct {
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the first
-// document that has it.
-type Passage struct {
-	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a reference's
-	// among them.
-	Documents int64 `json:"documents" parquet:"documents"`
-	// LeftOut is the flag that leaves the passage out, ignore or common. Without it the passage counts.
-	LeftOut string `json:"left_out,omitempty" parquet:"left_out,dict"`
-	// Tokens is the length of the passage.
-	Tokens int64 `json:"tokens" parquet:"tokens"`
-	// Text is the passage as it stands in the first document that has it, at most 1,000 bytes.
-	Text string `json:"text" parquet:"text"`
-	// ID is the id of that document.
-	ID string `json:"id" parquet:"id" names:"document"`
-	// Ref says where that document is.
-	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
-	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as it stands there.
-	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
-	// Field is the field of the text, where --weight names several.
-	Field string `json:"field,omitempty" parquet:"field,dict"`
-	// Begin is where the passage begins in the text of the document, in bytes.
-	Begin int64 `json:"begin" parquet:"begin"`
-	// End is where it ends.
-	End int64 `json:"end" parquet:"end"`
-}
-
-// UnmarshalJSON reads a row with a name of either kind.
-func (p *Passage) UnmarshalJSON(b []byte) error {
-	type plain Passage
-	row := struct {
-		*plain
-		ID name `json:"id"`
-	}{plain: (*plain)(p)}
-	err := json.Unmarshal(b, &row)
-	p.ID = string(row.ID)
-	return err
-}
-
 // Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.

@@ -217,7 +217,7 @@ func (w *Writer) Abort() {
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Changes, Boilerplate, Trimmed, Passages, Mirrors, Sites, Suspects}
+	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Changes, Trimmed, Passages, Mirrors, Sites, Suspects}
 }
 
 // The outputs that rows are written to.
@@ -232,8 +232,6 @@ const (
 	Sketches  = "sketches"
 	// Changes is what has changed since the last run of a scheduled job.
 	Changes = "changes"
-	// Boilerplate is passages that very many documents have.
-	Boilerplate = "boilerplate"
 	// Trimmed is the corpus without passages that stand elsewhere, and Passages what was cut.
 	Trimmed  = "trimmed"
 	Passages = "passages"
