@@ -5,7 +5,6 @@ import (
 	"iter"
 	"sync"
 
-	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/runfile"
 )
 
@@ -59,16 +58,6 @@ func All[T any, R LaidOut[T]](packed []byte) iter.Seq[T] {
 				return
 			}
 		}
-	}
-}
-
-// hash48 is for a hash of 48 bits.
-func (c *codec) hash48(hash *uint64) {
-	if c.isReading {
-		*hash, c.b = get48(c.b), c.b[sketchblock.HashSize:]
-	} else {
-		c.b = append(c.b, make([]byte, sketchblock.HashSize)...)
-		put48(c.b[len(c.b)-sketchblock.HashSize:], *hash)
 	}
 }
 
