@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"mirrorbeam/internal/start/failure"
 )
 
 const (
@@ -32,7 +34,7 @@ const (
 // made to collect its garbage in time.
 func checkLimits() error {
 	if err := errors.Join(checkThreads(), checkGroups("/sys/fs/cgroup", readProc("/proc/self/cgroup")), checkAddressSpace()); err != nil {
-		return unwritable{err}
+		return failure.New(failure.Storage, err)
 	}
 	return nil
 }

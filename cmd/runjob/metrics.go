@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/schemas"
+	"mirrorbeam/internal/start/failure"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
@@ -28,7 +29,7 @@ const mostMetrics = 1 << 20
 // checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
 func checkMetricsFile(path string) error {
 	if err := checkOthers(path); err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
 	}
 	const begin = "# HELP " + endMetric
 	content, err := storage.ReadBeginning(path, len(begin))
@@ -39,7 +40,7 @@ func checkMetricsFile(path string) error {
 		err = fmt.Errorf("%s is there and holds no metrics of a run: name another file", path)
 	}
 	if err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ type ending struct {
 // writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
 func writeMetrics(path string, e ending) error {
 	if err := checkOthers(path); err != nil { // hours may have passed since the last time
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
 	}
 	var b []byte
 	metric := func(name, help string, value float64) {
@@ -81,7 +82,7 @@ func writeMetrics(path string, e ending) error {
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {
-		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
 	}
 	return nil
 }

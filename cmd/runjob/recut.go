@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/recut"
 	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -49,7 +50,7 @@ func (c *recutCommand) Validate() error {
 func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return unusable{err}
+		return failure.New(failure.Input, err)
 	}
 	summary, err := recut.Run(ctx, folder, c.options(folder))
 	if err != nil {
