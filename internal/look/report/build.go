@@ -77,7 +77,7 @@ func (b *builder) addRows(ctx context.Context) error {
 		documents = min(2*counts.Pairs, counts.Documents+counts.ReferenceDocuments)
 	}
 	removed := newTally(f.Run.Unit, f.Run.Distance)
-	members := newMemberPass(newSampler(documents), removed, b.folder.Has(output.Pairs) && f.Run.Split == "star")
+	members := newMemberPass(newSampler(documents), removed)
 	if b.folder.Has(output.Clusters) {
 		if err := members.read(ctx, b.folder); err != nil {
 			return err
@@ -114,11 +114,6 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 	if !members.sampler.isAll() {
 		b.note(fmt.Sprintf("The histogram is of a sample: one document in %.0f.", 1/members.sampler.share))
-	}
-	if members.cluster != nil {
-		f.Crossing = &Crossing{pairs.crossings, pairs.crossing.items}
-	} else if f.Run.Split == "star" && !f.Run.Passages {
-		b.note(fmt.Sprintf("Pairs between clusters are not listed: that takes clusters among the outputs, and at most %s documents in them.", count(mostTracked)))
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {

@@ -29,8 +29,6 @@ type Figures struct {
 	Method   Method    `json:"method"`
 	// Clusters are the largest ones and the loosest ones.
 	Clusters []Cluster `json:"clusters,omitempty"`
-	// Crossing has pairs whose documents are in different clusters, or one of them in none.
-	Crossing *Crossing `json:"crossing,omitempty"`
 	// Pairs are examples of all pairs.
 	Pairs      []Pair           `json:"pairs,omitempty"`
 	Sources    []sources.Row    `json:"sources"`
@@ -158,12 +156,6 @@ type Member struct {
 	Kept       bool    `json:"kept"`
 	Similarity float64 `json:"similarity"`
 	Reference  bool    `json:"reference,omitempty"`
-}
-
-// Crossing counts pairs that lead out of a cluster.
-type Crossing struct {
-	Pairs    int64  `json:"pairs"`
-	Examples []Pair `json:"examples,omitempty"`
 }
 
 // Pair is a pair of documents.

@@ -27,26 +27,22 @@ const (
 type pairPass struct {
 	run     *Run
 	sampler sampler
-	cluster map[uint64]uint64 // of documents, nil if it is not known
 
 	scores  *tally             // of pairs that are not identical
 	nearest map[uint64]float64 // the best score of chosen documents
 
-	low, oneSided, sampled, crossing *best[Pair]
-	crossings                        int64
+	low, oneSided, sampled *best[Pair]
 }
 
 func newPairPass(run *Run, members *memberPass) *pairPass {
 	return &pairPass{
 		run:      run,
 		sampler:  members.sampler,
-		cluster:  members.cluster,
 		scores:   newTally(run.Unit, run.Distance),
 		nearest:  map[uint64]float64{},
 		low:      newBest[Pair](mostLow),
 		oneSided: newBest[Pair](mostOneSided),
 		sampled:  newBest[Pair](mostSampled),
-		crossing: newBest[Pair](mostLow),
 	}
 }
 
@@ -64,7 +60,6 @@ func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)
 	p.note(row.B, score)
-	p.cross(row, score)
 	if row.Identical {
 		return
 	}
@@ -102,24 +97,6 @@ func (p *pairPass) note(name string, score float64) {
 	if !known || p.run.Unit == Bits && score < before || p.run.Unit == Similarity && score > before {
 		p.nearest[key] = score
 	}
-}
-
-// cross notes a pair that leads out of a cluster.
-func (p *pairPass) cross(row *output.Pair, score float64) {
-	if p.cluster == nil {
-		return
-	}
-	a, inA := p.cluster[xxh3.HashString(row.A)]
-	b, inB := p.cluster[xxh3.HashString(row.B)]
-	if inA == inB && a == b {
-		return
-	}
-	p.crossings++
-	rank := -score
-	if p.run.Unit == Bits {
-		rank = score
-	}
-	offer(p.crossing, rank, row, score)
 }
 
 // offer adds a pair to a list if its key is small enough.
@@ -245,8 +222,6 @@ const (
 // memberPass is what one pass over the rows of clusters finds out.
 type memberPass struct {
 	sampler sampler
-	// cluster has the cluster of each document, as hashes; nil unless it is asked for and all documents are chosen.
-	cluster map[uint64]uint64
 	// removed counts the similarities of removed documents to those that stay for them.
 	removed *tally
 	// documents are the first ones of the cluster that is being read.
@@ -256,13 +231,8 @@ type memberPass struct {
 	largest, loosest *best[*Cluster]
 }
 
-// newMemberPass begins a pass. Crossing says that the clusters of documents are to be known.
-func newMemberPass(s sampler, removed *tally, crossing bool) *memberPass {
-	m := &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
-	if crossing && s.isAll() {
-		m.cluster = map[uint64]uint64{}
-	}
-	return m
+func newMemberPass(s sampler, removed *tally) *memberPass {
+	return &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
 }
 
 func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
@@ -282,10 +252,6 @@ func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 }
 
 func (m *memberPass) member(row *output.Member) {
-	if m.cluster != nil {
-		key, _ := m.sampler.choose(row.ID)
-		m.cluster[key] = xxh3.HashString(row.Cluster)
-	}
 	if !row.Kept {
 		m.removed.add(row.Similarity)
 	}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,8 +84,7 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 		"bar":       func(part, whole int64) template.HTML { return barOf(float64(part), float64(whole)) },
 		"bars":      barOf,
 		"table": func(pairs []Pair, v *view) pairTable {
-			hasWhy := slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Why != "" })
-			return pairTable{pairs, v.IsSimilarity(), hasWhy, v.Run.Partial}
+			return pairTable{pairs, v.IsSimilarity(), v.Run.Partial}
 		},
 		"day":     func(date string) string { day, _, _ := strings.Cut(date, "T"); return name(day) },
 		"capture": func(url, date string) capture { return capture{url, date} },
@@ -103,8 +101,8 @@ func fill(w io.Writer, name string, view any) error {
 }
 
 type pairTable struct {
-	Pairs                           []Pair
-	IsSimilarity, HasWhy, IsPartial bool
+	Pairs                   []Pair
+	IsSimilarity, IsPartial bool
 }
 
 // capture says from where and when a page was fetched.

@@ -97,7 +97,7 @@ func TestBest(t *testing.T) {
 
 // TestSizes: each size is in the class that says so.
 func TestSizes(t *testing.T) {
-	m := newMemberPass(newSampler(1), newTally(Similarity, 0), false)
+	m := newMemberPass(newSampler(1), newTally(Similarity, 0))
 	for size := 2; size <= 70; size++ {
 		m.count(&Cluster{Cluster: finished.Cluster{Size: size}})
 	}

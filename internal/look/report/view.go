@@ -90,7 +90,6 @@ func (v *view) list() {
 		{part{"nearest", "Similarity"}, v.Nearest != nil},
 		{part{"method", "Recall"}, true},
 		{part{"clusters", "Clusters"}, v.Clusters != nil},
-		{part{"crossing", "One foot in"}, v.Crossing != nil},
 		{part{"pairs", "Pairs"}, v.Pairs != nil},
 		{part{"sources", "Sources"}, len(v.Sources) > 0},
 		{part{"rejects", "Rejects"}, len(v.Rejects)+len(v.PassedOver) > 0},
