@@ -25,7 +25,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -58,11 +57,11 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
 	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus) {
-		return failure.New(failure.Storage, fmt.Errorf("make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus))
+		return unwritable{fmt.Errorf("make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)}
 	}
 	n, err := writeDemoCorpus(corpus, demoFolders())
 	if err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("make demo corpus: %w: name another folder with --output", err))
+		return unwritable{fmt.Errorf("make demo corpus: %w: name another folder with --output", err)}
 	}
 	output := filepath.Join(c.Output, "results")
 	say(os.Stderr, "%d fables, and %s licences and documents of this machine -> %s\n", bytes.Count(fables, []byte("\n")), count(int64(n)), corpus)

@@ -18,7 +18,7 @@ import (
 	"mirrorbeam/internal/look/evaluation"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam/pipeline"
 )
 
 type evalCommand struct {
@@ -64,13 +64,19 @@ func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	report, err := c.evaluate(ctx)
 	if err != nil {
 		// Only the truth and the results can be at fault.
-		return failure.New(failure.Input, err)
+		return unusable{err}
 	}
 	if c.JSON {
 		return printJSON(out, report)
 	}
 	return report.print(out)
 }
+
+// unusable is a fault of a file that is read. It counts as a fault of the input.
+type unusable struct{ error }
+
+// Unwrap returns the kind and the fault.
+func (u unusable) Unwrap() []error { return []error{pipeline.ErrInput, u.error} }
 
 type evaluator struct {
 	folder    *finished.Folder

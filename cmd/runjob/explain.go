@@ -11,7 +11,6 @@ import (
 	"mirrorbeam/internal/look/difference"
 	"mirrorbeam/internal/look/explain"
 	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/failure"
 )
 
 type explainCommand struct {
@@ -38,11 +37,11 @@ func (c *explainCommand) Validate() error {
 func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return failure.New(failure.Input, err)
+		return unusable{err}
 	}
 	x, err := explain.Explain(ctx, folder, c.A, c.B, explain.Options{NoInput: c.NoInput})
 	if err != nil {
-		return failure.New(failure.Input, err)
+		return unusable{err}
 	}
 	if c.JSON {
 		return printJSON(out, x)
@@ -227,7 +226,7 @@ func (c *showCommand) Validate() error {
 func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return failure.New(failure.Input, err)
+		return unusable{err}
 	}
 	page := explain.Page{Order: explain.Order(c.Sort), Offset: c.Offset, Limit: c.Limit}
 	w := bufio.NewWriter(out)
@@ -235,7 +234,7 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 		list, err := explain.ListClusters(ctx, folder, page)
 		switch {
 		case err != nil:
-			return failure.New(failure.Input, err)
+			return unusable{err}
 		case c.JSON:
 			return printJSON(out, list)
 		}
@@ -250,7 +249,7 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 	list, err := explain.ListMembers(ctx, folder, c.Cluster, page, withTexts)
 	switch {
 	case err != nil:
-		return failure.New(failure.Input, fmt.Errorf("show %s: %w", c.Cluster, err))
+		return unusable{fmt.Errorf("show %s: %w", c.Cluster, err)}
 	case c.JSON:
 		return printJSON(out, list)
 	}

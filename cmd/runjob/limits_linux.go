@@ -13,8 +13,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"mirrorbeam/internal/start/failure"
 )
 
 const (
@@ -34,7 +32,7 @@ const (
 // made to collect its garbage in time.
 func checkLimits() error {
 	if err := errors.Join(checkThreads(), checkGroups("/sys/fs/cgroup", readProc("/proc/self/cgroup")), checkAddressSpace()); err != nil {
-		return failure.New(failure.Storage, err)
+		return unwritable{err}
 	}
 	return nil
 }

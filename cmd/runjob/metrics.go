@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/schemas"
-	"mirrorbeam/internal/start/failure"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
@@ -29,7 +28,7 @@ const mostMetrics = 1 << 20
 // checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
 func checkMetricsFile(path string) error {
 	if err := checkOthers(path); err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
 	}
 	const begin = "# HELP " + endMetric
 	content, err := storage.ReadBeginning(path, len(begin))
@@ -40,7 +39,7 @@ func checkMetricsFile(path string) error {
 		err = fmt.Errorf("%s is there and holds no metrics of a run: name another file", path)
 	}
 	if err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
 	}
 	return nil
 }
@@ -55,7 +54,7 @@ type ending struct {
 // writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
 func writeMetrics(path string, e ending) error {
 	if err := checkOthers(path); err != nil { // hours may have passed since the last time
-		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
 	}
 	var b []byte
 	metric := func(name, help string, value float64) {
@@ -82,7 +81,7 @@ func writeMetrics(path string, e ending) error {
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--metrics-file: %w", err))
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
 	}
 	return nil
 }

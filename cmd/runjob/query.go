@@ -13,8 +13,8 @@ import (
 
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
 )
 
 type queryCommand struct {
@@ -61,7 +61,7 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	opened := time.Since(start)
 	out, finish, err := c.open(stdout)
 	if err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--output: %w", err))
+		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
 	defer func() { err = finish(err) }()
 	q := query.Request{
@@ -107,13 +107,13 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	return buffered, func(fault error) error {
 		defer w.Abort()
 		if err := buffered.Flush(); err != nil && fault == nil {
-			fault = failure.New(failure.Storage, fmt.Errorf("write matches: %w", err))
+			fault = unwritable{fmt.Errorf("write matches: %w", err)}
 		}
 		if fault != nil {
 			return fault
 		}
 		if err := w.Commit(); err != nil {
-			return failure.New(failure.Storage, fmt.Errorf("--output: %w", err))
+			return unwritable{fmt.Errorf("--output: %w", err)}
 		}
 		return nil
 	}, nil
@@ -182,3 +182,9 @@ func followed(path string) (string, error) {
 	}
 	return path, nil
 }
+
+// unwritable is a fault of the output.
+type unwritable struct{ error }
+
+// Unwrap returns the kind and the fault.
+func (u unwritable) Unwrap() []error { return []error{pipeline.ErrStorage, u.error} }

@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/look/finished"
 	"mirrorbeam/internal/look/recut"
 	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 )
 
@@ -50,7 +49,7 @@ func (c *recutCommand) Validate() error {
 func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	folder, err := finished.Open(c.Folder)
 	if err != nil {
-		return failure.New(failure.Input, err)
+		return unusable{err}
 	}
 	summary, err := recut.Run(ctx, folder, c.options(folder))
 	if err != nil {

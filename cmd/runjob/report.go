@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/look/finished"
 	runreport "mirrorbeam/internal/look/report"
-	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 )
@@ -37,7 +36,7 @@ func (c *reportCommand) Validate() error {
 func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	page, err := c.page(ctx)
 	if err != nil {
-		return failure.New(failure.Input, err) // only the results can be at fault
+		return unusable{err} // only the results can be at fault
 	}
 	if c.Output == "-" {
 		_, err := out.Write(page)
@@ -45,7 +44,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	path := c.path()
 	if err := writePage(path, page); err != nil {
-		return failure.New(failure.Storage, err)
+		return unwritable{err}
 	}
 	say(os.Stderr, "report in %s\n", path)
 	return nil
@@ -85,7 +84,7 @@ func (c *runCommand) checkReport() error {
 
 func checkReportIn(folder string) error {
 	if err := mayReplace(storage.Join(folder, workspace.ReportName)); err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--report: %w", err))
+		return unwritable{fmt.Errorf("--report: %w", err)}
 	}
 	return nil
 }
@@ -100,7 +99,7 @@ func (l *logging) report(ctx context.Context, wanted bool, folder string) error 
 		err = writePage(of.path(), page)
 	}
 	if err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("the results are published, and --report fails: %w", err))
+		return unwritable{fmt.Errorf("the results are published, and --report fails: %w", err)}
 	}
 	l.note("report in %s", of.path())
 	return nil

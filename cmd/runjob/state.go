@@ -11,7 +11,6 @@ import (
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/internal/start/failure"
 )
 
 type stateCommand struct {
@@ -36,12 +35,12 @@ func (c *stateFolder) fault(err error) error {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, state.ErrNone):
-		return failure.New(failure.Input, fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder))
+		return unusable{fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)}
 	}
 	if remedy := state.Remedy(c.Folder, err); remedy != nil {
-		return failure.New(failure.Storage, remedy)
+		return unwritable{remedy}
 	}
-	return failure.New(failure.Storage, fmt.Errorf("the state %s: %w", c.Folder, err))
+	return unwritable{fmt.Errorf("the state %s: %w", c.Folder, err)}
 }
 
 type stateShow struct{ stateFolder }
@@ -118,7 +117,7 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 			generation = *c.Generation
 		}
 		if generation < 1 || generation > s.Last.Number {
-			return failure.New(failure.Input, fmt.Errorf("the state %s has no generation %d: the newest one is %d", c.Folder, generation, s.Last.Number))
+			return unusable{fmt.Errorf("the state %s has no generation %d: the newest one is %d", c.Folder, generation, s.Last.Number)}
 		}
 		left, err := s.Acknowledge(generation)
 		if err != nil {

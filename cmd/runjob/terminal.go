@@ -18,7 +18,6 @@ import (
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/look/difference"
-	"mirrorbeam/internal/start/failure"
 )
 
 // say writes to people. A line ends only where the format has a line feed. Names, texts and errors among the
@@ -151,7 +150,7 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 	case errors.Is(err, syscall.EPIPE):
 		o.fault = unread{err}
 	case err != nil:
-		o.fault = failure.New(failure.Storage, fmt.Errorf("write to the standard output: %w", err))
+		o.fault = unwritable{fmt.Errorf("write to the standard output: %w", err)}
 	}
 	return n, o.fault
 }

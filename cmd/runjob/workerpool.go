@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/workerpool"
 )
@@ -41,7 +40,7 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return failure.New(failure.Storage, fmt.Errorf("--listen: %w", err))
+		return unwritable{fmt.Errorf("--listen: %w", err)}
 	}
 	say(os.Stderr, "workers are started at %s\n%s", listener.Addr(), roomOfWorkers(work.Room(os.DirFS("/"))))
 	pool := workerpool.Pool{Program: program, Arguments: workerArguments, Log: os.Stderr}
@@ -56,7 +55,7 @@ func (c *workerPoolCommand) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()
 	if err := workerpool.Probe(ctx, c.Listen); err != nil {
-		return failure.New(failure.Storage, err)
+		return unwritable{err}
 	}
 	return nil
 }
