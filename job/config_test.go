@@ -48,7 +48,7 @@ func settingName(field reflect.StructField) string {
 
 // TestSettings: each field is a setting of exactly one list, or is known to be no setting.
 func TestSettings(t *testing.T) {
-	lists := slices.Concat(resultSettings, otherSettings)
+	lists := slices.Concat(sketchSettings, resultSettings, otherSettings)
 	listed := map[string]int{}
 	for _, name := range lists {
 		listed[name]++
@@ -114,7 +114,7 @@ func TestGiven(t *testing.T) {
 		if (err == nil) != (c.fault == "") || err != nil && !strings.HasPrefix(err.Error(), c.fault) {
 			t.Errorf("%s, given: %v, want %q", c.given, err, c.fault)
 		}
-		if given.ResultHash(Lists{}) != plain.ResultHash(Lists{}) {
+		if given.ResultHash(Lists{}) != plain.ResultHash(Lists{}) || given.SketchHash(Lists{}) != plain.SketchHash(Lists{}) {
 			t.Errorf("%s: to give it changes a hash", c.given)
 		}
 	}

@@ -14,12 +14,16 @@ import (
 	"mirrorbeam/internal/settle/keep"
 )
 
-// Every setting is in one of two lists, by its name in JSON.
+// Every setting stands in one of three lists, by its name in JSON.
 var (
-	// resultSettings change what is kept of a document, clusters and pairs, or the bytes of their files.
-	resultSettings = []string{
+	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
+	sketchSettings = []string{
 		"id_field", "text_field", "features", "feature_weight", "max_document", "text_format", "html_text", "delimiter", "quote", "escape", "skip_lines", "encoding",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
+	}
+	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
+	// repeated here.
+	resultSettings = []string{
 		"similarity", "excerpt", "passage", "rarity", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows",
 		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "drop", "output_format",
 	}
@@ -39,19 +43,19 @@ var (
 )
 
 func isSetting(name string) bool {
-	return slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
+	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }
 
 // Differing returns the names of the settings that change sketches or results and differ from the settings of another
 // configuration, sorted.
 func (c *Config) Differing(other *Config) []string {
-	return c.differing(other, resultSettings)
+	return c.differing(other, slices.Concat(sketchSettings, resultSettings))
 }
 
 // HasResultsOf reports whether another configuration gives all the same results of the same files and lists.
 func (c *Config) HasResultsOf(other *Config) bool {
 	others := slices.DeleteFunc(slices.Clone(otherSettings), func(name string) bool { return slices.Contains(howSettings, name) })
-	return len(c.differing(other, slices.Concat(resultSettings, others))) == 0
+	return len(c.differing(other, slices.Concat(sketchSettings, resultSettings, others))) == 0
 }
 
 // differing returns the names of the settings, among some, that differ, sorted.
@@ -84,6 +88,17 @@ func (l Lists) in(c Config) Config {
 	return c
 }
 
+// SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
+// and can replace each other. The configuration must be valid.
+func (c *Config) SketchHash(lists Lists) string {
+	choices := lists.in(*c)
+	choices.Bits = c.SimHashBits()
+	if !c.makesSketches() {
+		choices.SketchSize = 0
+	}
+	return choices.hash(sketchSettings)
+}
+
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
 // same bytes. The configuration must be valid.
 func (c *Config) ResultHash(lists Lists) string {
@@ -106,19 +121,19 @@ func (c *Config) ResultHash(lists Lists) string {
 	if !c.method().Kind().HasShingles {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
-	return choices.hash()
+	return choices.hash(sketchSettings, resultSettings)
 }
 
-// hash returns the hash of the settings that change results. The usual text of web pages and the usual size of sketches add nothing,
+// hash returns the hash of the settings in some lists. The usual text of web pages and the usual size of sketches add nothing,
 // nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier hash.
-func (c *Config) hash() string {
-	encoded, _ := json.Marshal(c.choices(resultSettings)) // sorted by name
+func (c *Config) hash(lists ...[]string) string {
+	encoded, _ := json.Marshal(c.choices(lists...)) // sorted by name
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])
 }
 
-// choices returns some settings, as JSON.
-func (c *Config) choices(names []string) map[string]json.RawMessage {
+// choices returns the settings in some lists, as JSON.
+func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
@@ -136,7 +151,7 @@ func (c *Config) choices(names []string) map[string]json.RawMessage {
 		choices.Common = ""
 	}
 	all, chosen := choices.Settings(), map[string]json.RawMessage{}
-	for _, name := range names {
+	for _, name := range slices.Concat(lists...) {
 		if value, has := all[name]; has {
 			chosen[name] = value
 		}

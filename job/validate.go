@@ -422,8 +422,7 @@ func (c *Config) checkGuards(check checker) {
 // checkRefusals refuses the settings that the method of the job cannot heed.
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
-	all := slices.Concat(resultSettings, otherSettings)
-	own, others := c.choices(all), usual.choices(all)
+	own, others := c.choices(sketchSettings, resultSettings, otherSettings), usual.choices(sketchSettings, resultSettings, otherSettings)
 	if len(own) == 0 {
 		return // a setting is NaN or infinite, which no JSON has: the check of that setting says so
 	}
