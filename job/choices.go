@@ -18,7 +18,6 @@ import (
 	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 )
 
 // UsualRecall is the recall of MinHash keys at the threshold unless another one is asked
@@ -169,15 +168,6 @@ func (c *Config) CommonLaw() common.Law {
 	return law
 }
 
-// CountedLaw returns which shingles are counted as common, whether they are left out or not. A report of boilerplate
-// counts as [common.Auto] chooses them unless the user says otherwise. The configuration must be valid.
-func (c *Config) CountedLaw() common.Law {
-	if law := c.CommonLaw(); !law.IsOff() || !slices.Contains(c.Outputs(), output.Boilerplate) {
-		return law
-	}
-	return common.Law{IsAuto: true}
-}
-
 // AuditSample returns the largest number of documents that are sampled to measure the recall, 0 for none. The
 // configuration must be valid. The work of an audit is bounded: it samples fewer documents if they are long or if many
 // are alike.
@@ -248,38 +238,20 @@ func (c *Config) checkCommon(check checker) {
 		check(false, "{common} %w", err)
 		return
 	}
-	of, isReport := "{common}", slices.Contains(c.Outputs(), output.Boilerplate)
 	if law.IsOff() {
-		if of = "{emit} boilerplate"; !isReport {
-			return
-		}
+		return
 	}
 	name := c.Method()
-	check(c.method().Kind().HasShingles, of+": compares sets of shingles; with {keys} %s leave it out", name)
-	check(c.Scorer().IsExact, of+": needs the full sets of {verify} exact")
-	check(c.Features == "", of+": is for texts in this version; with {features} leave it out")
-	check(law.IsOff() || c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
-	check(law.IsOff() || name != methods.SimHash || len(c.Weight) == 0,
+	check(c.method().Kind().HasShingles, "{common}: compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.Scorer().IsExact, "{common}: needs the full sets of {verify} exact")
+	check(c.Features == "", "{common}: is for texts in this version; with {features} leave it out")
+	check(c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
+	check(name != methods.SimHash || len(c.Weight) == 0,
 		"{common}: cannot weigh what is left of several texts; with {keys} simhash leave {weight} out")
-	if isReport {
-		c.checkBoilerplate(check)
-	}
 	for _, name := range c.Outputs() {
 		isAboutSites := name == output.Mirrors || name == output.Sites || name == output.Suspects
-		check(law.IsOff() || !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
+		check(!isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
 	}
-}
-
-// checkBoilerplate checks the settings of a job that lists the passages which very many documents have.
-func (c *Config) checkBoilerplate(check checker) {
-	const of = "{emit} boilerplate"
-	name := c.Method()
-	check(c.Scorer().HasClusters, of+": is for {similarity} jaccard in this version")
-	check(name != methods.SimHash, of+": compares sets of shingles; with {keys} %s leave it out", name)
-	check(c.State == "", of+": depends on the whole corpus, and cannot be used with a {state} in this version")
-	check(!c.Resume, "{resume}: cannot be used with "+of+" in this version")
-	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
-		of+": {stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 }
 
 // TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"mirrorbeam/internal/carry/preference"
@@ -63,20 +62,6 @@ func (c *Config) SketchHash(lists Lists) string {
 		choices.SketchSize = 0
 	}
 	return choices.hash(Sketches)
-}
-
-// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version
-// that knows no common shingles must not take an index without them for a whole one, nor a version with another main
-// text of pages one of other texts.
-func (c *Config) IndexHash(lists Lists) string {
-	hash := c.SketchHash(lists)
-	if !c.CommonLaw().IsOff() {
-		hash += "-common"
-	}
-	if c.HTMLText == webtext.Main {
-		hash += fmt.Sprintf("-main-%d", webtext.MainVersion)
-	}
-	return hash
 }
 
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the

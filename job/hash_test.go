@@ -1,15 +1,12 @@
 package job
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 
 	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/read/webtext"
 )
 
 // another returns a value that differs from the value of a field.
@@ -116,19 +113,7 @@ func TestHashesMean(t *testing.T) {
 	}
 }
 
-// TestIndexHash: an index says what an earlier version of the program did not know of it.
-func TestIndexHash(t *testing.T) {
-	config := validConfig()
-	if index, sketches := config.IndexHash(Lists{}), config.SketchHash(Lists{}); index != sketches {
-		t.Errorf("hash %s, want %s", index, sketches)
-	}
-	config.HTMLText, config.Common = webtext.Main, common.Auto
-	if index, want := config.IndexHash(Lists{}), config.SketchHash(Lists{})+fmt.Sprint("-common-main-", webtext.MainVersion); index != want {
-		t.Errorf("hash %s, want %s", index, want)
-	}
-}
-
-// TestHashGolden holds the hashes fixed: existing indexes are recognized by them.
+// TestHashGolden holds the hashes fixed: existing states are recognized by them.
 func TestHashGolden(t *testing.T) {
 	weighted := validConfig()
 	weighted.Weight = map[string]float64{"title": 3, "text": 1}

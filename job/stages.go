@@ -4,7 +4,6 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/index"
 	"mirrorbeam/sketch"
 )
 
@@ -92,13 +91,4 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			FeatureShingles: c.FeatureWeight,
 		},
 	}
-}
-
-// Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
-func (c *Config) Indexing(lists Lists) index.Kind {
-	kind := index.Kind{Config: c.IndexHash(lists), Seed: c.Seed.Number, Threshold: c.Threshold}
-	if c.Scorer().IsDistance {
-		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
-	}
-	return kind
 }

@@ -334,27 +334,31 @@ func (c *Config) checkSimHash(check checker) {
 func OutputNames() []string {
 	return append([]string{
 		output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed,
-		output.Sketches, output.Index, output.Boilerplate, output.Trimmed, output.Passages,
+		output.Sketches, output.Trimmed, output.Passages,
 	}, siteOutputs...)
 }
 
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		if name == "report" {
+		switch name {
+		case "report":
 			check(false,
 				"{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
+		case "boilerplate":
+			check(false, "{emit} boilerplate: is not an output any more: passages has each passage that stands elsewhere before, by the place where it stands first")
+			continue
+		case "index":
+			check(false, "{emit} index: is not an output any more: give a {state}, and ask that with 'runjob query --state'")
+			continue
 		}
 		check(slices.Contains(OutputNames(), name),
-			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, trimmed, "+
+			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, trimmed, "+
 				"passages, mirrors, sites or suspects", name)
 	}
 	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
 		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
-	if err := c.CheckIndex(); err != nil && slices.Contains(c.Emit, output.Index) {
-		check(false, "{emit} index: %w", err)
-	}
 	check(c.Across == "" || c.Across != c.Within,
 		"{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
 	// Documents of the reference are not compared with each other either. A class of equal documents would need four to

@@ -154,8 +154,8 @@ func TestValidateLimits(t *testing.T) {
 		}, false},
 		{"the same words, audited", func(c *Config) { c.Keys, c.Audit = methods.SameWords, "5" }, false},
 		{"the same words, estimated", func(c *Config) { c.Keys, c.Verify = methods.SameWords, methods.VerifySketch }, false},
+		{"an index, which a query makes", func(c *Config) { c.Emit = []string{"index"} }, false},
 		{"sketches of the same words", func(c *Config) { c.Keys, c.Emit = methods.SameWords, []string{output.Sketches} }, false},
-		{"an index of the same bytes", func(c *Config) { c.Keys, c.Emit = methods.SameBytes, []string{output.Index} }, false},
 		{"the same bytes", func(c *Config) { c.Keys = methods.SameBytes }, true},
 		{"the same bytes, normalized", func(c *Config) { c.Keys, c.Normalize.Fold = methods.SameBytes, true }, false},
 		{"the same features", func(c *Config) { c.Keys, c.Features = methods.SameBytes, "features" }, false},
@@ -187,8 +187,6 @@ func TestValidateLimits(t *testing.T) {
 		{"sides in scopes", func(c *Config) { c.Within, c.Across = "lang", "source" }, true},
 		{"sides in scopes of one field", func(c *Config) { c.Within, c.Across = "lang", "lang" }, false},
 		{"sides of a reference", func(c *Config) { c.Across, c.Reference = "source", []string{"known"} }, false},
-		{"sides in an index", func(c *Config) { c.Across, c.Emit = "source", []string{output.Index} }, true},
-		{"scopes in an index", func(c *Config) { c.Within, c.Emit = "lang", []string{output.Index} }, false},
 		{"too few bands", func(c *Config) { c.Bands = 2 }, false},
 		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
 	} {

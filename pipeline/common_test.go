@@ -200,6 +200,7 @@ func TestCommonIsIgnored(t *testing.T) {
 	menu.add(strings.Join(template[:30], " "))
 	menu.add(strings.Join(template[30:], " "))
 	base := putCorpus(t, plain, cut(menu.lines, 1)...)
+	const state = "state" // to be asked
 	for _, c := range []struct {
 		name    string
 		choose  func(c *job.Config)
@@ -208,12 +209,12 @@ func TestCommonIsIgnored(t *testing.T) {
 		{"passages", func(c *job.Config) {
 			c.Similarity, c.Keys, c.Excerpt, c.Threshold = methods.Containment, methods.Auto, 12, 0.5
 		}, []string{output.Pairs}},
-		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, output.Index}},
+		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, state}},
 		{"wide fingerprints", func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 }, []string{output.Pairs}},
 		{"bands", func(c *job.Config) {
 			c.Keys, c.Bands, c.Rows, c.Audit, c.Threshold = methods.MinHash, 1, 4, "1000", 0.5
 		}, []string{output.Clusters}},
-		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, output.Index}},
+		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, state}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var written, answers []map[string]string
@@ -223,7 +224,10 @@ func TestCommonIsIgnored(t *testing.T) {
 				func(c *job.Config) { c.Common, c.Lanes = "10", 1 },
 			} {
 				config := testConfig(t, input)
-				config.Emit = c.outputs
+				config.Emit = slices.DeleteFunc(slices.Clone(c.outputs), func(name string) bool { return name == state })
+				if len(config.Emit) < len(c.outputs) {
+					config.State = filepath.Join(t.TempDir(), state)
+				}
 				c.choose(&config)
 				leaveOut(&config)
 				summary := runJob(t, config)
@@ -232,8 +236,8 @@ func TestCommonIsIgnored(t *testing.T) {
 				}
 				files := map[string]string{}
 				for _, name := range c.outputs {
-					if name == output.Index {
-						answers = append(answers, map[string]string{name: answer(t, config.Output, input)})
+					if name == state {
+						answers = append(answers, map[string]string{name: answer(t, config, input)})
 					} else if files[name] = string(readOutput(t, config.Output, name)); len(files[name]) < 1000 {
 						t.Errorf("%s has only %d bytes", name, len(files[name]))
 					}
@@ -256,14 +260,10 @@ func TestCommonIsIgnored(t *testing.T) {
 	}
 }
 
-// answer returns the matches of all documents of a corpus in the index of a job.
-func answer(t *testing.T, folder, input string) string {
+// answer returns the matches of all documents of a corpus in the state of a job.
+func answer(t *testing.T, config job.Config, input string) string {
 	t.Helper()
-	x, err := query.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
+	x := queryState(t, config)
 	var out bytes.Buffer
 	if _, err := x.Answer(t.Context(), query.Request{Input: []string{input}}, &out); err != nil || out.Len() < 1000 {
 		t.Fatalf("%d bytes of matches (%v)", out.Len(), err)
@@ -365,116 +365,6 @@ func testCommonNights(t *testing.T, keys methods.Name) {
 	night.Common = "20"
 	if _, err := Run(context.Background(), night); err == nil || !strings.Contains(err.Error(), "other settings ([common])") {
 		t.Errorf("another law: %v", err)
-	}
-}
-
-// TestBoilerplate checks the passages of jobs by what brute force knows of the shingles in them. They do not depend on how the
-// job runs, nor on whether common shingles are left out.
-func TestBoilerplate(t *testing.T) {
-	lines := templated(91)
-	truth := naiveCommon(lines, 10, 0.5)
-	counts, firsts, at := map[string]int64{}, map[string]int{}, map[string]int{}
-	for i, set := range truth.sets {
-		at[lines[i].id] = i
-		for shingle := range set {
-			if counts[shingle]++; counts[shingle] == 1 {
-				firsts[shingle] = i
-			}
-		}
-	}
-	var want []output.Passage
-	for _, c := range []struct {
-		common, memory string
-		files, lanes   int
-	}{{"10", "", 1, 1}, {"10", "100MiB", 4, 3}, {"off", "", 3, 2}} {
-		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config := testConfig(t, putCorpus(t, plain, cut(lines, c.files)...))
-			config.Emit, config.Lanes, config.Common = []string{output.Clusters, output.Boilerplate}, c.lanes, c.common
-			if c.memory != "" {
-				config.Memory = 100 << 20
-			}
-			summary := runJob(t, config)
-			rows := readRows[output.Passage](t, config.Output, output.Boilerplate)
-			limit := int64(10)
-			if c.common == "off" {
-				limit = 16 // that of auto
-			}
-			if summary.Common == nil || summary.Common.Above != limit || int(summary.Counts.Boilerplate) != len(rows) {
-				t.Errorf("%d rows of %d passages; common shingles: %+v", len(rows), summary.Counts.Boilerplate, summary.Common)
-			}
-			seen := map[string]bool{}
-			for _, row := range rows {
-				document := at[row.ID]
-				if row.Text != lines[document].text[row.Begin:row.End] {
-					t.Errorf("%+v: the text there is %q", row, lines[document].text[row.Begin:row.End])
-				}
-				least, shingles := int64(len(lines)), shinglesInOrder(row.Text)
-				for _, shingle := range shingles {
-					if !truth.common[shingle] {
-						t.Errorf("%+v: %s is not common", row, shingle)
-					}
-					if firsts[shingle] == document && !seen[shingle] {
-						seen[shingle], least = true, min(least, counts[shingle])
-					}
-				}
-				if row.Documents != least || row.Tokens != int64(len(shingles))+2 {
-					t.Errorf("%+v: in %d documents by brute force, %d tokens", row, least, len(shingles)+2)
-				}
-			}
-			if c.common == "off" {
-				if len(rows) == 0 || rows[0].LeftOut != "" {
-					t.Errorf("%d rows, the first is %+v", len(rows), rows)
-				}
-				return
-			}
-			if len(seen) < len(truth.common)*9/10 || summary.Common.Shingles != int64(len(truth.common)) {
-				t.Errorf("%d of %d common shingles are in passages, %+v", len(seen), len(truth.common), summary.Common)
-			}
-			for i := range rows {
-				rows[i].Ref = "" // it names the file
-			}
-			if want == nil {
-				want = rows
-			}
-			if !slices.Equal(rows, want) {
-				t.Errorf("%+v\nof one file %+v", rows, want)
-			}
-		})
-	}
-}
-
-// TestBoilerplateOfBaseTexts: a base text is found as it stands in a document, whatever characters it holds, and in how many. The
-// job is otherwise what it is without the report.
-func TestBoilerplateOfBaseTexts(t *testing.T) {
-	const base = "Be it \x1b[31mknown\u009b to all who read\u2028this \"text\" that <b>nobody</b> may take it for his own or her own"
-	w := newWriter(7)
-	for i := range 12 {
-		text := strings.Join(w.text(30), " ")
-		if i%3 == 0 {
-			text = base + " " + text + " " + base
-		}
-		w.add(text)
-	}
-	licence := filepath.Join(t.TempDir(), "LICENSE")
-	if err := os.WriteFile(licence, []byte(base), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	config := testConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
-	config.Ignore, config.Emit = []string{licence}, []string{output.Clusters, output.Pairs, output.Boilerplate}
-	for _, format := range []output.Format{output.JSONL, output.Parquet} {
-		config.OutputFormat, config.Output = format, filepath.Join(t.TempDir(), "out")
-		if summary := runJob(t, config); summary.Counts.Boilerplate != 1 || summary.Counts.IgnoredIn != 4 {
-			t.Errorf("%s: %+v", format, summary.Counts)
-		}
-	}
-	config.OutputFormat, config.Output = output.JSONL, filepath.Join(t.TempDir(), "out")
-	runJob(t, config)
-	rows := readRows[output.Passage](t, config.Output, output.Boilerplate)
-	if len(rows) != 1 || rows[0].Documents != 4 || rows[0].LeftOut != "ignore" || rows[0].ID != "doc-001" || rows[0].Text != base || rows[0].Tokens != 22 {
-		t.Errorf("%+v", rows)
-	}
-	if raw := string(readOutput(t, config.Output, output.Boilerplate)); strings.ContainsAny(raw, "\x1b\u009b\u2028") {
-		t.Errorf("characters that a terminal obeys: %q", raw)
 	}
 }
 

@@ -210,7 +210,7 @@ func leaveOut(decoded any, names []string) {
 // query compares the matches of a query.
 func (g *golden) query(t *testing.T, q goldenQuery) {
 	asked := g.corpus(t, q.asked)
-	x := runIndex(t, g.config(t, q.goldenRun))
+	x := queryState(t, g.config(t, q.goldenRun))
 	var rows bytes.Buffer
 	counts, err := x.Answer(context.Background(), query.Request{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
 	if err != nil {
@@ -223,12 +223,14 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	g.compare(t, q.name, "counts", fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected, counts.FirstReject))
 }
 
-// runIndex runs a job that writes an index and opens it.
-func runIndex(t testing.TB, config job.Config) *query.Index {
+// queryState runs a job with a state, unless it has one, and opens an index of that.
+func queryState(t testing.TB, config job.Config) *query.Index {
 	t.Helper()
-	config.Emit = []string{output.Index}
-	runJob(t, config)
-	x, err := query.Open(config.Output)
+	if config.State == "" {
+		config.State = filepath.Join(t.TempDir(), "state")
+		runJob(t, config)
+	}
+	x, err := query.OpenState(t.Context(), config.State, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,10 +53,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if err != nil {
+	cache, made := os.MkdirTemp("", "cache")
+	if err = errors.Join(err, made, os.Setenv("XDG_CACHE_HOME", cache)); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(cache)
+	os.Exit(code)
 }
 
 // testConfig is a job with the defaults, except that no pair may be missed and all outputs are written.

@@ -272,7 +272,7 @@ func newHistory(t *testing.T, seed int, isLarge bool) *history {
 	h.redraw(t, hasSites)
 	h.config.Output, h.config.State = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "state")
 	h.config.Overwrite, h.config.AllowRemoval = true, true
-	readsTexts := h.config.EmitsCopies() || slices.Contains(h.config.Emit, output.Passages) || slices.Contains(h.config.Emit, output.Boilerplate)
+	readsTexts := h.config.EmitsCopies() || slices.Contains(h.config.Emit, output.Passages)
 	h.isAway = h.config.Add && h.in(2) && !readsTexts
 	first := 20 + h.IntN(100)
 	if h.isLarge = isLarge; h.isLarge {
@@ -390,8 +390,8 @@ func (h *history) drawOutputs(t *testing.T, c *job.Config, hasSites bool) {
 	t.Helper()
 	c.Emit = nil
 	for _, name := range job.OutputNames() {
-		// In a state, texts are groups of one each, which decides about archives of texts and about an index.
-		isOther := h.ending == ".txt" && (slices.Contains(output.Copies, name) || name == output.Index)
+		// In a state, texts are groups of one each, which decides about archives of texts.
+		isOther := h.ending == ".txt" && slices.Contains(output.Copies, name)
 		if h.in(3) && job.IsAboutSites(name) == hasSites && !isOther {
 			c.Emit = append(c.Emit, name)
 		}

@@ -86,26 +86,6 @@ func TestIntegerIDs(t *testing.T) {
 	}
 }
 
-// TestIntegerBoilerplate: rows of boilerplate call documents as rows of clusters do.
-func TestIntegerBoilerplate(t *testing.T) {
-	for _, c := range []struct{ last, want string }{{"6", `"id":1,`}, {`"6"`, `"id":"1",`}, {"2", `"id":"1",`}} {
-		var lines strings.Builder
-		for i, id := range []string{"1", "2", "3", "4", "5", c.last} {
-			fmt.Fprintf(&lines, `{"id":%s,"text":"the licence of this very long programme says that nobody may copy it to anybody else`, id)
-			for word := range 30 {
-				fmt.Fprintf(&lines, " w%d.%d", []int{0, 1, 2, 3, 4, 1}[i], word) // the last document is like the second one
-			}
-			lines.WriteString(" \"}\n")
-		}
-		config := testConfig(t, put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(lines.String()), plain))
-		config.Emit, config.Common = []string{output.Clusters, output.Boilerplate}, "2"
-		runJob(t, config)
-		if rows := string(readOutput(t, config.Output, output.Boilerplate)); !strings.Contains(rows, c.want) {
-			t.Errorf("a last id %s: %s, want %s", c.last, rows, c.want)
-		}
-	}
-}
-
 // checkKinds checks the types of the columns that call documents.
 func checkKinds(t *testing.T, folder string, areIntegers bool) {
 	t.Helper()

@@ -100,7 +100,7 @@ func TestRecut(t *testing.T) {
 			name: "minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"audit":"100000"}`, recuts: []string{`{}`, `{"threshold":0.8,"keep":"last"}`},
 		},
 		{
-			name: "other outputs", scene: "sites", change: `{"emit":["clusters","pairs","removed","mirrors","sites","boilerplate","unique"],"mirror_pages":1}`,
+			name: "other outputs", scene: "sites", change: `{"emit":["clusters","pairs","removed","mirrors","sites","unique"],"mirror_pages":1}`,
 			recuts: []string{`{"emit":["clusters","pairs","removed"],"threshold":0.7}`},
 		},
 		{

@@ -174,7 +174,6 @@ func (r *run) newJob() *transforms.Job {
 		Scheme:   r.Scheme,
 		Bytes:    r.Bytes,
 		Splits:   len(r.inputs.Splits),
-		Lists:    r.lists(),
 		HaveURLs: r.inputs.Archives() > 0,
 	}
 	if r.state != nil {

@@ -56,9 +56,6 @@ type Document struct {
 	// Ignored is the number of its shingles that do not count; see [Options]. They are left out of Set, which is empty
 	// if hardly any other is left.
 	Ignored int
-	// BaseText holds the shingles of the text that are among those that do not count, ascending. It belongs to whom Set
-	// belongs to.
-	BaseText []uint64
 }
 
 // Hasher computes the fingerprints of texts by one measure. It reuses its buffers, which grow with the

@@ -72,20 +72,15 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
 // and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no
-// other. It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole
-// set.
+// other. It returns the set that stays, which lies in the memory of kept.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
-	others := d.Set[:0]
 	kept = kept[:0]
 	for _, hash := range d.Set {
-		if s.Has(hash) {
-			others = append(others, hash)
-		} else {
+		if !s.Has(hash) {
 			kept = append(kept, hash)
 		}
 	}
-	d.BaseText = others
-	switch d.Ignored = len(others); {
+	switch d.Ignored = len(d.Set) - len(kept); {
 	case d.Ignored == 0:
 		d.Set = kept
 		return kept

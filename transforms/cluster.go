@@ -32,7 +32,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		Inputs:      job.Inputs,
 		GraphBytes:  job.GraphBytes,
 		Ranges:      ranges,
-		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
+		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches),
 	}}
 	sending := clusters.Sending{
 		Inputs:     job.Inputs,

@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, in the order of the data: read, fingerprint, source, strip,
-// boilerplate, trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
+// trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
 // Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
@@ -35,10 +35,8 @@ type Job struct {
 	Splits int
 
 	Fingerprinting documents.Fingerprinting
-	// Common says which shingles are common. They are taken out of all sets, unless Counts says that they are only
-	// counted.
+	// Common says which shingles are common. They are taken out of all sets.
 	Common common.Law
-	Counts bool
 	// KnowsCommon says that an earlier job has found them: see [common.Give].
 	KnowsCommon bool
 	// Stripping is how they are taken out, if any are.
@@ -67,8 +65,8 @@ type Job struct {
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
-	// Index is the index that belongs to the scores of the job.
-	Index write.Index
+	// IsStripped says that common shingles are taken out of the documents.
+	IsStripped bool
 	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and
 	// HeldPassages how many of them a task holds.
 	Trimming      trim.Rule
@@ -88,16 +86,13 @@ func (j *Job) IsOrdered() bool { return j.method.Ordered }
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
 
-// HasBoilerplate reports whether passages that very many documents have are an output.
-func (j *Job) HasBoilerplate() bool { return slices.Contains(j.Rows.Emit, output.Boilerplate) }
-
 // HasTrims reports whether passages that stand elsewhere are cut.
 func (j *Job) HasTrims() bool {
 	return slices.Contains(j.Rows.Emit, output.Trimmed) || slices.Contains(j.Rows.Emit, output.Passages)
 }
 
 // whole makes the tasks of a step that reads whole sets.
-func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, !j.Counts) }
+func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, true) }
 
 // HasPages reports whether documents are pages of sites.
 func (j *Job) HasPages() bool { return j.Fingerprinting.Kept.Pages.Rule != "" }

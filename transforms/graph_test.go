@@ -35,7 +35,7 @@ func checkGraph(t *testing.T, keys methods.Name, narrows bool, ranges int) {
 	t.Helper()
 	config := job.Default()
 	config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
-	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
+	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches}
 	p, s := beam.NewPipelineWithRoot()
 	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Verdicts: "verdicts", Narrows: narrows}).In("temp", "partial")
 	// Passages are of sequences.

@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
@@ -15,10 +13,6 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
 	if !job.Common.IsOff() {
 		sketches = Strip(s, job, sketches)
-	}
-	var passages []beam.PCollection
-	if job.HasBoilerplate() {
-		passages = append(passages, Boilerplate(s, job, sketches)...)
 	}
 	var trims []beam.PCollection
 	if job.HasTrims() {
@@ -41,11 +35,10 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
-		return Write(s, job, clusters, sketches, groups, trims,
-			slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters))...)
+		return Write(s, job, clusters, sketches, groups, trims, sites(s, job, sketches, clusters)...)
 	}
 	scored := narrowed
-	if job.Index.IsStripped {
+	if job.IsStripped {
 		scored = sketches // which have the common shingles apart
 	}
 	gathered := Gather(s, job, groups, scored)
@@ -59,19 +52,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, groups, trims,
-		slices.Concat(sites(s, job, sketches, clusters), written(s, job, passages, sketches, clusters),
-			[]beam.PCollection{edges})...)
-}
-
-// written lays out what writes the boilerplate that was found, if any was looked for. It returns all outcomes about it.
-func written(s beam.Scope, job *Job, passages []beam.PCollection,
-	sketches, clusters beam.PCollection,
-) []beam.PCollection {
-	if len(passages) == 0 {
-		return nil
-	}
-	return append(passages, WriteBoilerplate(s, job, passages[len(passages)-1], sketches, clusters))
+	return Write(s, job, clusters, sketches, groups, trims, append(sites(s, job, sketches, clusters), edges)...)
 }
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.

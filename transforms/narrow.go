@@ -19,7 +19,7 @@ func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 		Method:      job.Method,
 		Parameters:  job.Parameters,
 		AuditSample: job.auditSample(),
-		IsStripped:  job.Index.IsStripped,
+		IsStripped:  job.IsStripped,
 	})}}
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
 	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{

@@ -128,8 +128,7 @@ func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (
 	if bytes <= 0 {
 		bytes = usualBytes
 	}
-	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes, Lists: job.Lists{StopWords: stopWords}}).In(folder,
-		folder)
+	j := NewJob(&config, Extent{Scheme: scheme, Bytes: bytes}).In(folder, folder)
 	j.Runs.Release = false // the runner may do a task twice
 	splits, rejects := pack(s, j, documents, packing.Listing{
 		Inputs:      j.Inputs,

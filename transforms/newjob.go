@@ -27,8 +27,6 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// Lists are what stands in the files that the configuration names.
-	Lists job.Lists
 	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both
 	// are empty without a state.
 	Units, Verdicts string
@@ -113,8 +111,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Lanes:          r.sizing.Lanes,
 		Splits:         e.Splits,
 		Fingerprinting: fingerprinting,
-		Common:         config.CountedLaw(),
-		Counts:         !isStripped,
+		Common:         config.CommonLaw(),
 		KnowsCommon:    e.KnowsCommon,
 		Stripping:      r.stripping(),
 		Method:         r.method.Name,
@@ -130,7 +127,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Rows:           r.rows(keepsPairs),
 		Layout:         config.Layout,
 		SketchHashes:   config.BottomK(),
-		Index:          write.Index{Kind: config.Indexing(e.Lists), IsStripped: isStripped},
+		IsStripped:     isStripped,
 		Trimming:       config.TrimRule(),
 		PassageRanges:  r.sizing.Shards,
 		HeldPassages:   max(int(r.sizing.PlaceBytes/passageBytes), 1),
@@ -145,8 +142,8 @@ func (j *Job) In(temp, partial string) *Job {
 	inputs, results := work.Path(InputsPath(temp)), work.Path(partial)
 	j.Runs.Folder, j.Inputs = work.Path(temp), inputs
 	j.Parameters.Inputs, j.Fingerprinting.Inputs, j.Stripping.Inputs = inputs, inputs, inputs
-	j.Rows.Inputs, j.Index.Inputs, j.Sites.Inputs = inputs, inputs, inputs
-	j.Rows.Partial, j.Index.Partial = results, results
+	j.Rows.Inputs, j.Sites.Inputs = inputs, inputs
+	j.Rows.Partial = results
 	return j
 }
 
@@ -254,7 +251,6 @@ func (r *resolved) kept() documents.Kept {
 		Sets:              documents.AllHashes,
 		Fingerprints:      r.method.Fingerprints,
 		ExcludeQuotations: r.NoQuotations,
-		Boilerplate:       slices.Contains(r.Outputs(), output.Boilerplate) && len(r.Ignore) > 0,
 		Marking: documents.Marking{
 			Keep:        r.Keep,
 			SourceField: r.SourceField,

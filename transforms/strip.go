@@ -7,8 +7,8 @@ import (
 	"mirrorbeam/internal/measure/common"
 )
 
-// Strip takes the shingles that very many documents have out of all sketch blocks. If the job only counts common
-// shingles, the blocks stay as they are. If an earlier job has found them, it does not count.
+// Strip takes the shingles that very many documents have out of all sketch blocks. If an earlier job has found
+// them, it does not count.
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own,
 // whose blocks are stripped.
@@ -23,8 +23,7 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 		tasks = plan(at, &commonFn{newStep(at, last)}, Common(s, job, sketches), sketches)
 	}
 	stripping := job.Stripping
-	stripping.Law, stripping.LeavesSets = job.Common, job.Counts
-	stripping.Counts, stripping.Shards = job.HasBoilerplate(), job.Parameters.Shards
+	stripping.Law = job.Common
 	return beam.Flatten(s, sketches, sideBySide(at, &stripFn{newTasks(at, stripping)}, tasks))
 }
 

@@ -56,12 +56,12 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 			sideBySide(at, &cutRowsFn{newTasks(at, rows)},
 				exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
 	}
-	ofDocuments := work.Delivery{
-		Output:      true,
-		Extra:       []runfile.Kind{records.Documents, records.Sets},
-		OnlyCounted: append(groupStages, work.Cluster),
-	}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
+		ofDocuments := work.Delivery{
+			Output:      true,
+			Extra:       []runfile.Kind{records.Documents, records.Sets},
+			OnlyCounted: append(groupStages, work.Cluster),
+		}
 		at := at.part("sketches")
 		outcomes = append(outcomes, sideBySide(at, &sketchesFn{newTasks(at, write.Sketches{
 			Files:  job.Rows.Files,
@@ -69,12 +69,6 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 			Hashes: job.SketchHashes,
 			Bits:   job.Parameters.SimHashBits,
 		})}, exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
-	}
-	if slices.Contains(job.Rows.Emit, output.Index) {
-		at := at.part("index")
-		outcomes = append(outcomes,
-			sideBySide(at, &indexFn{newTasks(at, job.Index)},
-				exchange(at, ofDocuments, append([]beam.PCollection{sketches}, named...)...)))
 	}
 	finish := at.part("finish")
 	beam.ParDo0(finish.Scope, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()},
@@ -111,7 +105,7 @@ func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection
 }
 
 func init() {
-	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &indexFn{}, &sitesFn{},
+	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &sitesFn{},
 		&finishFn{})
 }
 
@@ -128,8 +122,6 @@ type (
 type cutRowsFn struct{ taskFn[write.Passages] }
 
 type sketchesFn struct{ taskFn[write.Sketches] }
-
-type indexFn struct{ taskFn[write.Index] }
 
 // WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the
 // files. The outcomes of Fingerprint only say how many documents there are.

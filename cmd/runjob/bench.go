@@ -147,7 +147,7 @@ func timed(work func()) float64 {
 }
 
 // drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as
-// those of a language, and a tenth of the texts are an earlier one in which a few words differ.
+// words of a language, and a tenth of the texts are an earlier one in which a few words differ.
 func drawTexts(documents int) (texts [][]byte, characters int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	frequencies := rand.NewZipf(random, 1.1, 8, 1<<16)

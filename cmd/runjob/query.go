@@ -18,8 +18,7 @@ import (
 )
 
 type queryCommand struct {
-	Index     string   `placeholder:"DIR"`
-	State     string   `placeholder:"DIR"`
+	State     string   `required:"" placeholder:"DIR"`
 	Input     []string `required:"" sep:"none" placeholder:"PATH"`
 	Format    string   `default:"auto" placeholder:"FORMAT"`
 	IDField   string   `placeholder:"FIELD"`
@@ -32,11 +31,7 @@ type queryCommand struct {
 }
 
 func (c *queryCommand) Validate() error {
-	if (c.Index == "") == (c.State == "") {
-		return errors.New("give either --index or --state: where to look")
-	}
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State),
-		job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
+	if err := errors.Join(job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -57,7 +52,7 @@ func (c *queryCommand) Validate() error {
 // Run looks for the documents and writes the matches.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
-	index, err := c.openIndex(ctx)
+	index, err := query.OpenState(ctx, c.State, showProgress)
 	if err != nil {
 		return err
 	}
@@ -86,7 +81,7 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	where := "in the index"
+	where := "in the state"
 	if c.Add {
 		where += " or before"
 	}
@@ -103,13 +98,6 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	say(os.Stderr, "\n")
 	return nil
-}
-
-func (c *queryCommand) openIndex(ctx context.Context) (*query.Index, error) {
-	if c.State != "" {
-		return query.OpenState(ctx, c.State, showProgress)
-	}
-	return query.Open(c.Index)
 }
 
 // open opens the place for the matches. It returns a function that finishes them: a file gets its name only

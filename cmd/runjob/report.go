@@ -19,7 +19,6 @@ import (
 
 type reportCommand struct {
 	Folder  string `arg:"" name:"dir"`
-	Other   string `arg:"" optional:"" name:"dir2"`
 	Output  string `placeholder:"FILE"`
 	HideIDs bool   `name:"hide-ids"`
 	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN"`
@@ -27,9 +26,6 @@ type reportCommand struct {
 
 func (c *reportCommand) Validate() error {
 	err := checkArgument("dir", c.Folder)
-	if c.Other != "" {
-		err = errors.Join(err, checkArgument("dir2", c.Other))
-	}
 	if c.Output != "" {
 		err = errors.Join(err, job.CheckPlace("output", c.Output))
 	}
@@ -54,11 +50,8 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (c *reportCommand) path() string {
-	switch {
-	case c.Output != "":
+	if c.Output != "" {
 		return c.Output
-	case c.Other != "":
-		return storage.Join(c.Other, workspace.ComparisonName)
 	}
 	return storage.Join(c.Folder, workspace.ReportName)
 }
@@ -69,22 +62,12 @@ func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if c.Other == "" {
-		figures, err := runreport.Build(ctx, folder, options)
-		if err == nil {
-			err = runreport.Write(&b, figures)
-		}
-		return b.Bytes(), err
-	}
-	other, err := finished.Open(c.Other)
+	figures, err := runreport.Build(ctx, folder, options)
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := runreport.Compare(ctx, folder, other, options)
-	if err == nil {
-		err = runreport.WriteComparison(&b, comparison)
-	}
+	var b bytes.Buffer
+	err = runreport.Write(&b, figures)
 	return b.Bytes(), err
 }
 

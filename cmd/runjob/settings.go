@@ -51,7 +51,7 @@ var settingsText string
 
 // settingTexts are the flags of settings without their fields, as settings.txt has them: a group in brackets, then for
 // each flag a line with its name, the value in capitals and the traits, and its help below. A flag of 'runjob plan'
-// that differs from that of 'runjob run' has plan: in front.
+// that differs from the flag of 'runjob run' has plan: in front.
 var settingTexts = sync.OnceValue(func() []settingFlag {
 	fill := strings.NewReplacer("{presets}", presetHelp(), "{formats}", corpus.FormatHelp(), "{keep}",
 		preference.Help())

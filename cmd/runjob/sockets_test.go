@@ -54,7 +54,7 @@ func TestNoSockets(t *testing.T) {
 	s.write("pages.jsonl", bytes.ReplaceAll(randomCorpus(30_000), []byte(`"id":"`), []byte(`"url":"http://site.example/`)))
 	s.write("truth.tsv", []byte("1\t2\n"))
 	s.write("more.jsonl", randomCorpus(3_000))
-	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs,index")
+	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs", "--state", "asked")
 	for _, j := range []*started{index, onDataflow(s, server, 300, "--async")} {
 		if err := j.Run(); err != nil {
 			t.Fatalf("%v: %s", err, &j.stderr)
@@ -65,7 +65,7 @@ func TestNoSockets(t *testing.T) {
 		{args: jobArgs(nil)},
 		{args: []string{"plan", "--input", "in.jsonl"}},
 		{args: []string{"eval", "earlier", "--truth", "truth.tsv"}},
-		{args: []string{"query", "--index", "earlier", "--input", "more.jsonl"}},
+		{args: []string{"query", "--state", "asked", "--input", "more.jsonl"}},
 		{args: []string{"demo", "--output", "demo"}},
 		{args: []string{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"}},
 		{args: []string{"mirrors", "--input", "pages.jsonl", "--output", "mirrors"}},

@@ -51,8 +51,6 @@ type Counts struct {
 	CommonShingles int64 `json:"common_shingles,omitempty" label:"common shingles"`
 	// CommonWhole counts the documents that hold hardly anything else.
 	CommonWhole int64 `json:"common_whole,omitempty" label:"hardly more than common shingles"`
-	// Boilerplate counts the passages that were found, those beyond the 4,096 rows of boilerplate included.
-	Boilerplate int64 `json:"boilerplate,omitempty" label:"passages of boilerplate"`
 	// Identical counts the rows of pairs that say so: one for each listed document that is equal to an earlier one.
 	Identical int64 `json:"identical" label:"pairs of identical documents"`
 	// Candidates counts the pairs that were scored.

@@ -31,7 +31,6 @@ func FuzzRows(f *testing.F) {
 		checkCodec[Removal](t, fill, empty, nil)
 		checkCodec[Sketch](t, fill, empty, nil)
 		checkCodec[Reject](t, fill, empty, nil)
-		checkCodec[Passage](t, fill, empty, nil)
 		checkCodec[Cut](t, fill, empty, nil)
 		checkCodec[Change](t, fill, empty, nil)
 		checkCodec[Mirror](t, fill, empty, nil)

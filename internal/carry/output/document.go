@@ -120,34 +120,6 @@ type Reject struct {
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Passage is a row of boilerplate: a passage that very many documents have, or one of a base text, as it stands in the
-// first document that has it.
-type Passage struct {
-	// Documents is how many documents have the rarest shingle of the passage: all documents, also equal ones and a
-	// reference's among them.
-	Documents int64 `json:"documents" parquet:"documents"`
-	// LeftOut is the flag that leaves the passage out, ignore or common. Without it the passage counts.
-	LeftOut string `json:"left_out,omitempty" parquet:"left_out,dict"`
-	// Tokens is the length of the passage.
-	Tokens int64 `json:"tokens" parquet:"tokens"`
-	// Text is the passage as it stands in the first document that has it, at most 1,000 bytes.
-	Text string `json:"text" parquet:"text"`
-	// ID is the id of that document.
-	ID string `json:"id" parquet:"id" names:"document"`
-	// Ref says where that document is.
-	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
-	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as the archive says.
-	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
-	// Field is the field of the text, where --weight names several.
-	Field string `json:"field,omitempty" parquet:"field,dict"`
-	// Begin is where the passage begins in the text of the document, in bytes.
-	Begin int64 `json:"begin" parquet:"begin"`
-	// End is where it ends.
-	End int64 `json:"end" parquet:"end"`
-}
-
 // Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.
@@ -241,32 +213,32 @@ type Change struct {
 	Since int64 `json:"since" parquet:"since"`
 }
 
-// Match is a row of a query: a document, and a similar document of the index.
+// Match is a row of a query: a document, and a similar document of the state.
 type Match struct {
 	// ID is the document asked about: its id, or its ref if it has none.
 	ID json.RawMessage `json:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref json.RawMessage `json:"ref"`
-	// Match is the one in the index. An id that several documents have is told apart by the ref.
+	// Match is the one in the state. An id that several documents have is told apart by the ref.
 	Match json.RawMessage `json:"match" names:"document"`
 	// MatchRef says where that one is.
 	MatchRef json.RawMessage `json:"match_ref"`
-	// Hamming is the number of bits in which the fingerprints differ, if the index compares these.
+	// Hamming is the number of bits in which the fingerprints differ, if the state compares these.
 	Hamming int64 `json:"hamming,omitempty" with:"!Jaccard"`
-	// Cosine is an estimate of the cosine of the angle between the two documents, if the index compares fingerprints.
+	// Cosine is an estimate of the cosine of the angle between the two documents, if the state compares fingerprints.
 	Cosine float64 `json:"cosine,omitempty" with:"!Jaccard"`
-	// Jaccard is the similarity of the two sets of shingles, if the index compares these.
+	// Jaccard is the similarity of the two sets of shingles, if the state compares these.
 	Jaccard float64 `json:"jaccard,omitempty" with:"Jaccard"`
-	// ContainmentA is the share of the document asked about that the one of the index has.
+	// ContainmentA is the share of the document asked about that the one of the state has.
 	ContainmentA float64 `json:"containment_a,omitempty" with:"Jaccard"`
-	// ContainmentB is the share of the one of the index that the document asked about has.
+	// ContainmentB is the share of the one of the state that the document asked about has.
 	ContainmentB float64 `json:"containment_b,omitempty" with:"Jaccard"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents
 	// without any word, the bytes.
 	Identical bool `json:"identical,omitempty"`
-	// Reference says that the one of the index is of the --reference of the job.
+	// Reference says that the one of the state is of the --reference of the job.
 	Reference bool `json:"reference,omitempty"`
-	// Added says that the match is not of the index, but an earlier document of the same query with --add.
+	// Added says that the match is not of the state, but an earlier document of the same query with --add.
 	Added bool `json:"added,omitempty"`
 }
 

@@ -218,7 +218,7 @@ func (w *Writer) Abort() {
 // All returns the names of all outputs.
 func All() []string {
 	return []string{
-		Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Trimmed, Passages,
+		Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Changes, Trimmed, Passages,
 		Mirrors, Sites, Suspects,
 	}
 }
@@ -233,11 +233,8 @@ const (
 	Annotated = "annotated"
 	Rejects   = "rejects"
 	Sketches  = "sketches"
-	Index     = "index"
 	// Changes is what has changed since the last run of a scheduled job.
 	Changes = "changes"
-	// Boilerplate is passages that very many documents have.
-	Boilerplate = "boilerplate"
 	// Trimmed is the corpus without passages that stand elsewhere, and Passages what was cut.
 	Trimmed  = "trimmed"
 	Passages = "passages"

@@ -16,7 +16,6 @@ func TestIntegers(t *testing.T) {
 	checkIntegers(t, []string{"id", "cluster", "kept_id", "like_id"}, Removal{ID: "1", Ref: `"`, Cluster: "2", KeptID: "3", LikeID: "4", Reference: true})
 	checkIntegers(t, []string{"a", "b"}, Pair{A: "1", B: "2", Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Spans: []Span{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 1}}}, Pair{A: "2", B: "3", Jaccard: .5})
 	checkIntegers(t, []string{"id"}, Sketch{ID: "5", Ref: "a:1", SimHash: "00", Fingerprint: []int64{1, 2}})
-	checkIntegers(t, []string{"id"}, Passage{ID: "6", Ref: "a:1"}, Passage{ID: "-7", Documents: 3})
 	checkIntegers(t, []string{"id"}, Cut{ID: "8", Ref: "a:1", FirstRef: "12"})
 	checkIntegers[Member](t, []string{"cluster", "id"}) // also a file without rows has the columns
 }

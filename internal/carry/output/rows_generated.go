@@ -214,65 +214,6 @@ func (r *Reject) parsePlain(line []byte) bool {
 }
 
 // AppendJSON appends the row as a line of JSON.
-func (r Passage) AppendJSON(b []byte, names Names) []byte {
-	b = strconv.AppendInt(append(b, `{"documents":`...), r.Documents, 10)
-	if r.LeftOut != "" {
-		b = quoting.AppendQuoted(append(b, `,"left_out":`...), r.LeftOut)
-	}
-	b = strconv.AppendInt(append(b, `,"tokens":`...), r.Tokens, 10)
-	b = quoting.AppendQuoted(append(b, `,"text":`...), r.Text)
-	b = names.append(append(b, `,"id":`...), r.ID)
-	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
-	if r.URL != "" {
-		b = quoting.AppendQuoted(append(b, `,"url":`...), r.URL)
-	}
-	if r.Date != "" {
-		b = quoting.AppendQuoted(append(b, `,"date":`...), r.Date)
-	}
-	if r.Field != "" {
-		b = quoting.AppendQuoted(append(b, `,"field":`...), r.Field)
-	}
-	b = strconv.AppendInt(append(b, `,"begin":`...), r.Begin, 10)
-	b = strconv.AppendInt(append(b, `,"end":`...), r.End, 10)
-	return append(b, "}\n"...)
-}
-
-func (r *Passage) parsePlain(line []byte) bool {
-	last, l := *r, plainLine{rest: line, ok: true}
-	*r = Passage{}
-	r.Documents = l.integer(`{"documents":`)
-	if l.take(`,"left_out":"`) {
-		r.LeftOut = l.text("", last.LeftOut)
-	}
-	r.Tokens = l.integer(`,"tokens":`)
-	r.Text = l.text(`,"text":"`, last.Text)
-	r.ID = l.name(`,"id":`, last.ID)
-	r.Ref = l.text(`,"ref":"`, last.Ref)
-	if l.take(`,"url":"`) {
-		r.URL = l.text("", last.URL)
-	}
-	if l.take(`,"date":"`) {
-		r.Date = l.text("", last.Date)
-	}
-	if l.take(`,"field":"`) {
-		r.Field = l.text("", last.Field)
-	}
-	r.Begin = l.integer(`,"begin":`)
-	r.End = l.integer(`,"end":`)
-	return l.end()
-}
-
-// UnmarshalJSON reads what AppendJSON writes, with names of either kind.
-func (r *Passage) UnmarshalJSON(b []byte) error {
-	type plain Passage
-	row := struct {
-		*plain
-		ID *name `json:"id"`
-	}{(*plain)(r), (*name)(&r.ID)}
-	return json.Unmarshal(b, &row)
-}
-
-// AppendJSON appends the row as a line of JSON.
 func (r Cut) AppendJSON(b []byte, names Names) []byte {
 	b = names.append(append(b, `{"id":`...), r.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)

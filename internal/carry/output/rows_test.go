@@ -185,11 +185,6 @@ func TestRows(t *testing.T) {
 		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1", "previous=5d;6e", "generation=9", "since=7")
 	checkRow(t, Change{Of: Clusters, Change: New, Lineage: "5d", Name: "x", Size: 2, Added: 2},
 		`{"of":"clusters","change":"new","lineage":"5d","name":"x","size":2,"before":0,"added":2,"removed":0,"generation":0,"since":0}`, "change=new", "previous=")
-	checkRow(t, Passage{Documents: 70, LeftOut: "common", Tokens: 12, Text: "a\u009b\"", ID: "x", Ref: "f:0", Field: "title", Begin: 3, End: 9},
-		`{"documents":70,"left_out":"common","tokens":12,"text":"a\u009b\"","id":"x","ref":"f:0","field":"title","begin":3,"end":9}`,
-		"documents=70", "left_out=common", "tokens=12", "text=a\u009b\"", "id=x", "ref=f:0", "field=title", "begin=3", "end=9")
-	checkRow(t, Passage{Documents: 7, Tokens: 10, Text: "a", ID: "x", Ref: "f:0", End: 9},
-		`{"documents":7,"tokens":10,"text":"a","id":"x","ref":"f:0","begin":0,"end":9}`, "left_out=", "field=")
 	checkRow(t, Sketch{ID: "é", Ref: "r", Shingles: 2, SimHash: SimHashText([]uint64{0xab, 1 << 63}, 128), Fingerprint: []int64{1, 1<<48 - 1}},
 		`{"id":"é","ref":"r","shingles":2,"simhash":"800000000000000000000000000000ab","fingerprint":[1,281474976710655]}`,
 		"id=é", "ref=r", "shingles=2", "simhash=800000000000000000000000000000ab", "fingerprint=1;281474976710655")
@@ -202,7 +197,7 @@ func TestReadsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		noRow, fileOf(t, Parquet, Passage{}), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.parquet"),
+		noRow, fileOf(t, Parquet, Cut{}), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.parquet"),
 	} {
 		faults := 0
 		for row, err := range Read[Reject](t.Context(), path, "rejects", nil) {

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/ground/runfile"
 )
 
-// Most records are packed as package packed does. Those of which a job has very many have a layout of their own.
+// Most records are packed as package packed does. Records that a job has very many of have a layout of their own.
 
 // buffers have memory for the next record.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}

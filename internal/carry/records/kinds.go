@@ -73,10 +73,6 @@ const (
 	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
 	PartlyListed     runfile.Kind = 65 // documents of dense groups that have pairs which are not listed, by split
 
-	BoilerplateSeen runfile.Kind = 66 // boilerplate shingles with their documents in a split, by range of hashes
-	FirstHolders    runfile.Kind = 67 // the first documents that have such shingles, by split
-	Passages        runfile.Kind = 68 // rows of boilerplate, shard 0
-
 	SeenSets runfile.Kind = 69 // which document has which shingles, by range of hashes
 
 	PageClasses runfile.Kind = 70 // equal pages of several sites, by range of hashes of these sites

@@ -113,7 +113,7 @@ SourceCounts=39 LeadingSources=40 Shingles=41 Frequencies=42
 Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 Verdicts=54
 SiteGroups=55 Alerts=56 Texts=57 TextMarks=58 TextRange=59
 WholeDocuments=60 WholeSets=61 FrequentShingles=63 CommonParts=64 PartlyListed=65
-BoilerplateSeen=66 FirstHolders=67 Passages=68 SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 Heads=75
+SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 Heads=75
 PassageHashes=76 PassageRepeats=77 Trims=78 TrimRows=79
 LastingKeys=83 KeptPairs=84 SharedIDs=86
 Occurrences=87 Trees=88 Links=89 Renamed=90 RangeShards=91 AuditedMembers=92`

@@ -22,7 +22,6 @@ const (
 	Source      Stage = "source"
 	Common      Stage = "common"
 	Strip       Stage = "strip"
-	Boilerplate Stage = "boilerplate"
 	Trim        Stage = "trim"
 	Narrow      Stage = "narrow"
 	Spread      Stage = "spread"
@@ -45,7 +44,7 @@ const (
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Trim, Narrow, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Trim, Narrow, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
 
 // Names of the metrics of a stage that say what its tasks asked of buckets.
 const (

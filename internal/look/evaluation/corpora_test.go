@@ -414,10 +414,12 @@ func TestQueryOfCorpora(t *testing.T) {
 	for _, name := range []string{"licenses/all", "tang/tang"} {
 		t.Run(filepath.Dir(name), func(t *testing.T) {
 			truth := truths(t)[name]
-			config := newConfig(t, 0.5, []string{output.Index}, corporatest.Path(t, name+".jsonl.zst"))
+			config := newConfig(t, 0.5, []string{output.Clusters}, corporatest.Path(t, name+".jsonl.zst"))
 			config.Tokens, config.Audit = tokensOf(truth), "off"
+			config.State = filepath.Join(t.TempDir(), "state")
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
 			run(t, config)
-			x, err := query.Open(config.Output)
+			x, err := query.OpenState(t.Context(), config.State, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -248,7 +248,7 @@ type FileNotes struct {
 	Damaged []string `json:"damaged,omitempty"`
 	// PassedOver has the first file of each reason of counts.passed_over.
 	PassedOver map[string]string `json:"passed_over,omitempty"`
-	// Order names the files that were read in document order, the first 10,000 of them, where those of the reference or of the input are not in the order
+	// Order names the files that were read in document order, the first 10,000 of them, if the files of the reference or of the input are not in the order
 	// of their names.
 	Order []string `json:"order,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match no file.

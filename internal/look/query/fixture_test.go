@@ -13,13 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/match/methods"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/index"
-	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -92,10 +90,8 @@ func newTexts(seed uint64, n int) (texts []text) {
 // library is what a job knows of texts: its configuration, and the index that it left in a folder.
 type library struct {
 	config job.Config
-	// summary is what the results say of the configuration. A test may change it.
-	summary job.Config
-	texts   []text
-	prints  []sketch.Fingerprint
+	texts  []text
+	prints []sketch.Fingerprint
 	// header is the header of each file of the index, before it is written. A test may change it.
 	header func(file int) index.Header
 	// write writes the content of a file of the index. A test may damage it.
@@ -106,16 +102,15 @@ type library struct {
 func newLibrary(t *testing.T, texts []text, change func(*job.Config)) *library {
 	t.Helper()
 	config := job.Default()
-	config.Input, config.Output, config.Emit = []string{"in"}, t.TempDir(), []string{output.Index}
+	config.Input, config.Output = []string{"in"}, t.TempDir()
 	if change != nil {
 		change(&config)
 	}
-	l := &library{config: config, summary: config, texts: texts, write: func(path string, content []byte) error { return os.WriteFile(path, content, 0o666) }}
+	l := &library{config: config, texts: texts, write: func(path string, content []byte) error { return os.WriteFile(path, content, 0o666) }}
 	l.prints = fingerprints(t, &config, texts)
 	l.header = func(file int) index.Header {
 		return index.Header{
-			Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: config.SketchHash(job.Lists{}), Threshold: config.Threshold,
-			References: 1, FirstFile: file, Files: files[file : file+1],
+			Threshold: config.Threshold, References: 1, FirstFile: file, Files: files[file : file+1],
 		}
 	}
 	return l
@@ -141,35 +136,17 @@ func fingerprints(t *testing.T, config *job.Config, texts []text) (prints []sket
 	return prints
 }
 
-// publish writes the folder of results: an index file for each input file, the manifest and the summary.
-func (l *library) publish(t *testing.T) {
+// publish writes an index file for each input file, and returns their paths.
+func (l *library) publish(t *testing.T) (paths []string) {
 	t.Helper()
-	var manifest struct {
-		Files []output.File `json:"files"`
-	}
 	for file := range files {
-		content := l.indexOf(t, file)
-		name := output.ShardName(output.Index, file, len(files), output.Binary)
-		if err := l.write(filepath.Join(l.config.Output, name), content); err != nil {
+		path := filepath.Join(l.config.Output, fmt.Sprint("index-", file))
+		if err := l.write(path, l.indexOf(t, file)); err != nil {
 			t.Fatal(err)
 		}
-		manifest.Files = append(manifest.Files, output.File{Name: name, Output: output.Index, Bytes: int64(len(content))})
+		paths = append(paths, path)
 	}
-	l.put(t, workspace.ManifestName, manifest)
-	l.put(t, workspace.SummaryName, map[string]any{"config": l.summary})
-	l.put(t, workspace.SuccessName, nil)
-}
-
-// put writes a file of JSON.
-func (l *library) put(t *testing.T, name string, value any) {
-	t.Helper()
-	b, err := json.Marshal(value)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(l.config.Output, name), b, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return paths
 }
 
 // indexOf returns the index of the texts of a file.
@@ -221,9 +198,8 @@ func (l *library) indexOf(t *testing.T, file int) []byte {
 // open publishes the library and opens its index.
 func (l *library) open(t *testing.T) *Index {
 	t.Helper()
-	l.publish(t)
-	x, err := Open(l.config.Output)
-	if err != nil {
+	x := &Index{config: l.config}
+	if err := x.openFiles(l.publish(t)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -1,4 +1,4 @@
-// Package query finds the documents of an index that are like others. A job leaves the index in its output folder.
+// Package query finds the documents of a state that are like others, with an index that it makes from the state.
 package query
 
 import (
@@ -6,27 +6,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/index"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 )
 
-// Index is the index of a job, open for queries by any number of goroutines. Its files are mapped into memory if their
+// Index is the index of a state, open for queries by any number of goroutines. Its files are mapped into memory if their
 // storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write to the
 // files meanwhile.
 type Index struct {
@@ -36,7 +29,6 @@ type Index struct {
 
 type indexFile struct {
 	path     string
-	remedy   string // what to do if it is damaged
 	mapped   storage.Mapping
 	header   index.Header
 	segments []segment
@@ -55,99 +47,55 @@ type segment struct {
 	permuted []*lshbands.Table
 }
 
-// Open opens the index in the output folder of a job. It reads all of it once, except the sets. The error is of the
-// kind [failure.Input] if there is no index, if the job did not succeed, if another version of this program made it, or
-// if it is damaged. Damaged sets are found by the queries that read them.
-func Open(folder string) (*Index, error) {
-	x, err := openIndex(folder)
-	if err != nil {
-		return nil, failure.New(failure.Input, fmt.Errorf("open index: %w", err))
-	}
-	return x, nil
-}
-
-func openIndex(folder string) (*Index, error) {
-	published, err := finished.Open(folder)
-	if err != nil {
-		return nil, err
-	}
-	if err := published.Need(output.Index); err != nil {
-		return nil, err
-	}
-	x := &Index{config: published.Summary.Config}
-	if err := x.openFiles(published.Paths(output.Index), mapIndex); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// mapper maps a file of an index into memory. Remedy says what to do if the file is damaged.
-type mapper func(path string) (mapped storage.Mapping, remedy string, err error)
-
-func (x *Index) openFiles(paths []string, mapFile mapper) error {
+func (x *Index) openFiles(paths []string) error {
 	for _, path := range paths {
-		file, err := openIndexFile(path, mapFile)
+		file, err := openIndexFile(path)
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
 		x.files = append(x.files, file)
-		if !isMadeBy(&file.header, &x.config) {
-			return errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
-		}
 	}
 	return nil
 }
 
-// isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
-// change sketches, and the threshold or distance.
-func isMadeBy(header *index.Header, config *job.Config) bool {
-	if header.Config != config.IndexHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
-		return false
-	}
-	if config.Scorer().IsDistance {
-		return header.Bits == config.Bits && header.Distance == config.Hamming
-	}
-	return header.Bits == 0 && header.Threshold == config.Threshold
-}
-
-func openIndexFile(path string, mapFile mapper) (indexFile, error) {
-	mapped, remedy, err := mapFile(path)
+// openIndexFile maps a file of an index into memory and opens it. The error says what to do if the file is damaged.
+func openIndexFile(path string) (indexFile, error) {
+	mapped, err := storage.Map(path)
 	if err != nil {
-		return indexFile{}, err
+		return indexFile{}, fmt.Errorf("%w: %s", err, remedy(path))
 	}
-	f := indexFile{path: path, remedy: remedy, mapped: mapped}
+	f := indexFile{path: path, mapped: mapped}
 	if err := f.open(); err != nil {
-		return indexFile{}, errors.Join(err, mapped.Close())
+		return indexFile{}, errors.Join(fmt.Errorf("%w: %s", err, remedy(path)), mapped.Close())
 	}
 	return f, nil
+}
+
+// remedy says what helps if a file of an index is damaged.
+func remedy(path string) string {
+	return fmt.Sprintf("remove %s and ask again, which makes a new one", path)
 }
 
 func (f *indexFile) open() error {
 	header, segments, err := index.Open(f.mapped.Bytes)
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, f.remedy)
-	}
-	if header.Sketch != sketch.Version || header.Unicode != sketch.UnicodeVersion {
-		return fmt.Errorf("the index was made with version %d of the hashes and Unicode %s, and this program has %d and %s: run the job again with it",
-			header.Sketch, header.Unicode, sketch.Version, sketch.UnicodeVersion)
+		return err
 	}
 	f.header = header
 	if header.Bits > 0 {
 		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
-			return fmt.Errorf("%w: %s", err, f.remedy)
+			return err
 		}
 	}
 	for _, s := range segments {
 		opened, err := f.openSegment(s)
 		if err != nil {
-			return fmt.Errorf("%w: %s", err, f.remedy)
+			return err
 		}
 		f.segments = append(f.segments, opened)
-	}
-	for _, s := range segments {
 		for document := range s.Documents {
 			if _, _, known := header.Place(s.Ref(document)); !known {
-				return fmt.Errorf("document %d is of a file that is not in the header: %s", document, f.remedy)
+				return fmt.Errorf("document %d is of a file that is not in the header", document)
 			}
 		}
 	}
@@ -282,40 +230,6 @@ func (p *postings) rebuild(isHeld func(set uint32) bool, more int) error {
 	return nil
 }
 
-// remake is the remedy of an index that a job has left.
-const remake = "run the job again"
-
-// mapIndex maps a file of the index that a job has left. A file that is not on the local disk is copied there first, to the
-// user's folder for caches, and the copy serves until the file changes.
-func mapIndex(path string) (mapped storage.Mapping, remedy string, err error) {
-	if storage.Scheme(path) == "" {
-		mapped, err = storage.Map(path)
-		return mapped, remake, err
-	}
-	info, err := storage.Stat(path)
-	if err != nil {
-		return storage.Mapping{}, "", err
-	}
-	cache, err := cacheFolder()
-	if err != nil {
-		mapped, err = storage.Map(path) // it is read into memory
-		return mapped, remake, err
-	}
-	of := item{info.Name, info.Generation + " " + strconv.FormatInt(info.Size, 10), 0}
-	copied, err := of.get(cache, func(copied string) error { return fetch(info, copied) })
-	if err != nil {
-		return storage.Mapping{}, "", fmt.Errorf("copy %s to the local disk: %w", path, err)
-	}
-	mapped, err = storage.Map(copied)
-	return mapped, fmt.Sprintf("remove %s, its copy, and ask again; if that does not help, %s", copied, remake), err
-}
-
-// mapCached maps a file of an index that a query has made in the user's folder for caches.
-func mapCached(path string) (mapped storage.Mapping, remedy string, err error) {
-	mapped, err = storage.Map(path)
-	return mapped, fmt.Sprintf("remove %s and ask again, which makes it anew", path), err
-}
-
 func cacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "runjob"), err
@@ -351,28 +265,6 @@ func (i item) get(folder string, make func(path string) error) (string, error) {
 		}
 	}
 	return path, nil
-}
-
-func fetch(info storage.Info, path string) error {
-	file, err := storage.Reopen(info)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	w, err := storage.Create(path)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	stream := file.From(0)
-	n, err := io.Copy(w, stream)
-	if err = errors.Join(err, stream.Close()); err != nil {
-		return err
-	}
-	if n != info.Size {
-		return io.ErrUnexpectedEOF
-	}
-	return w.Commit()
 }
 
 // hashed returns a name for a text of any length.

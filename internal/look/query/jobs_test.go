@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/internal/ground/storage"
 	"mirrorbeam/internal/ground/storage/storagetest"
 	"mirrorbeam/internal/look/query"
@@ -113,18 +112,14 @@ func run(t *testing.T, config job.Config) {
 	}
 }
 
-// opened opens the index of a job, which writes nothing else, or of a state. The test closes it.
+// opened opens an index of a state, which a job makes if there is none. The test closes it.
 func opened(t *testing.T, config job.Config) *query.Index {
 	t.Helper()
-	var x *query.Index
-	var err error
-	if config.State != "" {
-		x, err = query.OpenState(t.Context(), config.State, nil)
-	} else {
-		config.Emit = []string{output.Index}
+	if config.State == "" {
+		config.State = filepath.Join(t.TempDir(), "state")
 		run(t, config)
-		x, err = query.Open(config.Output)
 	}
+	x, err := query.OpenState(t.Context(), config.State, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,9 +200,10 @@ func same(t *testing.T, what string, got, want []match) {
 	}
 }
 
-// TestIndexOfJob looks for all documents of a corpus in the index that a job has written, at the threshold of the index and
+// TestIndexOfJob looks for all documents of a corpus in the index of a job, at the threshold of the index and
 // above. If fingerprints only find candidates, the index is one of sets.
 func TestIndexOfJob(t *testing.T) {
+	ownCache(t)
 	c := newCorpus(t, 81)
 	c.add(t, "a.jsonl", 150)
 	c.add(t, "b.jsonl", 150)
@@ -240,7 +236,7 @@ func ownCache(t *testing.T) string {
 	return cache
 }
 
-// TestState: night for night a query of the state answers as one of an index of a run over everything.
+// TestState: night for night a query of the state answers as one of a state that a run over everything has made.
 func TestState(t *testing.T) {
 	known := newCorpus(t, 30)
 	known.add(t, "known.jsonl", 60)
@@ -273,8 +269,8 @@ func TestState(t *testing.T) {
 				want, _ := ask(t, opened(t, whole), asked)
 				same(t, fmt.Sprintf("night %d", night), got, want)
 			}
-			if files, err := os.ReadDir(filepath.Join(cache, "runjob")); err != nil || len(files) != 1 {
-				t.Errorf("%d files are in the cache (%v), want the newest one", len(files), err)
+			if files, err := os.ReadDir(filepath.Join(cache, "runjob")); err != nil || len(files) != 1+3 {
+				t.Errorf("%d files are in the cache (%v), want the newest one, and those of three runs over everything", len(files), err)
 			}
 		})
 	}

@@ -264,7 +264,7 @@ func TestRefused(t *testing.T) {
 		kind failure.Kind
 		want string
 	}{
-		{"too low", sets, Request{Input: []string{input}, Threshold: 0.69}, failure.Usage, "threshold 0.69: the index was made for 0.7 or more"},
+		{"too low", sets, Request{Input: []string{input}, Threshold: 0.69}, failure.Usage, "threshold 0.69: the state was made for 0.7 or more"},
 		{"no sets", prints, Request{Input: []string{input}, Threshold: 0.9}, failure.Usage, "fingerprints within hamming 3"},
 		{"nothing there", sets, Request{Input: []string{input + "x"}}, failure.Input, "in.jsonlx"},
 	} {

@@ -119,7 +119,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		s.set = in.AppendSet(s.set[:0], set)
 		if s.digester.Set(s.set) != in.Digest(set) {
 			document, _ := in.DocumentsOf(set)
-			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), file.remedy)
+			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), remedy(file.path))
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
 			s.add(file, in, set, output.NewMatch(common, size, other))
@@ -217,7 +217,7 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 		for _, key := range s.candidates {
 			number := index.NumberOf(key)
 			if number >= fingerprints {
-				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints, file.remedy)
+				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints, remedy(file.path))
 			}
 			s.rows = in.AppendFingerprint(s.rows, number, words)
 		}

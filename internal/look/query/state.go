@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
 	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/settle/index"
 	"mirrorbeam/internal/settle/state"
 	"mirrorbeam/internal/start/failure"
@@ -90,13 +90,10 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {
 		return nil, fmt.Errorf("read the configuration of the last run: %w", err)
 	}
-	if !x.config.CommonLaw().IsOff() {
-		return nil, errors.New("its common shingles are still in the sketches that it keeps: in this version ask an index, of a run with --emit index")
-	}
 	if err := x.config.CheckIndex(); err != nil {
 		return nil, fmt.Errorf("an index of its documents cannot be made: it %w", err)
 	}
-	s.kind = x.config.Indexing(job.Lists{StopWords: s.content.StopWords, Ignored: documents.IgnoredHash(s.content.Ignored)})
+	s.kind = kindOf(&x.config)
 	parts := s.parts()
 	cache, err := cacheFolder()
 	if err != nil {
@@ -115,10 +112,19 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := x.openFiles(paths, mapCached); err != nil {
+	if err := x.openFiles(paths); err != nil {
 		return nil, err
 	}
 	return x, nil
+}
+
+// kindOf returns what an index of the documents of a job holds.
+func kindOf(c *job.Config) index.Kind {
+	kind := index.Kind{Seed: c.Seed.Number, Threshold: c.Threshold}
+	if c.Scorer().IsDistance {
+		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
+	}
+	return kind
 }
 
 const mostBuilders = 4
@@ -201,6 +207,12 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 		}
 		for _, piece := range runs[stretch.Run][stretch.Shard] {
 			piece.Mark = uint32(stretch.file)
+			switch piece.Kind { // whole: with their common shingles, which the builder takes out
+			case records.WholeDocuments:
+				piece.Kind = records.Documents
+			case records.WholeSets:
+				piece.Kind = records.Sets
+			}
 			pieces = append(pieces, piece)
 		}
 	}
@@ -209,7 +221,13 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 
 func (s *stateReader) corpus(part []located) index.Corpus {
 	files := s.content.Files
-	c := index.Corpus{StopWords: s.content.StopWords, Ignored: s.content.Ignored, FirstFile: part[0].file, AreIntegers: s.content.IntegerNames}
+	c := index.Corpus{
+		StopWords:   s.content.StopWords,
+		Ignored:     s.content.Ignored,
+		Common:      s.content.Common,
+		FirstFile:   part[0].file,
+		AreIntegers: s.content.IntegerNames,
+	}
 	for c.References < len(files) && files[c.References].Reference {
 		c.References++
 	}

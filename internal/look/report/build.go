@@ -55,7 +55,7 @@ func (b *builder) begin() {
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
-		Method:     Method{Plan: s.Plan, Audit: s.Audit, Curve: curve(s.Plan, config.Threshold)},
+		Method:     Method{Plan: s.Plan, Audit: s.Audit},
 		Sources:    s.Sources,
 		PassedOver: s.PassedOver,
 		Stages:     slices.DeleteFunc(slices.Clone(s.Stages), func(stage finished.Stage) bool { return stage.Tasks == 0 }),
@@ -77,7 +77,7 @@ func (b *builder) addRows(ctx context.Context) error {
 		documents = min(2*counts.Pairs, counts.Documents+counts.ReferenceDocuments)
 	}
 	removed := newTally(f.Run.Unit, f.Run.Distance)
-	members := newMemberPass(newSampler(documents), removed, b.folder.Has(output.Pairs) && f.Run.Split == "star")
+	members := newMemberPass(newSampler(documents), removed)
 	if b.folder.Has(output.Clusters) {
 		if err := members.read(ctx, b.folder); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (b *builder) addRows(ctx context.Context) error {
 		}
 		return nil
 	}
-	pairs := newPairPass(&f.Run, members, f.Clusters)
+	pairs := newPairPass(&f.Run, members)
 	if err := pairs.read(ctx, b.folder); err != nil {
 		return err
 	}
@@ -103,9 +103,6 @@ func (b *builder) addRows(ctx context.Context) error {
 
 func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	f := &b.figures
-	for i := range f.Clusters {
-		f.Clusters[i].Edges = imply(pairs.edges[i], len(f.Clusters[i].Documents), f.Run.Unit)
-	}
 	from := f.Run.Threshold
 	if f.Run.Passages {
 		from = 0
@@ -114,15 +111,9 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
 		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
-		f.Containment = pairs.containment
 	}
 	if !members.sampler.isAll() {
 		b.note(fmt.Sprintf("The histogram is of a sample: one document in %.0f.", 1/members.sampler.share))
-	}
-	if members.cluster != nil {
-		f.Crossing = &Crossing{pairs.crossings, pairs.crossing.items}
-	} else if f.Run.Split == "star" && !f.Run.Passages {
-		b.note(fmt.Sprintf("Pairs between clusters are not listed: that takes clusters among the outputs, and at most %s documents in them.", count(mostTracked)))
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {

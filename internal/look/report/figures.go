@@ -29,17 +29,13 @@ type Figures struct {
 	Method   Method    `json:"method"`
 	// Clusters are the largest ones and the loosest ones.
 	Clusters []Cluster `json:"clusters,omitempty"`
-	// Crossing has pairs whose documents are in different clusters, or one of them in none.
-	Crossing *Crossing `json:"crossing,omitempty"`
 	// Pairs are examples of all pairs.
-	Pairs []Pair `json:"pairs,omitempty"`
-	// Containment says how much of each document of a pair is in the other one. It is nil without pairs, and for distances.
-	Containment *Containment     `json:"containment,omitempty"`
-	Sources     []sources.Row    `json:"sources"`
-	Rejects     []Reason         `json:"rejects"`
-	PassedOver  map[string]int64 `json:"passed_over,omitempty"`
-	Stages      []finished.Stage `json:"stages"`
-	Totals      finished.Cost    `json:"totals"`
+	Pairs      []Pair           `json:"pairs,omitempty"`
+	Sources    []sources.Row    `json:"sources"`
+	Rejects    []Reason         `json:"rejects"`
+	PassedOver map[string]int64 `json:"passed_over,omitempty"`
+	Stages     []finished.Stage `json:"stages"`
+	Totals     finished.Cost    `json:"totals"`
 	// Notes say what is left out of the page, and why.
 	Notes []string `json:"notes"`
 }
@@ -142,24 +138,13 @@ type Crowding struct {
 // Method says how pairs were found, and what share of them.
 type Method struct {
 	finished.Plan
-	// Curve has the probability, from 0 to 1, that a pair is compared, by its similarity. It is nil where that is not known
-	// beforehand.
-	Curve []Point       `json:"curve,omitempty"`
 	Audit *audit.Result `json:"audit,omitempty"`
-}
-
-// Point is a point of a curve.
-type Point struct {
-	Similarity  float64 `json:"similarity"`
-	Probability float64 `json:"probability"`
 }
 
 // Cluster is a cluster with some of its documents.
 type Cluster struct {
 	finished.Cluster
 	Documents []Member `json:"documents,omitempty"`
-	// Edges are the pairs among Documents.
-	Edges []Edge `json:"edges,omitempty"`
 }
 
 // Member is a document of a cluster, with those fields of its row that a page shows.
@@ -171,24 +156,6 @@ type Member struct {
 	Kept       bool    `json:"kept"`
 	Similarity float64 `json:"similarity"`
 	Reference  bool    `json:"reference,omitempty"`
-}
-
-// Edge is a pair of documents of a cluster, by their places in Documents, A before B.
-type Edge struct {
-	A     int     `json:"a"`
-	B     int     `json:"b"`
-	Score float64 `json:"score"`
-	// Estimate says that the score is not exact. Implied says that the pair follows from identical documents and has no row.
-	Estimate bool `json:"estimate,omitempty"`
-	Implied  bool `json:"implied,omitempty"`
-
-	identical bool
-}
-
-// Crossing counts pairs that lead out of a cluster.
-type Crossing struct {
-	Pairs    int64  `json:"pairs"`
-	Examples []Pair `json:"examples,omitempty"`
 }
 
 // Pair is a pair of documents.
@@ -212,17 +179,6 @@ type Pair struct {
 	Why string `json:"why,omitempty"`
 	// Texts are the two texts, nil where they are not shown.
 	Texts *difference.Texts `json:"-"`
-}
-
-// Containment counts the pairs that are not identical by the two shares.
-type Containment struct {
-	// From is the lower end of both axes, and 1 the upper one. Each axis has ten steps.
-	From float64 `json:"from"`
-	// Pairs counts by the step of ContainmentA, then by the step of ContainmentB.
-	Pairs [][]int64 `json:"pairs"`
-	// OneSided counts the pairs with one document nearly whole in the other, which has much more. Of counts all.
-	OneSided int64 `json:"one_sided"`
-	Of       int64 `json:"of"`
 }
 
 // Reason counts rejects.

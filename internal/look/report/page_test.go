@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,21 +93,6 @@ func TestPage(t *testing.T) {
 		t.Errorf("scales: %v", plots)
 	}
 
-	// What is under the pointer.
-	var readout string
-	b.eval(`const map = document.querySelector(".heat[data-cluster]"), box = map.getBoundingClientRect();
-		map.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + 2, clientY: box.bottom - 2}));
-		return map.parentElement.querySelector(".readout").textContent;`, &readout)
-	if !strings.HasPrefix(readout, "1 and 10: ") {
-		t.Errorf("under the pointer: %q", readout)
-	}
-	b.eval(`const map = document.querySelector(".heat[data-cluster]");
-		map.focus();
-		for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) map.dispatchEvent(new KeyboardEvent("keydown", {key}));
-		return map.parentElement.querySelector(".readout").textContent;`, &readout)
-	if !strings.HasPrefix(readout, "2 and 9: ") {
-		t.Errorf("with the arrow keys: %q", readout)
-	}
 	if faults := b.faults(address); len(faults) > 0 {
 		t.Errorf("the page: %v", faults)
 	}
@@ -118,15 +102,7 @@ func TestPage(t *testing.T) {
 func TestLooks(t *testing.T) {
 	b := openBrowser(t)
 	f := small(t)
-	c, err := Compare(t.Context(), f, f, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var compared bytes.Buffer
-	if err := WriteComparison(&compared, c); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{"report.html": []byte(page(t, build(t, f, Options{}))), "comparison.html": compared.Bytes(), "sites.html": []byte(page(t, build(t, watch(t), Options{})))} {
+	for name, content := range map[string][]byte{"report.html": []byte(page(t, build(t, f, Options{}))), "sites.html": []byte(page(t, build(t, watch(t), Options{})))} {
 		address := writeTo(t, name, content)
 		b.open(address)
 		b.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });

@@ -13,12 +13,8 @@ import (
 	"mirrorbeam/internal/look/finished"
 )
 
-const (
-	// gridSteps is the number of steps of each axis of [Containment].
-	gridSteps = 10
-	// A pair is one-sided if one share is at least mostOf and the other one at most partOf.
-	mostOf, partOf = 0.95, 0.85
-)
+// A pair is one-sided if one share is at least mostOf and the other one at most partOf.
+const mostOf, partOf = 0.95, 0.85
 
 // The reasons why a pair is an example, with the number of such examples in the table, and of those with their texts.
 const (
@@ -27,50 +23,27 @@ const (
 	whySample, mostSampled, textsSampled  = "drawn by lot", 100, 4
 )
 
-// place is where a document stands in the maps of clusters.
-type place struct{ cluster, document int }
-
 // pairPass is what one pass over the rows of pairs finds out.
 type pairPass struct {
 	run     *Run
 	sampler sampler
-	cluster map[uint64]uint64 // of documents, nil if it is not known
-	places  map[string]place
-	edges   [][]Edge // by cluster
 
-	scores      *tally             // of pairs that are not identical
-	nearest     map[uint64]float64 // the best score of chosen documents
-	containment *Containment
+	scores  *tally             // of pairs that are not identical
+	nearest map[uint64]float64 // the best score of chosen documents
 
-	low, oneSided, sampled, crossing *best[Pair]
-	crossings                        int64
+	low, oneSided, sampled *best[Pair]
 }
 
-// newPairPass begins a pass. The edges of the given clusters are collected.
-func newPairPass(run *Run, members *memberPass, clusters []Cluster) *pairPass {
-	p := &pairPass{
-		run: run, sampler: members.sampler, cluster: members.cluster, places: map[string]place{}, edges: make([][]Edge, len(clusters)),
-		scores: newTally(run.Unit, run.Distance), nearest: map[uint64]float64{},
-		low: newBest[Pair](mostLow), oneSided: newBest[Pair](mostOneSided), sampled: newBest[Pair](mostSampled), crossing: newBest[Pair](mostLow),
+func newPairPass(run *Run, members *memberPass) *pairPass {
+	return &pairPass{
+		run:      run,
+		sampler:  members.sampler,
+		scores:   newTally(run.Unit, run.Distance),
+		nearest:  map[uint64]float64{},
+		low:      newBest[Pair](mostLow),
+		oneSided: newBest[Pair](mostOneSided),
+		sampled:  newBest[Pair](mostSampled),
 	}
-	for i := range clusters {
-		for j, document := range clusters[i].Documents {
-			p.places[document.ID] = place{i, j}
-		}
-	}
-	if run.Unit == Similarity {
-		p.containment = &Containment{Pairs: make([][]int64, gridSteps)}
-		if !run.Passages {
-			p.containment.From = math.Floor(run.Threshold*10+1e-6) / 10
-		}
-		if p.containment.From == 1 {
-			p.containment.From = 0.9
-		}
-		for i := range p.containment.Pairs {
-			p.containment.Pairs[i] = make([]int64, gridSteps)
-		}
-	}
-	return p
 }
 
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
@@ -87,8 +60,6 @@ func (p *pairPass) see(row *output.Pair) {
 	score := p.run.score(row)
 	p.note(row.A, score)
 	p.note(row.B, score)
-	p.join(row, score)
-	p.cross(row, score)
 	if row.Identical {
 		return
 	}
@@ -99,8 +70,9 @@ func (p *pairPass) see(row *output.Pair) {
 	}
 	offer(p.low, rank, row, score)
 	offer(p.sampled, lot(row), row, score)
-	if p.containment != nil {
-		p.contain(row, score)
+	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
+	if more >= mostOf && less <= partOf {
+		offer(p.oneSided, less-more, row, score)
 	}
 }
 
@@ -124,52 +96,6 @@ func (p *pairPass) note(name string, score float64) {
 	before, known := p.nearest[key]
 	if !known || p.run.Unit == Bits && score < before || p.run.Unit == Similarity && score > before {
 		p.nearest[key] = score
-	}
-}
-
-// join adds the pair to the map of its cluster.
-func (p *pairPass) join(row *output.Pair, score float64) {
-	a, hasA := p.places[row.A]
-	b, hasB := p.places[row.B]
-	if !hasA || !hasB || a.cluster != b.cluster {
-		return
-	}
-	if a.document > b.document {
-		a, b = b, a
-	}
-	p.edges[a.cluster] = append(p.edges[a.cluster], Edge{A: a.document, B: b.document, Score: score, Estimate: !row.Exact, identical: row.Identical})
-}
-
-// cross notes a pair that leads out of a cluster.
-func (p *pairPass) cross(row *output.Pair, score float64) {
-	if p.cluster == nil {
-		return
-	}
-	a, inA := p.cluster[xxh3.HashString(row.A)]
-	b, inB := p.cluster[xxh3.HashString(row.B)]
-	if inA == inB && a == b {
-		return
-	}
-	p.crossings++
-	rank := -score
-	if p.run.Unit == Bits {
-		rank = score
-	}
-	offer(p.crossing, rank, row, score)
-}
-
-// contain counts how much of each document is in the other.
-func (p *pairPass) contain(row *output.Pair, score float64) {
-	c := p.containment
-	step := func(share float64) int {
-		return int(min(max((share-c.From)/(1-c.From)*gridSteps+1e-9, 0), gridSteps-1))
-	}
-	c.Pairs[step(row.ContainmentA)][step(row.ContainmentB)]++
-	c.Of++
-	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
-	if more >= mostOf && less <= partOf {
-		c.OneSided++
-		offer(p.oneSided, less-more, row, score)
 	}
 }
 
@@ -224,42 +150,6 @@ func (p *pairPass) nearestTally() *tally {
 		t.add(score)
 	}
 	return t
-}
-
-// imply adds the edges that follow from identical documents: these have no rows of their own.
-func imply(edges []Edge, documents int, unit Unit) []Edge {
-	first := make([]int, documents) // of the documents that are identical
-	for i := range first {
-		first[i] = i
-	}
-	best := map[place]Edge{} // by the firsts
-	listed := map[place]bool{}
-	for _, e := range edges { // a star is joined by rows of its first document
-		if e.identical {
-			first[e.B] = first[e.A]
-		}
-		listed[place{e.A, e.B}] = true
-	}
-	for _, e := range edges {
-		a, b := first[e.A], first[e.B]
-		best[place{min(a, b), max(a, b)}] = e
-	}
-	for a := range documents {
-		for b := a + 1; b < documents; b++ {
-			x, y := first[a], first[b]
-			e, known := best[place{min(x, y), max(x, y)}]
-			if x == y {
-				e, known = Edge{Score: 1}, true
-				if unit == Bits {
-					e.Score = 0
-				}
-			}
-			if known && !listed[place{a, b}] {
-				edges = append(edges, Edge{A: a, B: b, Score: e.Score, Estimate: e.Estimate, Implied: true})
-			}
-		}
-	}
-	return edges
 }
 
 // best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
@@ -322,7 +212,7 @@ func (s sampler) isAll() bool { return s.share == 1 }
 const (
 	// mostMembers is the number of documents of a cluster that a page shows.
 	mostMembers = 32
-	// mostClusters is the number of clusters in the table. The first mostLargest have a map, as have the mostLoosest ones
+	// mostClusters is the number of clusters in the table. The documents of the first mostLargest are shown, as are those of the mostLoosest ones
 	// with the lowest mean.
 	mostClusters, mostLargest, mostLoosest = 100, 8, 4
 	// leastLoose is the size from which a cluster may be called loose.
@@ -332,8 +222,6 @@ const (
 // memberPass is what one pass over the rows of clusters finds out.
 type memberPass struct {
 	sampler sampler
-	// cluster has the cluster of each document, as hashes; nil unless it is asked for and all documents are chosen.
-	cluster map[uint64]uint64
 	// removed counts the similarities of removed documents to those that stay for them.
 	removed *tally
 	// documents are the first ones of the cluster that is being read.
@@ -343,13 +231,8 @@ type memberPass struct {
 	largest, loosest *best[*Cluster]
 }
 
-// newMemberPass begins a pass. Crossing says that the clusters of documents are to be known.
-func newMemberPass(s sampler, removed *tally, crossing bool) *memberPass {
-	m := &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
-	if crossing && s.isAll() {
-		m.cluster = map[uint64]uint64{}
-	}
-	return m
+func newMemberPass(s sampler, removed *tally) *memberPass {
+	return &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
 }
 
 func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
@@ -369,10 +252,6 @@ func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 }
 
 func (m *memberPass) member(row *output.Member) {
-	if m.cluster != nil {
-		key, _ := m.sampler.choose(row.ID)
-		m.cluster[key] = xxh3.HashString(row.Cluster)
-	}
 	if !row.Kept {
 		m.removed.add(row.Similarity)
 	}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,16 +84,11 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 		"bar":       func(part, whole int64) template.HTML { return barOf(float64(part), float64(whole)) },
 		"bars":      barOf,
 		"table": func(pairs []Pair, v *view) pairTable {
-			hasWhy := slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Why != "" })
-			return pairTable{pairs, v.IsSimilarity(), hasWhy, v.Run.Partial}
+			return pairTable{pairs, v.IsSimilarity(), v.Run.Partial}
 		},
-		"overlap":  func(name string, o Overlap) namedOverlap { return namedOverlap{name, o} },
-		"disputed": func(in, not string, documents []Member) disputedList { return disputedList{in, not, documents} },
-		"day":      func(date string) string { day, _, _ := strings.Cut(date, "T"); return name(day) },
-		"figure":   figure,
-		"change":   change,
-		"capture":  func(url, date string) capture { return capture{url, date} },
-		"side":     func(label string, side difference.Side) labelled { return labelled{label, side} },
+		"day":     func(date string) string { day, _, _ := strings.Cut(date, "T"); return name(day) },
+		"capture": func(url, date string) capture { return capture{url, date} },
+		"side":    func(label string, side difference.Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html")
 })
 
@@ -107,8 +101,8 @@ func fill(w io.Writer, name string, view any) error {
 }
 
 type pairTable struct {
-	Pairs                           []Pair
-	IsSimilarity, HasWhy, IsPartial bool
+	Pairs                   []Pair
+	IsSimilarity, IsPartial bool
 }
 
 // capture says from where and when a page was fetched.
@@ -117,56 +111,6 @@ type capture struct{ URL, Date string }
 type labelled struct {
 	Label string
 	Side  difference.Side
-}
-
-type namedOverlap struct {
-	Name string
-	Overlap
-}
-
-// All returns how many there are in one of the runs or both.
-func (o namedOverlap) All() int64 { return o.Both + o.OnlyA + o.OnlyB }
-
-// disputedList has documents that are removed in one run and not in the other.
-type disputedList struct {
-	In, Not   string
-	Documents []Member
-}
-
-func figure(x float64, unit RowUnit) string {
-	switch unit {
-	case Bytes:
-		return size(int64(x))
-	case Seconds:
-		return duration(x)
-	case Share:
-		if x == 0 {
-			return "–" // it was not measured
-		}
-		return share(x)
-	}
-	return count(int64(x))
-}
-
-// change writes how much larger the figure of B is than the figure of A.
-func change(r Row) string {
-	switch {
-	case r.A == r.B:
-		return "same"
-	case r.A == 0 || r.B == 0:
-		return "–"
-	case r.Unit == Share:
-		return signed(fmt.Sprintf("%+.2f points", 100*(r.B-r.A)))
-	}
-	return signed(fmt.Sprintf("%+.1f %%", 100*(r.B/r.A-1)))
-}
-
-// signed writes a true minus sign, and none before a zero.
-func signed(number string) string {
-	if strings.Trim(number, "+-0. %points") == "" {
-		number = strings.TrimLeft(number, "+-")
-	}
-	return strings.Replace(number, "-", "−", 1)
 }
 
 // barOf draws a bar that fills a share of its width.

@@ -174,16 +174,10 @@ func (f *Figures) rename(r renaming) {
 			d.ID, d.URL, d.Date = r.document(d.ID), r.page(d.URL), r.page(d.Date)
 		}
 	}
-	lists := [][]Pair{f.Pairs}
-	if f.Crossing != nil {
-		lists = append(lists, f.Crossing.Examples)
-	}
-	for _, list := range lists {
-		for i := range list {
-			p := &list[i]
-			p.A, p.URLA, p.DateA = r.document(p.A), r.page(p.URLA), r.page(p.DateA)
-			p.B, p.URLB, p.DateB = r.document(p.B), r.page(p.URLB), r.page(p.DateB)
-		}
+	for i := range f.Pairs {
+		p := &f.Pairs[i]
+		p.A, p.URLA, p.DateA = r.document(p.A), r.page(p.URLA), r.page(p.DateA)
+		p.B, p.URLB, p.DateB = r.document(p.B), r.page(p.URLB), r.page(p.DateB)
 	}
 	for i := range f.Sources {
 		s := &f.Sources[i]

@@ -91,11 +91,6 @@ func TestFigures(t *testing.T) {
 	checkGolden(t, "hidden.json", build(t, f, Options{HideIDs: true}))
 	checkGolden(t, "sites.json", build(t, watch(t), Options{Texts: NoTexts}))
 	checkGolden(t, "hiddensites.json", build(t, watch(t), Options{HideIDs: true}))
-	c, err := Compare(t.Context(), f, f, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkGolden(t, "comparison.json", c)
 }
 
 // TestInBucket: results in a bucket give the same page.
@@ -129,20 +124,11 @@ func TestInBucket(t *testing.T) {
 func TestHidden(t *testing.T) {
 	f := small(t)
 	f.Summary.Config.Keep, f.Summary.Config.StopWords = "rank:/home/me/ranks", "/home/me/words"
-	c, err := Compare(t.Context(), f, f, Options{HideIDs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var compared bytes.Buffer
-	if err := WriteComparison(&compared, c); err != nil {
-		t.Fatal(err)
-	}
 	secrets := []string{"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-", "long-", "gnp", "alone", "river", "is null", "home/me"}
-	for what, text := range map[string]string{"a page": page(t, build(t, f, Options{HideIDs: true})), "a comparison": compared.String()} {
-		for _, secret := range secrets {
-			if at := strings.Index(text, secret); at >= 0 {
-				t.Errorf("%s shows %q: %s", what, secret, text[max(at-80, 0):min(at+80, len(text))])
-			}
+	text := page(t, build(t, f, Options{HideIDs: true}))
+	for _, secret := range secrets {
+		if at := strings.Index(text, secret); at >= 0 {
+			t.Errorf("a page shows %q: %s", secret, text[max(at-80, 0):min(at+80, len(text))])
 		}
 	}
 	hidden := page(t, build(t, watch(t), Options{HideIDs: true}))
@@ -181,7 +167,7 @@ func TestWholeSimilarity(t *testing.T) {
 	}
 }
 
-// TestEveryCount: the page and the comparison show each count, whichever are declared.
+// TestEveryCount: the page shows each count, whichever are declared.
 func TestEveryCount(t *testing.T) {
 	f := build(t, small(t), Options{Texts: NoTexts})
 	f.Counts.PassedOver = map[string]int64{".exe": 0}
@@ -194,7 +180,6 @@ func TestEveryCount(t *testing.T) {
 		}
 	}
 	text := page(t, f)
-	rows := (&Comparison{A: f, B: &Figures{}}).rows()
 	for _, figure := range findings.Figures(f.Counts) {
 		want := count(figure.Value)
 		if figure.IsBytes {
@@ -202,9 +187,6 @@ func TestEveryCount(t *testing.T) {
 		}
 		if !strings.Contains(text, ">"+want) {
 			t.Errorf("the page lacks %s, %s", want, figure.Label)
-		}
-		if !slices.ContainsFunc(rows, func(row Row) bool { return row.Name == figure.Label && row.A == float64(figure.Value) }) {
-			t.Errorf("the comparison lacks %s", figure.Label)
 		}
 	}
 }
@@ -268,7 +250,7 @@ func FuzzInert(f *testing.F) {
 		f.Add(hostile)
 	}
 	figures := build(f, small(f), Options{Texts: NoTexts})
-	figures.Clusters, figures.Pairs, figures.Method.Curve, figures.Nearest = figures.Clusters[:1], figures.Pairs[:1], nil, nil
+	figures.Clusters, figures.Pairs, figures.Nearest = figures.Clusters[:1], figures.Pairs[:1], nil
 	config := small(f).Summary.Config
 	sites := build(f, watch(f), Options{Texts: NoTexts})
 	figures.Sites, figures.Changes = sites.Sites, sites.Changes

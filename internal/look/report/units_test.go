@@ -81,23 +81,6 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestImply: documents 0 and 2 are identical, and so are 1 and 3; one row joins the two.
-func TestImply(t *testing.T) {
-	edges := []Edge{{A: 0, B: 2, Score: 1, identical: true}, {A: 1, B: 3, Score: 1, identical: true}, {A: 0, B: 1, Score: 0.9}, {A: 0, B: 4, Score: 0.8, Estimate: true}}
-	got := map[place]Edge{}
-	for _, e := range imply(slices.Clone(edges), 5, Similarity) {
-		got[place{e.A, e.B}] = e
-	}
-	for at, want := range map[place]float64{{0, 1}: 0.9, {0, 2}: 1, {0, 3}: 0.9, {1, 2}: 0.9, {1, 3}: 1, {2, 3}: 0.9, {0, 4}: 0.8, {2, 4}: 0.8} {
-		if got[at].Score != want {
-			t.Errorf("%v: %+v, want %g", at, got[at], want)
-		}
-	}
-	if len(got) != 8 || !got[place{2, 4}].Estimate || !got[place{2, 4}].Implied || got[place{0, 4}].Implied {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestBest: it is what a stable sort would have first.
 func TestBest(t *testing.T) {
 	b := newBest[int](3)
@@ -114,7 +97,7 @@ func TestBest(t *testing.T) {
 
 // TestSizes: each size is in the class that says so.
 func TestSizes(t *testing.T) {
-	m := newMemberPass(newSampler(1), newTally(Similarity, 0), false)
+	m := newMemberPass(newSampler(1), newTally(Similarity, 0))
 	for size := 2; size <= 70; size++ {
 		m.count(&Cluster{Cluster: finished.Cluster{Size: size}})
 	}
@@ -171,31 +154,5 @@ func TestFormat(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// TestOverlap: a run that lost a cluster has removed its documents only in the other.
-func TestOverlap(t *testing.T) {
-	a := map[uint64]bool{1: true, 2: false, 3: false, 4: false}
-	b := map[uint64]bool{1: true, 2: false, 3: true, 5: false}
-	if got := overlap(a, b, func(kept bool) bool { return !kept }); got != (Overlap{Both: 1, OnlyA: 2, OnlyB: 1}) {
-		t.Errorf("removed: %+v", got)
-	}
-	if got := overlap(a, b, func(bool) bool { return true }); got != (Overlap{Both: 3, OnlyA: 1, OnlyB: 1}) {
-		t.Errorf("clustered: %+v", got)
-	}
-}
-
-// TestMap: a pair that was not verified is a dot, and others are squares, the darker the more alike.
-func TestMap(t *testing.T) {
-	run := Run{Unit: Similarity, Threshold: 0.5}
-	c := Cluster{Documents: make([]Member, 3), Edges: []Edge{{A: 0, B: 1, Score: 0.5}, {A: 0, B: 2, Score: 1}, {A: 1, B: 2, Score: 0.9, Estimate: true}}}
-	cells, dots := mapOf(&c, &run)
-	if len(cells) != 2 || cells[0] != (Cell{0, "M0 1h1v1h-1z"}) || cells[1] != (Cell{levels - 1, "M0 2h1v1h-1z"}) || dots != "M1.5 2.5h.01" {
-		t.Errorf("%+v, %s", cells, dots)
-	}
-	near, far := levelOf(0, &Run{Unit: Bits, Distance: 4}), levelOf(4, &Run{Unit: Bits, Distance: 4})
-	if near != levels-1 || far != 0 || levelOf(0, &Run{Unit: Bits}) != levels-1 || levelOf(1, &Run{Unit: Similarity, Threshold: 1}) != levels-1 {
-		t.Errorf("levels %d and %d", near, far)
 	}
 }

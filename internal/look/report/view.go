@@ -19,12 +19,7 @@ type view struct {
 	Has map[string]bool
 
 	Chart        *Chart
-	CurvePath    string
-	ThresholdX   float64
-	AuditBox     *auditBox
-	Grid         []Cell
-	Levels       [levels]struct{}
-	Maps         clusterMaps
+	Examples     []exampleCluster
 	HasTexts     bool
 	FirstTexts   int
 	LongestStage float64
@@ -34,21 +29,11 @@ type card struct{ Name, Value, More string }
 
 type part struct{ ID, Title string }
 
-// auditBox is the measured recall in the drawing of the curve: the interval, and the height of the measured value.
-type auditBox struct{ X, Y, Width, Height, At float64 }
-
-type clusterMaps struct {
-	List []clusterMap
-	// Estimates says that a map has a dot.
-	Estimates bool
-}
-
-type clusterMap struct {
+// exampleCluster is a cluster with some of its documents.
+type exampleCluster struct {
 	*Cluster
-	Index, Side, More int
-	Open              bool
-	Cells             []Cell
-	Dots, Diagonal    string
+	Index, More int
+	Open        bool
 }
 
 // Lead is the result of the run in a sentence, with the day.
@@ -74,12 +59,12 @@ func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 
 func newView(f *Figures) (*view, error) {
 	frame, err := newFrame(f)
-	v := &view{Figures: f, frame: frame, Cards: cards(f), ThresholdX: f.Run.Threshold * chartWidth, CurvePath: curvePath(f.Method.Curve)}
+	v := &view{Figures: f, frame: frame, Cards: cards(f)}
 	v.drawNearest()
-	v.drawAudit()
-	v.drawMaps()
-	if f.Containment != nil {
-		v.Grid = gridOf(f.Containment)
+	for i := range f.Clusters {
+		if c := &f.Clusters[i]; len(c.Documents) > 0 {
+			v.Examples = append(v.Examples, exampleCluster{Cluster: c, Index: i, More: c.Size - len(c.Documents), Open: i == 0})
+		}
 	}
 	v.FirstTexts = slices.IndexFunc(f.Pairs, func(p Pair) bool { return p.Texts != nil })
 	v.HasTexts = v.FirstTexts >= 0
@@ -105,9 +90,7 @@ func (v *view) list() {
 		{part{"nearest", "Similarity"}, v.Nearest != nil},
 		{part{"method", "Recall"}, true},
 		{part{"clusters", "Clusters"}, v.Clusters != nil},
-		{part{"crossing", "One foot in"}, v.Crossing != nil},
 		{part{"pairs", "Pairs"}, v.Pairs != nil},
-		{part{"containment", "Containment"}, v.Containment != nil},
 		{part{"sources", "Sources"}, len(v.Sources) > 0},
 		{part{"rejects", "Rejects"}, len(v.Rejects)+len(v.PassedOver) > 0},
 		{part{"cost", "Cost"}, true},
@@ -169,32 +152,4 @@ func (v *view) drawNearest() {
 		chart.mark(*v.Nearest.Valley, "suggested")
 	}
 	v.Chart = &chart
-}
-
-// drawAudit draws the measured recall from the threshold on.
-func (v *view) drawAudit() {
-	a := v.Method.Audit
-	if a == nil || a.Pairs == 0 {
-		return
-	}
-	height := func(share float64) float64 { return (1 - share) * chartHeight }
-	v.AuditBox = &auditBox{
-		X: v.ThresholdX, Y: height(a.ListedHigh), Width: chartWidth - v.ThresholdX,
-		Height: max(height(a.ListedLow)-height(a.ListedHigh), 1), At: height(a.Listed),
-	}
-}
-
-// drawMaps draws the clusters that keep documents.
-func (v *view) drawMaps() {
-	for i := range v.Clusters {
-		c := &v.Clusters[i]
-		side := len(c.Documents)
-		if side == 0 {
-			continue
-		}
-		m := clusterMap{Cluster: c, Index: i, Side: side, More: c.Size - side, Open: i == 0, Diagonal: fmt.Sprintf("M0 0L%d %d", side, side)}
-		m.Cells, m.Dots = mapOf(c, &v.Run)
-		v.Maps.Estimates = v.Maps.Estimates || m.Dots != ""
-		v.Maps.List = append(v.Maps.List, m)
-	}
 }

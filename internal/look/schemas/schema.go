@@ -18,7 +18,7 @@ var content []byte
 
 // Documents are the names of what has a schema: outputs, the two other files of results, and what commands print.
 var Documents = []string{
-	"clusters", "pairs", "removed", "sketches", "boilerplate", "passages", "changes", "mirrors", "sites", "suspects", "rejects", "summary", "manifest", "plan", "query",
+	"clusters", "pairs", "removed", "sketches", "passages", "changes", "mirrors", "sites", "suspects", "rejects", "summary", "manifest", "plan", "query",
 }
 
 // Of returns the JSON Schema of one of [Documents], or an object that has all of them if the name is empty.

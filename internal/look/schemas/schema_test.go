@@ -20,21 +20,20 @@ import (
 
 // types are the declarations of [Documents].
 var types = map[string]reflect.Type{
-	output.Clusters:    reflect.TypeFor[output.Member](),
-	output.Pairs:       reflect.TypeFor[output.Pair](),
-	output.Removed:     reflect.TypeFor[output.Removal](),
-	output.Sketches:    reflect.TypeFor[output.Sketch](),
-	output.Boilerplate: reflect.TypeFor[output.Passage](),
-	output.Passages:    reflect.TypeFor[output.Cut](),
-	output.Changes:     reflect.TypeFor[output.Change](),
-	output.Mirrors:     reflect.TypeFor[output.Mirror](),
-	output.Sites:       reflect.TypeFor[output.Site](),
-	output.Suspects:    reflect.TypeFor[output.Suspect](),
-	output.Rejects:     reflect.TypeFor[output.Reject](),
-	"summary":          reflect.TypeFor[finished.Summary](),
-	"manifest":         reflect.TypeFor[workspace.Manifest](),
-	"plan":             reflect.TypeFor[plan.Advice](),
-	"query":            reflect.TypeFor[output.Match](),
+	output.Clusters: reflect.TypeFor[output.Member](),
+	output.Pairs:    reflect.TypeFor[output.Pair](),
+	output.Removed:  reflect.TypeFor[output.Removal](),
+	output.Sketches: reflect.TypeFor[output.Sketch](),
+	output.Passages: reflect.TypeFor[output.Cut](),
+	output.Changes:  reflect.TypeFor[output.Change](),
+	output.Mirrors:  reflect.TypeFor[output.Mirror](),
+	output.Sites:    reflect.TypeFor[output.Site](),
+	output.Suspects: reflect.TypeFor[output.Suspect](),
+	output.Rejects:  reflect.TypeFor[output.Reject](),
+	"summary":       reflect.TypeFor[finished.Summary](),
+	"manifest":      reflect.TypeFor[workspace.Manifest](),
+	"plan":          reflect.TypeFor[plan.Advice](),
+	"query":         reflect.TypeFor[output.Match](),
 }
 
 // TestSchema: the schemas are made from the declarations. UPDATE=1 rewrites them.

@@ -13,10 +13,8 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Listing makes a list of the shingles that a stage has found, as [records.Frequent], and the tasks that use it.
+// Listing makes a list of the shingles that [Counting] has found, as [records.Frequent], and the tasks that use it.
 type Listing struct {
-	// Found is the stage.
-	Found work.Stage
 	// Reads is the stage whose run files the tasks get.
 	Reads work.Stage
 	// Delivery makes the tasks.
@@ -27,12 +25,12 @@ type Listing struct {
 
 // NewListing returns the step that lists what [Counting] has found, and makes the tasks of a delivery of whole sets.
 func NewListing(whole work.Delivery) Listing {
-	return Listing{Found: work.Common, Reads: work.Fingerprint, Delivery: whole}
+	return Listing{Reads: work.Fingerprint, Delivery: whole}
 }
 
 // Plan writes the list beside the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
-	frequent, err := readFrequent(p, l.Found)
+	frequent, err := readFrequent(p)
 	if err != nil {
 		return err
 	}
@@ -43,9 +41,9 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	return l.deliver(p, sketchblock.AppendPacked(nil, hashes))
 }
 
-// readFrequent returns the shingles that a stage has found, ascending. Of too many it returns the most frequent ones.
-func readFrequent(p *work.Planning, found work.Stage) (frequent []records.Frequent, err error) {
-	err = work.EachRecordOf(p.Outcomes, found, records.FrequentShingles, p.Memory, func(packed []byte) error {
+// readFrequent returns the shingles that [Counting] has found, ascending. Of too many it returns the most frequent ones.
+func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
+	err = work.EachRecordOf(p.Outcomes, work.Common, records.FrequentShingles, p.Memory, func(packed []byte) error {
 		frequent = slices.AppendSeq(frequent, records.All[records.Frequent](packed))
 		return nil
 	})
@@ -57,9 +55,7 @@ func readFrequent(p *work.Planning, found work.Stage) (frequent []records.Freque
 
 // deliver makes the tasks, and writes a list beside their catalog.
 func (l *Listing) deliver(p *work.Planning, list []byte) error {
-	if l.Reads != l.Found {
-		p.Runs.ReleaseStage(p.Outcomes, l.Found)
-	}
+	p.Runs.ReleaseStage(p.Outcomes, work.Common)
 	var runs []work.Outcome
 	for _, o := range p.Outcomes {
 		if o.Stage == l.Reads {
@@ -159,12 +155,12 @@ type Weighing struct {
 
 // NewWeighing returns the step that lists what [Counting] has found, and makes tasks of what pairs are scored by.
 func NewWeighing(gathered work.Delivery) Weighing {
-	return Weighing{Listing{Found: work.Common, Reads: work.Gather, Delivery: gathered}}
+	return Weighing{Listing{Reads: work.Gather, Delivery: gathered}}
 }
 
 // Plan writes the list beside the catalog of the tasks.
 func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
-	frequent, err := readFrequent(p, l.Found)
+	frequent, err := readFrequent(p)
 	if err != nil {
 		return err
 	}

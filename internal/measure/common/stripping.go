@@ -2,14 +2,12 @@ package common
 
 import (
 	"context"
-	"errors"
 
 	"mirrorbeam/internal/carry/audit"
 	"mirrorbeam/internal/carry/findings"
 	"mirrorbeam/internal/carry/records"
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/docref"
 	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/measure/fingerprints"
 	"mirrorbeam/sketch"
@@ -29,11 +27,6 @@ type Stripping struct {
 	AuditSample int
 	// Law is the law that the common shingles follow.
 	Law Law
-	// LeavesSets says that the blocks stay as they are: common shingles are only counted.
-	LeavesSets bool
-	// Counts says that the documents that have each common shingle are counted, in this number of ranges of hashes.
-	Counts bool
-	Shards int
 
 	inputs *documents.Inputs // read in Setup, as are the shares
 	shares audit.Shares
@@ -58,7 +51,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Outcome.Common = &findings.Common{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
 		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
-		hashes: s.inputs.NewAuditHashes(), builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), seen: records.Sightings{},
+		hashes: s.inputs.NewAuditHashes(), builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)),
 	}
 	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
 		return err
@@ -83,7 +76,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.write(), o.writeSeen())
+	return o.write()
 }
 
 // stripped is a split on its way to stripped blocks.
@@ -100,18 +93,9 @@ type stripped struct {
 	parts    []byte // the common shingles of the documents of a block
 	aside    documents.Aside
 	hashes   *documents.AuditHashes
-	seen     records.Sightings
 }
 
 func (s *stripped) add(block *sketchblock.Block, i int) error {
-	if s.Counts {
-		if err := s.see(block.Ref(i)); err != nil {
-			return err
-		}
-	}
-	if s.LeavesSets {
-		return nil
-	}
 	own, simhash := s.stripper.Strip(s.whole.set)
 	isBare := len(own) == 0
 	s.count(own)
@@ -135,23 +119,6 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	s.desk.Outcome.Shingles += int64(len(own))
 	s.builder.Add(d)
 	return nil
-}
-
-// see notes that a document has the common shingles of its set.
-func (s *stripped) see(ref docref.Ref) error {
-	for _, hash := range s.whole.set {
-		if s.common.Has(hash) {
-			s.seen.Add(hash, ref)
-		}
-	}
-	if s.seen.IsFull() {
-		return s.writeSeen()
-	}
-	return nil
-}
-
-func (s *stripped) writeSeen() error {
-	return s.seen.Write(&s.desk.Run, records.OfCorpus, s.split, s.Shards)
 }
 
 // count counts the common shingles of a document, given what is left of its set.

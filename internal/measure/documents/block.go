@@ -30,15 +30,13 @@ type block struct {
 	sites   siteCounts  // pages of each site, and redirects
 	isWhole bool        // see [Kept]
 	capture []byte      // of the last document
-
-	baseTexts records.Sightings // shingles of base texts
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
 	b := &block{
-		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(), baseTexts: records.Sightings{},
+		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(),
 	}
 	b.begin()
 	return b
@@ -59,7 +57,6 @@ func (b *block) reset() {
 	clear(b.values)
 	b.pages = b.pages[:0]
 	b.sites.forget()
-	clear(b.baseTexts)
 }
 
 func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }

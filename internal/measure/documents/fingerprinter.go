@@ -47,8 +47,6 @@ type Kept struct {
 	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
 	Sets     Sets
 	Smallest int `json:",omitempty"`
-	// Boilerplate counts the documents that have each shingle of base texts.
-	Boilerplate bool `json:",omitempty"`
 	// Fingerprints is the kind of the fingerprints, empty for sets. Sets and Smallest are about that kind only.
 	Fingerprints fingerprints.Name `json:",omitempty"`
 	// ExcludeQuotations leaves quoted words out of sequences.
@@ -198,11 +196,6 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 		b.Counts.InvalidUTF8++
 	}
 	b.countIgnored(d.Document)
-	if f.kept.Boilerplate {
-		for _, hash := range d.BaseText {
-			b.baseTexts.Add(hash, ref)
-		}
-	}
 	one := &d.Stored
 	if f.kind.HasShingles && one.Size < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
 		b.Texts.Short++

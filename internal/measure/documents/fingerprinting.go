@@ -41,7 +41,7 @@ type Fingerprinting struct {
 	Kept Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
-	// Shards is the number of ranges of hashes that the values of the source field are counted in, and shingles of base texts.
+	// Shards is the number of ranges of hashes that the values of the source field are counted in.
 	Shards int
 	// Units is the folder in which a state keeps units, see [Unit]; empty: there is no state.
 	Units work.Path
@@ -111,9 +111,6 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		}
 		if !f.Kept.Whole {
 			o.Shingles += b.shingles()
-		}
-		if err := b.baseTexts.Write(&w.Run, records.OfBaseText, t.Number, f.Shards); err != nil {
-			return err
 		}
 		return b.write(&w.Run, t.Number, 0)
 	})

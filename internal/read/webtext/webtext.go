@@ -41,7 +41,7 @@ const (
 	Main Mode = "main"
 )
 
-// MainVersion is raised when [Main] takes another text of a page: then states and indexes of such texts are made anew.
+// MainVersion is raised when [Main] takes another text of a page: then states of such texts are refused.
 const MainVersion = 2
 
 // Form says how the text in a field of a record is written.

@@ -191,7 +191,7 @@ func (s *Shard) id(i records.Number) string {
 	return s.ref(i)
 }
 
-// Sent counts what [Sending] does where it brings the documents of the shard: those that rows call by their refs, and those of the input.
+// Sent counts the documents that [Sending] brings to the shard: documents that rows call by their refs, and documents of the input.
 func (s *Shard) Sent() (namedByRef, ofInput int64) {
 	for i := range s.end() {
 		if s.members.Repeated(i) {

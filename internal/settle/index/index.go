@@ -72,11 +72,6 @@ func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
 
 // Header describes the index in a file.
 type Header struct {
-	// Sketch and Unicode are the versions with which the sets were made.
-	Sketch  int    `json:"sketch"`
-	Unicode string `json:"unicode"`
-	// Config identifies the configuration of the job, which says what the elements are.
-	Config string `json:"config"`
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
 	// Bits is the length of the fingerprints, 0 for an index of sets. Distance is the largest Hamming

@@ -86,7 +86,7 @@ func packed(set []uint64) (b []byte) {
 	return b
 }
 
-var testHeader = Header{Sketch: 3, Unicode: "15", Threshold: 0.7, StopWords: "the\n", References: 1, FirstFile: 2, Files: []string{"a", "b"}}
+var testHeader = Header{Threshold: 0.7, StopWords: "the\n", References: 1, FirstFile: 2, Files: []string{"a", "b"}}
 
 // TestIndexHoldsAllDocuments reads everything back, from one segment and from many.
 func TestIndexHoldsAllDocuments(t *testing.T) {

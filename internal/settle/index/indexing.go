@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/carry/sketchblock"
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/runfile"
+	"mirrorbeam/internal/measure/documents"
 	"mirrorbeam/internal/read/corpus"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -14,8 +15,6 @@ import (
 
 // Kind says what an index holds, and what can be looked up in it.
 type Kind struct {
-	// Config identifies the configuration of the index.
-	Config string
 	// Seed is the seed of the documents' measure.
 	Seed uint64
 	// Threshold is the least similarity that a query finds.
@@ -33,7 +32,8 @@ type Corpus struct {
 	StopWords string
 	// Ignored are the shingles of base texts, packed as in a sketch block and ascending; empty for none.
 	Ignored []byte
-	// Common are the shingles that have been taken out of all documents of the job, packed in the same way; empty for none.
+	// Common are the shingles that do not count because very many documents have them, packed in the same way; empty for
+	// none. The builder takes them out of the documents.
 	Common []byte
 	// References is the number of files of the reference, which are the first of all.
 	References int
@@ -46,7 +46,7 @@ type Corpus struct {
 
 // CorpusBuilder takes the documents of an index.
 type CorpusBuilder interface {
-	// Add adds the documents of a block that lies on a desk. SetsPiece has their sets.
+	// Add adds the documents of a block. SetsPiece has their sets.
 	Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error
 	// Close writes the rest.
 	Close() error
@@ -56,8 +56,7 @@ type CorpusBuilder interface {
 // The error is that there are no tables for the bits and the distance.
 func (k Kind) New(c Corpus, write func([]byte) error) (CorpusBuilder, error) {
 	header := Header{
-		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: k.Config, Threshold: k.Threshold,
-		StopWords: c.StopWords, Ignored: c.Ignored, Common: c.Common, References: c.References, FirstFile: c.FirstFile, AreIntegers: c.AreIntegers,
+		Threshold: k.Threshold, StopWords: c.StopWords, Ignored: c.Ignored, Common: c.Common, References: c.References, FirstFile: c.FirstFile, AreIntegers: c.AreIntegers,
 	}
 	for i := range c.Files {
 		header.Files = append(header.Files, c.Files[i].Name)
@@ -71,19 +70,28 @@ func (k Kind) New(c Corpus, write func([]byte) error) (CorpusBuilder, error) {
 			header.Members[i] = append(header.Members[i], member.Name)
 		}
 	}
-	if k.Bits == 0 {
-		x := &sets{Builder: NewBuilder(header, write, newTable)}
-		if len(c.Common) > 0 {
-			x.digester = sketch.NewDigester(k.Seed)
+	var common stripper
+	if len(c.Common) > 0 {
+		shingles, err := documents.SharedShingles(c.Common)
+		if err != nil {
+			return nil, err
 		}
-		return x, nil
+		if common.Stripper, err = sketch.NewStripper(shingles, k.Bits); err != nil {
+			return nil, err
+		}
+	}
+	if k.Bits == 0 {
+		return &sets{Builder: NewBuilder(header, write, newTable), stripper: common, digester: sketch.NewDigester(k.Seed)}, nil
 	}
 	tables, err := lshbands.PlanTables(k.Bits, k.Distance, k.Blocks...)
 	if err != nil {
 		return nil, err
 	}
 	header.Bits, header.Distance, header.Blocks = tables.Bits(), tables.Distance(), tables.Blocks()
-	return fingerprints{NewFingerprintBuilder(header, write, newTable, tables.Tables(), KeysOf(&header, tables))}, nil
+	return &fingerprints{
+		FingerprintBuilder: NewFingerprintBuilder(header, write, newTable, tables.Tables(), KeysOf(&header, tables)),
+		stripper:           common,
+	}, nil
 }
 
 // KeysOf returns the keys of fingerprints in the tables of an index with that header.
@@ -102,13 +110,24 @@ func KeysOf(header *Header, tables *lshbands.Permuted) KeyOf {
 
 func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
 
+// stripper takes the common shingles out of sets. Without a [sketch.Stripper] there are none.
+type stripper struct {
+	*sketch.Stripper
+	hashes []uint64
+}
+
+// strip returns what is left of a packed set, and its fingerprint.
+func (s *stripper) strip(packed []byte) (own, simhash []uint64) {
+	s.hashes = sketchblock.AppendSet(s.hashes[:0], packed)
+	return s.Strip(s.hashes)
+}
+
 // sets is an index of full sets.
 type sets struct {
 	*Builder
-	// digester, if not nil, makes the digests of the index anew: common shingles are out of the sets, and not out of the
-	// digests. A query has no others.
+	stripper
 	digester *sketch.Digester
-	hashes   []uint64
+	own      []byte
 }
 
 // Add adds the documents of a block.
@@ -119,9 +138,13 @@ func (x *sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Pie
 	}
 	for i, set := range block.Sets(packed) {
 		d := Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set}
-		if x.digester != nil && len(set) > 0 {
-			x.hashes = sketchblock.AppendSet(x.hashes[:0], set)
-			d.Digest = x.digester.Set(x.hashes)
+		if x.Stripper != nil {
+			own, _ := x.strip(set)
+			if len(own) > 0 {
+				d.Digest = x.digester.Set(own)
+			}
+			x.own = sketchblock.AppendPacked(x.own[:0], own)
+			d.Set = x.own
 		}
 		if err := x.Builder.Add(d); err != nil {
 			return err
@@ -131,19 +154,42 @@ func (x *sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Pie
 }
 
 // fingerprints is an index of SimHash fingerprints.
-type fingerprints struct{ *FingerprintBuilder }
+type fingerprints struct {
+	*FingerprintBuilder
+	stripper
+}
 
-// Add adds the documents of a block, and needs no sets.
-func (x fingerprints) Add(_ *work.Desk, block *sketchblock.Block, _ runfile.Piece) error {
+// Add adds the documents of a block. It reads their sets only if common shingles are to be taken out of them.
+func (x *fingerprints) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
+	if x.Stripper != nil {
+		packed, err := w.ReadPiece(1, setsPiece)
+		if err != nil {
+			return err
+		}
+		for i, set := range block.Sets(packed) {
+			own, simhash := x.strip(set)
+			if err := x.add(block, i, simhash, len(own) == 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var fingerprint []uint64
 	for i := range block.Len() {
 		fingerprint = block.SimHash(fingerprint[:0], i)
-		d := Fingerprinted{
-			Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint, IsEmpty: block.Size(i) == 0, Digest: block.Digest(i)[0],
-		}
-		if err := x.FingerprintBuilder.Add(d); err != nil {
+		if err := x.add(block, i, fingerprint, block.Size(i) == 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (x *fingerprints) add(block *sketchblock.Block, i int, fingerprint []uint64, isEmpty bool) error {
+	return x.FingerprintBuilder.Add(Fingerprinted{
+		Ref:         block.Ref(i),
+		ID:          block.ID(i),
+		Fingerprint: fingerprint,
+		IsEmpty:     isEmpty,
+		Digest:      block.Digest(i)[0],
+	})
 }

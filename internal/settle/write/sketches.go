@@ -9,9 +9,7 @@ import (
 	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/internal/ground/quoting"
 	"mirrorbeam/internal/ground/runfile"
-	"mirrorbeam/internal/measure/common"
 	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/index"
 )
 
 // Sketches writes the sketch of every document of the input in document order. An output
@@ -99,86 +97,4 @@ func WriteShingles(f Files, of string, packed []byte) (output.File, error) {
 	}
 	out.Count(int64(len(packed) / sketchblock.HashSize))
 	return out.Close()
-}
-
-// Index writes an index of all documents, the reference included. A query looks up near-duplicates of other documents
-// in it. One file holds the documents of some splits.
-type Index struct {
-	// Partial is the folder of output files that are not published yet.
-	Partial work.Path
-	// Inputs is the path of the list of inputs.
-	Inputs work.Path
-	// Kind says what the index holds.
-	Kind index.Kind
-	// IsStripped says that common shingles have been taken out of the documents.
-	IsStripped bool
-
-	layout documents.Layout // read in Setup
-}
-
-// Setup reads the list of inputs.
-func (x *Index) Setup() error { return x.layout.Read(string(x.Inputs)) }
-
-// Task writes the file of one output shard.
-func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	name := Files{Format: output.Binary}.Name(output.Index, t.Number, t.Shards)
-	out, err := output.NewWriter(string(x.Partial), name, output.Binary)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	rows, err := x.shard(ctx, t, w, func(b []byte) error {
-		_, err := out.Write(b)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	out.Count(rows)
-	file, err := out.Close()
-	if err != nil {
-		return err
-	}
-	w.Figures.Bytes += file.Bytes
-	w.Outcome.Files = append(w.Outcome.Files, file)
-	return nil
-}
-
-// shard writes the documents of the splits of a task and returns their number.
-func (x *Index) shard(ctx context.Context, t work.Task, w *work.Desk, write func([]byte) error) (rows int64, err error) {
-	first, end := splitsOf(t, len(x.layout.Inputs.Splits))
-	corpus := x.corpus(first, end)
-	corpus.AreIntegers = t.IntegerNames
-	if x.IsStripped {
-		if corpus.Common, err = common.Found(string(w.Runs.Folder)); err != nil {
-			return 0, err
-		}
-	}
-	builder, err := x.Kind.New(corpus, write)
-	if err != nil {
-		return 0, err
-	}
-	err = eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
-		return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-			rows += int64(block.Len())
-			return builder.Add(split, block, setsPiece)
-		})
-	})
-	if err != nil {
-		return 0, err
-	}
-	return rows, builder.Close()
-}
-
-// corpus returns where the documents of some splits come from.
-func (x *Index) corpus(first, end int) index.Corpus {
-	inputs := x.layout.Inputs
-	c := index.Corpus{StopWords: inputs.StopWords, Ignored: inputs.Ignored, References: inputs.References()}
-	if first == end {
-		return c
-	}
-	last := inputs.Splits[end-1]
-	c.FirstFile = inputs.Splits[first][0].File
-	c.Files = inputs.Files[c.FirstFile : last[len(last)-1].File+1]
-	return c
 }

@@ -2,7 +2,6 @@ package write
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +11,6 @@ import (
 	"mirrorbeam/internal/carry/work/worktest"
 	"mirrorbeam/internal/ground/digest"
 	"mirrorbeam/internal/ground/runfile"
-	"mirrorbeam/internal/settle/index"
-	"mirrorbeam/sketch"
 )
 
 // sketched holds the documents of threeFiles by split. One has no id, one no shingles, and two are equal.
@@ -72,97 +69,13 @@ func TestSketchesOfTheInput(t *testing.T) {
 	}
 }
 
-// openIndex writes an index of two files and visits each, with its segments.
-func openIndex(t *testing.T, x *Index, visit func(index.Header, []*index.Segment)) {
-	t.Helper()
-	catalog := writeSketched(t)
-	x.Partial, x.Inputs, x.Kind.Config, x.Kind.Threshold = work.Path(t.TempDir()), listInputs(t, threeFiles), "config", .8
-	rows := int64(0)
-	for number := range 2 {
-		o, contents, err := write(t, x, x.Partial, work.Task{Number: number, Shards: 2, Catalog: catalog})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name := fmt.Sprintf("index-%05d-of-00002.bin", number); len(o.Files) != 1 || o.Files[0].Name != name {
-			t.Errorf("files %+v, want %s", o.Files, name)
-		}
-		rows += o.Files[0].Rows
-		header, segments, err := index.Open([]byte(contents[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if header.Sketch != sketch.Version || header.Config != "config" || header.Threshold != .8 || header.StopWords != "the a" || header.References != 1 {
-			t.Errorf("header %+v", header)
-		}
-		if want := [][]string{{"r"}, {"a", "b"}}[number]; header.FirstFile != number || !slices.Equal(header.Files, want) {
-			t.Errorf("files %v from %d on, want %v", header.Files, header.FirstFile, want)
-		}
-		visit(header, segments)
-	}
-	if rows != 5 {
-		t.Errorf("%d documents, want 5", rows)
-	}
-}
-
-// TestIndexOfSets: all documents are there with their sets.
-func TestIndexOfSets(t *testing.T) {
-	var got []string
-	openIndex(t, &Index{}, func(header index.Header, segments []*index.Segment) {
-		if header.Bits != 0 {
-			t.Errorf("an index of %d bits", header.Bits)
-		}
-		for _, s := range segments {
-			for set := range s.Sets {
-				for i, end := s.DocumentsOf(set); i < end; i++ {
-					got = append(got, fmt.Sprint(uint64(s.Ref(i)), string(s.ID(i)), s.Digest(set), s.AppendSet(nil, set)))
-				}
-			}
-		}
-	})
-	var want []string
-	for _, d := range slices.Concat(sketched...) {
-		want = append(want, fmt.Sprint(uint64(d.Ref), string(d.ID), d.Digest, d.Set))
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("documents %v, want %v", got, want)
-	}
-}
-
-// TestIndexOfFingerprints: all documents are there, and the header says what the tables were planned for.
-func TestIndexOfFingerprints(t *testing.T) {
-	var got []string
-	openIndex(t, &Index{Kind: index.Kind{Bits: 64, Distance: 3}}, func(header index.Header, segments []*index.Segment) {
-		if header.Bits != 64 || header.Distance != 3 || len(header.Blocks) == 0 {
-			t.Errorf("header %+v", header)
-		}
-		for _, s := range segments {
-			for i := range s.Documents {
-				got = append(got, string(s.ID(i)))
-			}
-			if len(s.Tables()) < 2 {
-				t.Errorf("%d tables", len(s.Tables()))
-			}
-		}
-	})
-	slices.Sort(got)
-	if want := []string{"", "r", "x\"", "y", "z"}; !slices.Equal(got, want) {
-		t.Errorf("documents %v, want %v", got, want)
-	}
-	x := &Index{Kind: index.Kind{Bits: 63, Distance: 300}, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, threeFiles)}
-	if _, _, err := write(t, x, x.Partial, work.Task{Shards: 1, Catalog: writeSketched(t)}); err == nil {
-		t.Error("no tables for this distance, yet no error")
-	}
-}
-
 // TestDamageIsNoticed: a missing catalog is an error of every output.
 func TestDamageIsNoticed(t *testing.T) {
 	files := Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}
 	inputs := listInputs(t, threeFiles)
 	for _, s := range []stage{
 		&Rows{Files: files, Inputs: inputs}, &Sketches{Files: files, Inputs: inputs, Hashes: 3, Bits: 64},
-		&Index{Partial: files.Partial, Inputs: inputs}, &Unique{Partial: files.Partial, Inputs: inputs},
+		&Unique{Partial: files.Partial, Inputs: inputs},
 	} {
 		_, _, err := write(t, s, files.Partial, work.Task{Shards: 1, Catalog: t.TempDir() + "/none"})
 		if err == nil || !strings.Contains(err.Error(), "none") {

@@ -41,7 +41,7 @@ func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 // New marks an error as one of a kind.
 func New(kind Kind, err error) error { return failure{kind, err} }
 
-// Errorf returns an error of a kind. The format is that of [fmt.Errorf].
+// Errorf returns an error of a kind. The format is as in [fmt.Errorf].
 func Errorf(kind Kind, format string, args ...any) error {
 	return New(kind, fmt.Errorf(format, args...))
 }

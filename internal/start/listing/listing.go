@@ -289,7 +289,7 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 	return files, nil
 }
 
-// staying returns the known files that can still be read, as far as the listings tell. One that is of the reference now is an error.
+// staying returns the known files that the listings do not call unreadable. A file that is in the reference now is an error.
 func (l listed) staying(known []corpus.File, working string) (staying []corpus.File, err error) {
 	unread, references := map[string]bool{}, map[string]bool{}
 	for _, file := range slices.Concat(l.input.Unread, l.reference.Unread) {

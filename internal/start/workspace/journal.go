@@ -120,7 +120,7 @@ func isPlain(name string) bool {
 
 // isResult reports whether a job gives that name to a file in its output folder, or a page about its results has it.
 func isResult(name string) bool {
-	return output.IsName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName, ReportName, ComparisonName}, name)
+	return output.IsName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName, ReportName}, name)
 }
 
 // forward does those steps of a journal that are not done yet.

@@ -188,12 +188,9 @@ func (t target) checkOld(m Manifest) error {
 	return nil
 }
 
-// The names of pages about results, in the folder of these. No manifest lists them, since they are made later. When a job
-// replaces the results, it removes the pages about them.
-const (
-	ReportName     = "report.html"
-	ComparisonName = "comparison.html"
-)
+// ReportName is the name of the page about results, in the folder of these. No manifest lists it, since it is made later. When a
+// job replaces the results, it removes the page about them.
+const ReportName = "report.html"
 
 // PageMark stands at the beginning of every page about results, so that it can be told from a file of somebody else.
 const PageMark = `<meta name="generator" content="runjob report">`
@@ -207,12 +204,10 @@ func IsPage(name string) (bool, error) {
 	return bytes.Contains(begin, []byte(PageMark)), err
 }
 
-// pages returns the names of the pages about results in a folder. What cannot be read is none, and stays.
+// pages returns the name of the page about results in a folder, if there is one. What cannot be read is none, and stays.
 func pages(folder string) (names []string) {
-	for _, name := range []string{ReportName, ComparisonName} {
-		if is, err := IsPage(storage.Join(folder, name)); err == nil && is {
-			names = append(names, name)
-		}
+	if is, err := IsPage(storage.Join(folder, ReportName)); err == nil && is {
+		names = append(names, ReportName)
 	}
 	return names
 }

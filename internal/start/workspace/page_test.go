@@ -13,25 +13,26 @@ const aPage = "<!doctype html>\n<html><head>\n" + PageMark + "\n"
 
 // TestPagesGo: a page about results goes with them, however they are replaced. A file of somebody else stays.
 func TestPagesGo(t *testing.T) {
+	const other = "somebody's page"
 	for _, s := range situations() {
-		if !s.hasOld {
-			continue
-		}
-		g := s.prepare(t) // it puts a report there
-		if err := os.WriteFile(filepath.Join(g.output(), ComparisonName), []byte("somebody's page"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { return s.refuses(operation) })); err != nil {
-			t.Fatalf("%s: %v", s.name, err)
-		}
-		if got := g.standing(); got != "new" {
-			t.Errorf("%s: the results are %q", s.name, got)
-		}
-		if _, err := os.Lstat(filepath.Join(g.output(), ReportName)); !os.IsNotExist(err) {
-			t.Errorf("%s: the page about the old results: %v", s.name, err)
-		}
-		if content, err := os.ReadFile(filepath.Join(g.output(), ComparisonName)); string(content) != "somebody's page" {
-			t.Errorf("%s: somebody's page is %q, %v", s.name, content, err)
+		for _, page := range []string{aPage, other} {
+			if !s.hasOld {
+				continue
+			}
+			g := s.prepare(t)
+			path := filepath.Join(g.output(), ReportName)
+			if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { return s.refuses(operation) })); err != nil {
+				t.Fatalf("%s: %v", s.name, err)
+			}
+			if got := g.standing(); got != "new" {
+				t.Errorf("%s: the results are %q", s.name, got)
+			}
+			if content, err := os.ReadFile(path); (page == other) != (string(content) == other) || (page == aPage) != os.IsNotExist(err) {
+				t.Errorf("%s: %q is %q, %v", s.name, page, content, err)
+			}
 		}
 	}
 }

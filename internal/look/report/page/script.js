@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   document.documentElement.classList.add("js");
-  const figures = JSON.parse(document.getElementById("figures").textContent);
   const show = (element) => { if (element) element.hidden = false; };
 
   // number returns what a cell is compared by: its figure, or nothing for a text.
@@ -100,35 +99,6 @@
         if (mark) text.scrollTop = mark.offsetTop - text.clientHeight / 4;
       });
     });
-  });
-
-  // Under a map stands the pair that the pointer is at, or that the arrow keys have led to.
-  document.querySelectorAll(".heat[data-cluster]").forEach((map) => {
-    const cluster = figures.clusters[Number(map.dataset.cluster)];
-    const edges = new Map((cluster.edges || []).map((edge) => [`${edge.a} ${edge.b}`, edge]));
-    const side = cluster.documents.length;
-    const readout = map.parentElement.querySelector(".readout");
-    let column = 0, row = 1;
-    const inside = (place) => Math.min(Math.max(place, 0), side - 1);
-    const tell = (x, y) => {
-      [column, row] = [inside(x), inside(y)];
-      const a = Math.min(column, row), b = Math.max(column, row);
-      const edge = edges.get(`${a} ${b}`);
-      const score = edge ? `${edge.estimate ? "about " : ""}${Number(edge.score.toFixed(3))}` : "not listed";
-      readout.textContent = a === b ? "" : `${a + 1} and ${b + 1}: ${score}`;
-    };
-    map.tabIndex = 0;
-    map.addEventListener("pointermove", (event) => {
-      const box = map.getBoundingClientRect();
-      tell(Math.floor((event.clientX - box.left) / box.width * side), Math.floor((event.clientY - box.top) / box.height * side));
-    });
-    map.addEventListener("keydown", (event) => {
-      const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
-      if (!step) return;
-      event.preventDefault();
-      tell(column + step[0], row + step[1]);
-    });
-    for (const end of ["pointerleave", "blur"]) map.addEventListener(end, () => { readout.textContent = ""; });
   });
 
   // A link to something folded unfolds it.
