@@ -1,4 +1,4 @@
-module mirrorbeam
+module mirrorbeam.dev
 
 go 1.26.0
 

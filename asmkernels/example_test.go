@@ -3,7 +3,7 @@ package asmkernels_test
 import (
 	"fmt"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Required says how many elements two sets must share, and Intersect gives up as soon as they cannot.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode"
 
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // readRows returns the columns of the rows of a file of tables.

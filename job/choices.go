@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/internal/audit"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/lshbands"
 )
 
 // UsualRecall is the recall of MinHash keys at the threshold unless another one is asked

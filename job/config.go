@@ -3,16 +3,16 @@
 package job
 
 import (
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/site"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/internal/settle/trim"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/site"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/passages/trim"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
 )
 
 // Measure says how documents are read and what makes two of them near-duplicates.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
 )
 
 // validConfig returns a configuration with the required settings only.

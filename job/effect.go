@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/lshbands"
 )
 
 // effect says when a setting that is given has no effect. It is then a mistake, which the user learns of.

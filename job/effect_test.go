@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/read/corpus"
-	_ "mirrorbeam/internal/read/formats" // registers them
+	"mirrorbeam.dev/internal/input/corpus"
+	_ "mirrorbeam.dev/internal/input/formats" // registers them
+	"mirrorbeam.dev/internal/util/setting"
 )
 
 // TestEffects: a setting that is given and has no effect is an error that names it; one that has an effect, or was not

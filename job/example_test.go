@@ -3,7 +3,7 @@ package job_test
 import (
 	"fmt"
 
-	"mirrorbeam/job"
+	"mirrorbeam.dev/job"
 )
 
 func ExampleDefault() {

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/internal/settle/keep"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
 )
 
 // Differing returns the names of the settings that change sketches or results and differ from the settings of another

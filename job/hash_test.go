@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // another returns a value that differs from the value of a field.

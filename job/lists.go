@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/site"
-	"mirrorbeam/internal/sites/mirrors"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/site"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/mirrors"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/sketch"
 )
 
 // ReadStopWords returns the list of stop words as it stands in its file, and an empty list if no file is named. A list

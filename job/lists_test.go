@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/preference"
+	"mirrorbeam.dev/internal/keep/preference"
 )
 
 // TestLists: the lists that a configuration names are read as they are written, and the error of one that cannot be used says

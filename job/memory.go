@@ -3,8 +3,8 @@ package job
 import (
 	"cmp"
 
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
 )
 
 // MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit

@@ -3,7 +3,7 @@ package job
 import (
 	"testing"
 
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
 )
 
 // TestMemoryPlan: less memory never makes a larger task. A task's part of the memory is enough for the keys of a shard,

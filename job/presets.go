@@ -6,13 +6,13 @@ import (
 	"maps"
 	"strings"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/sketch"
 )
 
 // Preset is a named bundle of settings for one kind of corpus. A setting that the user chooses comes before it.

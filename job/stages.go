@@ -1,10 +1,10 @@
 package job
 
 import (
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
 )
 
 // Sizing says how a process works on a job.

@@ -3,10 +3,10 @@ package job
 import (
 	"slices"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/internal/settle/trim"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/passages/trim"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/sketch"
 )
 
 // Trimming says which passages are cut from texts, since they stand elsewhere before. It matters only to the outputs

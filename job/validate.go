@@ -10,16 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/webtext"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/sketch"
 )
 
 // checker collects the faults of a configuration. Unless ok, it adds the message, whose format is as in

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/sketch"
 )
 
 // TestValidate gives every field a wrong value, one at a time, then all at once:

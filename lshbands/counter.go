@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Counter counts in how many documents each shingle of a range of hashes occurs. It knows shingles by the lower 24 bits

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // TestCountsDependOnTheCorpusOnly: frequencies are the same in whatever order, and in whatever parts, documents are

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/lshbands"
 )
 
 // Plan picks the bands and rows that find a pair at the threshold with a probability, and the scheme cuts a signature into keys.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 const (

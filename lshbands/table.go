@@ -8,7 +8,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"mirrorbeam/internal/ground/checksum"
+	"mirrorbeam.dev/internal/util/checksum"
 )
 
 // MostTableKeys is the largest number of keys that a [Table] holds.

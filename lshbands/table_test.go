@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/checksum"
+	"mirrorbeam.dev/internal/util/checksum"
 )
 
 // keyLists are sorted lists of all kinds, by their number of keys.

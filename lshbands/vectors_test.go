@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // readVectors returns the lines of a file of vectors, cut into fields.

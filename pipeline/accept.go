@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/formats"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
 )
 
 // accept refuses a result that the user would not want. The error is of a kind.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // TestFieldsOfNobody: a job that names a field which no document has a value of is refused, and told which fields there are. One document

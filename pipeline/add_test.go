@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // TestAddEqualNames: folders whose files share a name come one a run with --add, and each is gone when the next one comes. The results have the names and

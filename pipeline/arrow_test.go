@@ -13,15 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/read/formats"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // arrowFiles are where pyarrow has written the rows of rows.json in several forms.
-const arrowFiles = "../internal/read/arrowfile/testdata"
+const arrowFiles = "../internal/input/arrowfile/testdata"
 
 // readArrow returns a file of arrowFiles.
 func readArrow(t *testing.T, name string) []byte {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/racetest"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/racetest"
+	"mirrorbeam.dev/job"
 )
 
 // clusterRecall returns the share of the similar pairs of documents with words that are in one cluster, and the number

@@ -11,10 +11,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // await waits until a job on an engine has ended. It tells the user of each new state, and shows how far the stages

@@ -12,13 +12,13 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/bucket"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/internal/ground/storage/s3"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/internal/storage/s3"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // hasty are limits for tests: a server on this machine answers soon.

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // bucketJob is a scheduled job in a bucket, whose temporary files are on the local disk.

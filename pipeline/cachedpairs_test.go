@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/job"
+	"mirrorbeam.dev/job"
 )
 
 // lookalikes writes a file of near-duplicates of one text: each differs in one word from it. The first further documents are like no other.

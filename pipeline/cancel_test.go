@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/job"
+	"mirrorbeam.dev/job"
 )
 
 // cancelAt returns a context that ends once a number of files match a pattern.
@@ -107,7 +107,7 @@ func goroutinesOfJobs() (left []string) {
 		all := make([]byte, 8<<20)
 		for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
 			isTest := strings.Contains(stack, "pipeline.TestMain") || strings.Contains(stack, "pipeline.TestCancel(") || strings.Contains(stack, "testing.(*T).Parallel(")
-			if strings.Contains(stack, "mirrorbeam/") && !isTest {
+			if strings.Contains(stack, "mirrorbeam.dev/") && !isTest {
 				left = append(left, stack)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // visit is a record of a web archive: a page, and where and when it was fetched.

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/query"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
 )
 
 // templated returns pages of a template, an article that many have reprinted, documents that are the template and hardly

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/corporatest"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/sketch"
 )
 
 // passageRow is a row of pairs with the passages that both documents have.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // TestNothingToDo runs on inputs without documents: the results are there, and

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 func ExampleRun() {

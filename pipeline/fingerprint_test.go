@@ -6,15 +6,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"mirrorbeam/internal/carry/candidates"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/sketchblock"
-	"mirrorbeam/internal/look/explain"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/fingerprints"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/fingerprint/fingerprints"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/explain"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/sketch"
 )
 
 // bag is a kind of fingerprint of the test: the words of a document, whatever their order. This and the method that names it

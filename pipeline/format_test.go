@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // A format of the test: a line with "id:", text, and a line feed behind a form feed, for each document. The registration here is

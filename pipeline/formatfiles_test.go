@@ -22,7 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam.dev/internal/input/corpus"
 )
 
 // zstdEncoder returns the encoder of all files: a new one for each small file takes most of the time of a test.

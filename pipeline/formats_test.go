@@ -16,12 +16,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // article is a document that any format can hold.

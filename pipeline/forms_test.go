@@ -20,11 +20,11 @@ import (
 	"github.com/ulikunitz/xz"
 	"golang.org/x/text/encoding/unicode"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/ground/storage/web"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/storage/web"
+	"mirrorbeam.dev/job"
 )
 
 // pressed compresses content as an ending says that press does not know.

@@ -15,13 +15,13 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/ground/racetest"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/inspect/query"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/corporatest"
+	"mirrorbeam.dev/internal/util/racetest"
+	"mirrorbeam.dev/job"
 )
 
 // The law of these tests: no change to the program changes the bytes of its results. They run the job in every mode and

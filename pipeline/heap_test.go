@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // heapCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one

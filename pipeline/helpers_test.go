@@ -17,13 +17,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/racetest"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/workerpool"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/util/racetest"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/workerpool"
 )
 
 // workerUmask is set in worker processes only, so that their files differ from files of the test's own process.

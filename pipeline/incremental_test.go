@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
 )
 
 // history is a job with a state whose input changes before each run. All of it follows from a seed.

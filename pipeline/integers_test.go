@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/carry/output"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // TestIntegerIDs: ids that are whole numbers stay numbers in rows, if all ids are and none calls two similar documents. Lines of JSON,

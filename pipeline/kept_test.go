@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // TestStateKeepsWhatDecides: what decides about the exit code and about rejects is the same in a later run as in a run over everything, though the files

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // scene is a corpus. A part may be a reference.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // page is a document of a drawn corpus. Its id is its own.

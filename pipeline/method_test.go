@@ -3,10 +3,10 @@ package pipeline
 import (
 	"testing"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/carry/candidates"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/pairs/methods"
 )
 
 // bySize is a method of the test: documents meet if they have equally many shingles. The registration here is all there

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // TestPhishingKitGrows: a kit on very many sites keeps all of its suspects as one more site comes, and as pages come that have nothing to do with it.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/result/warnings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // decodeLoose reads rows with fields that no test looks at.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // night makes a small corpus whose files come and go. Near-duplicates and identical documents lie in several files.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/workspace"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
 )
 
 // checkAge refuses a state that is older than the results which a run with it has left in the output folder: a state that was

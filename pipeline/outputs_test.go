@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
 )
 
 // certain is a recall at which no pair of a small corpus is missed.

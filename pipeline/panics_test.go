@@ -10,14 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/look/explain"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/explain"
+	"mirrorbeam.dev/internal/inspect/query"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/warnings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // A format of the test: lines of JSON with documents over which the program panics. The id of such a document says in which step.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // TestParquetResults: rows in Parquet, which a library reads, are those in JSON to the byte. For scripts/parquetcheck.py,

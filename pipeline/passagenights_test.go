@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
 )
 
 // passageText returns a text that has a passage of an earlier one, a text of a few blocks that others have in another order, or a new one. Texts of

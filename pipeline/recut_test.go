@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/recut"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/recut"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // recutRun are the further exceptions of results that recut makes and of a run at the same threshold.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/recut"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/recut"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // inArchives gives a job a corpus of a web archive. Most of the archives' documents have no near-duplicate.

@@ -12,14 +12,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/engine"
-	"mirrorbeam/transforms"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/engine"
+	"mirrorbeam.dev/transforms"
 )
 
 // Submission is a job in the hands of an engine, such as a Flink cluster.

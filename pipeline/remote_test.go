@@ -17,12 +17,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // detached is an engine whose jobs go on in goroutines of this process, whoever waits for them.

@@ -18,12 +18,12 @@ import (
 	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 
-	"mirrorbeam/internal/start/failure"
-	_ "mirrorbeam/internal/start/username" // for Beam, see the package
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/dataflow"
-	"mirrorbeam/pipeline/engine"
-	"mirrorbeam/pipeline/jobservice"
+	"mirrorbeam.dev/internal/failure"
+	_ "mirrorbeam.dev/internal/util/username" // for Beam, see the package
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/dataflow"
+	"mirrorbeam.dev/pipeline/engine"
+	"mirrorbeam.dev/pipeline/jobservice"
 )
 
 // localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works

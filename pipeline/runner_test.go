@@ -17,13 +17,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/dataflow/dataflowtest"
-	"mirrorbeam/pipeline/workerpool"
-	"mirrorbeam/transforms"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
+	"mirrorbeam.dev/pipeline/workerpool"
+	"mirrorbeam.dev/transforms"
 )
 
 // portable is the runner that hands jobs to the Prism of startPrism.

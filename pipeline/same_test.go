@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/start/workspace"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // exception is what two runs over the same documents may write differently, and why. A path is the name of a file, or it leads

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // sides are values of a field in JSON. The last one is none.

@@ -12,18 +12,18 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/listing"
-	"mirrorbeam/job"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/pipeline/jobservice"
-	"mirrorbeam/transforms"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/listing"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/pipeline/jobservice"
+	"mirrorbeam.dev/transforms"
 )
 
 // settings is a configuration that has been checked, with what stands in the lists that it names.

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // innerJob says how a job is cut inside; Config does not show this.

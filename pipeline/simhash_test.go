@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/sketch"
 )
 
 // fingerprintOf reads the SimHash of a row of sketches.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // sourceNames returns the names of the sources of all documents, with "reference " before those of the reference: each

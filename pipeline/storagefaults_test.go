@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // storageFaults are the ways in which an operation of storage can fail.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // putTree makes a folder of files in folders, with copies in each.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // checkTrimmed compares the words that are left of each document with brute force, as docs/how-to/passages.md says it.

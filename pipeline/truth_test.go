@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/sketch"
 )
 
 // This file implements the measure and the outputs once more, in the plainest way: sets of strings, every pair

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/internal/start/build"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/build"
 )
 
 // unchanged reports whether a run would only repeat what the last one with its state has published: the files, the

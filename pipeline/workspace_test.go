@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 // TestRefusals tries each way in which a job cannot run. The error is of its kind and names the fault, and the disk is

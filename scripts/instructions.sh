@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 GOARCH=arm64 CGO_ENABLED=0 go test -c -o "$scratch/test" ./asmkernels
 # A function goes from its address to that of the next symbol.
-ranges=$(go tool nm -n "$scratch/test" | awk -v name="mirrorbeam/asmkernels[.]$functions" '
+ranges=$(go tool nm -n "$scratch/test" | awk -v name="mirrorbeam.dev/asmkernels[.]$functions" '
   start { printf "%s0x%s..0x%s", comma, start, $1; comma = ","; start = "" }
   $2 ~ /[Tt]/ && $3 ~ name { start = $1 }')
 [ -n "$ranges" ] || { echo "no function of asmkernels matches $functions" >&2 && exit 1; }

@@ -7,7 +7,7 @@
     parquetcheck.py --time FILE       the speed with which pyarrow and DuckDB read id and text of a file, on one core
 
 The folder has results as pairs of files: NAME.parquet, and NAME.json with the rows that it must have, as a list of
-objects. Results of jobs have their rows in NAME.jsonl, as the job writes them. It also has copies of the files in internal/read/parquetfile/testdata: third-NAME has every third row, and
+objects. Results of jobs have their rows in NAME.jsonl, as the job writes them. It also has copies of the files in internal/input/parquetfile/testdata: third-NAME has every third row, and
 annotated-NAME all of them with four more columns.
 """
 
@@ -30,7 +30,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 
-TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../internal/read/parquetfile/testdata")
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../internal/input/parquetfile/testdata")
 ADDED = ["cluster", "cluster_size", "kept", "kept_id"]
 
 

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // BottomK returns the k smallest elements of set, or all if it has fewer. Set is in ascending order. Since

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // overlapping returns two random sets of na and nb elements with common of

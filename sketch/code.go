@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/read/sourcecode"
+	"mirrorbeam.dev/internal/input/sourcecode"
 )
 
 // Code says how texts of program code are read. The zero value takes them for any other text. The text form has the

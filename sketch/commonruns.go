@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // mostRuns bounds the total length of the runs that are found, in multiples of the number of places that are

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // readCorpus returns texts of a corpus, about limit bytes of them.

@@ -3,7 +3,7 @@ package sketch
 import (
 	"fmt"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Measure says what the similarity of two texts compares. Sets of different measures cannot be compared.

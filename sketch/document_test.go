@@ -12,7 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // measures are the measures that documents are compared with the reference by.

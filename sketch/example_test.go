@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/sketch"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Version stands for everything in this package on which a stored set or sketch depends. It goes up when a

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/ground/digest"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/records/digest"
 )
 
 // Identity says when two texts are the same.

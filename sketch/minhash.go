@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // MinHash computes MinHash signatures (Broder, On the resemblance and containment of documents, 1997). Its

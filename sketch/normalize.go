@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
 
-	"mirrorbeam/internal/read/confusables"
+	"mirrorbeam.dev/internal/input/confusables"
 )
 
 // Normalization says what a [Normalizer] does to texts. The zero value does nothing. Its text form has the

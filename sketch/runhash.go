@@ -3,7 +3,7 @@ package sketch
 import (
 	"math/bits"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Run is a run of words, known by its hash of 93 bits. Bits of Hash are evenly spread.

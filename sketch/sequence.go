@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/read/confusables"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/input/confusables"
 )
 
 // Sequence is a text as its shingles, in the order of the text and with repeats. Entry i of each field

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // sequenceOptions are the options that sequences are compared with fingerprints

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Tie says which bit a SimHash fingerprint has if features of equal weight have it set and not set.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // bitLoop is SimHash as most libraries have it, of 64-bit hashes of weight 1, but

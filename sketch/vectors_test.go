@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // readLines calls line for every line of a compressed file of the corpora.

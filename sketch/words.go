@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mirrorbeam/asmkernels"
+	"mirrorbeam.dev/asmkernels"
 )
 
 // wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the

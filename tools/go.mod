@@ -1,4 +1,4 @@
-module mirrorbeam/tools
+module mirrorbeam.dev/tools
 
 go 1.26.0
 

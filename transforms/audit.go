@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/recall"
+	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam.dev/internal/work"
 )
 
 // bundle works on the tasks of a Beam bundle side by side. A runner hands a DoFn one element after the other, however

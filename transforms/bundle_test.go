@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/carry/work/worktest"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/internal/work/worktest"
 )
 
 // task is work that is a function.

@@ -7,13 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/recall"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/clusters"
-	"mirrorbeam/internal/settle/union"
+	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/clusters"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs/union"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Cluster joins the verified edges to connected components, orders the components by their first documents and cuts

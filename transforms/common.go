@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/measure/common"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Common counts which shingles very many documents have; see [common]. It counts twice. It takes the outcomes of

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Count counts the documents that have each shingle: PCollection<[]byte> of spread outcomes to one of outcomes with the

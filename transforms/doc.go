@@ -12,15 +12,15 @@ package transforms
 import (
 	"slices"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/match/scoring"
-	"mirrorbeam/internal/measure/common"
-	"mirrorbeam/internal/measure/documents"
-	"mirrorbeam/internal/settle/trim"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/mirrors"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/pairs/scoring"
+	"mirrorbeam.dev/internal/passages/trim"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Job holds the parameters of the stages. It stays with the driver: each DoFn gets only the parameters of its own work.

@@ -12,8 +12,8 @@ import (
 	//lint:ignore SA1019 Its successor, Prism, opens a port.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 
-	"mirrorbeam/job"
-	"mirrorbeam/transforms"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/transforms"
 )
 
 func init() {

@@ -6,7 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam.dev/internal/work"
 )
 
 var doFns []any

@@ -3,10 +3,10 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/gathering"
-	"mirrorbeam/internal/settle/union"
+	"mirrorbeam.dev/internal/graphs/union"
+	"mirrorbeam.dev/internal/pairs/gathering"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Gather brings each candidate pair and the sets of its documents to one place; see

@@ -10,10 +10,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/lshbands"
 )
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do

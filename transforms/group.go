@@ -3,11 +3,11 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/gathering"
-	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/match/scoring"
+	"mirrorbeam.dev/internal/pairs/gathering"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/pairs/scoring"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph

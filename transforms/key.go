@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint

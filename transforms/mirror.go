@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam.dev/internal/mirrors"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte>

@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/narrowing"
+	"mirrorbeam.dev/internal/incremental/narrowing"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Narrow leaves out the documents of unchanged files that can be in no pair; see [narrowing]. Only a scheduled job that

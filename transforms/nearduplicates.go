@@ -9,11 +9,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/start/packing"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/transforms/packing"
 )
 
 func init() {

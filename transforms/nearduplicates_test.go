@@ -18,11 +18,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/job"
 )
 
 func TestMain(m *testing.M) {

@@ -9,10 +9,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/start/packing"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/transforms/packing"
 )
 
 func init() {

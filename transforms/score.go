@@ -3,11 +3,11 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/groups"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/match/scoring"
-	"mirrorbeam/internal/measure/common"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/pairs/scoring"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:

@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam.dev/internal/mirrors"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Site sums up what sites have in common: PCollection<[]byte> of outcomes of Cluster to one of outcomes with sums by

@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/settle/clusters"
+	"mirrorbeam.dev/internal/clusters"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Source counts the documents that have each value of the field of sources: PCollection<[]byte> of fingerprint outcomes

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/match/methods"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one

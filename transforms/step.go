@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/work"
 )
 
 // stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the

@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/measure/common"
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Strip takes the shingles that very many documents have out of all sketch blocks. If an earlier job has found

@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"testing"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/carry/work/worktest"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/internal/work/worktest"
+	"mirrorbeam.dev/sketch"
 )
 
 // TestParametersTravel: every parameter of every DoFn comes through the encoding of Beam, and

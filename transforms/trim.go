@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/settle/trim"
+	"mirrorbeam.dev/internal/passages/trim"
+	"mirrorbeam.dev/internal/work"
 )
 
 // Trim finds the passages that stand elsewhere before, and says what is cut from documents: PCollection<[]byte> of the

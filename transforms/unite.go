@@ -3,8 +3,8 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/settle/union"
+	"mirrorbeam.dev/internal/graphs/union"
+	"mirrorbeam.dev/internal/work"
 )
 
 func (j *Job) ranges() union.Ranges { return union.Ranges{Inputs: j.Inputs, Count: j.JoinRanges} }

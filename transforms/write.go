@@ -7,12 +7,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/records"
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/runfile"
-	"mirrorbeam/internal/settle/write"
-	"mirrorbeam/internal/sites/mirrors"
+	"mirrorbeam.dev/internal/mirrors"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/work"
 )
 
 // groupStages are the stages whose outcomes [Group] returns. Heaps are gathered and scored there.

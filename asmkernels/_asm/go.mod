@@ -1,4 +1,4 @@
-module mirrorbeam/asmkernels/asm
+module mirrorbeam.dev/asmkernels/asm
 
 go 1.26.0
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
 )
 
 const runnerFlag = "runner"

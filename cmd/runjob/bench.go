@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/sketch"
 )
 
 type benchCommand struct {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/bucket"
-	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+	"mirrorbeam.dev/internal/storage/gcs"
 )
 
 // TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the

@@ -13,10 +13,10 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
 )
 
 const configFlag = "config"

@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
-	"mirrorbeam/internal/look/schemas"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/schema/schemas"
+	"mirrorbeam.dev/job"
 )
 
 type configCommand struct {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/job"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/sketch"
 )
 
 // settingsIn writes a file of settings and returns its path.

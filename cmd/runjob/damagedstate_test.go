@@ -14,10 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/inspect/query"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 // damages are what may happen to a file. It has been removed, and is made anew.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/bucket"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/pipeline/dataflow/dataflowtest"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
 )
 
 // folder is where the jobs of these tests work.

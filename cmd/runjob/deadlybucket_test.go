@@ -13,10 +13,10 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/bucket"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/internal/storage/storagetest"
 )
 
 // deadlyBucket is a server with a bucket of Cloud Storage. A process does not outlive a certain request to it.

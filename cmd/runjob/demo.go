@@ -20,13 +20,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/difference"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/difference"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 type demoCommand struct {

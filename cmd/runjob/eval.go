@@ -12,13 +12,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/look/difference"
-	"mirrorbeam/internal/look/evaluation"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/difference"
+	"mirrorbeam.dev/internal/inspect/evaluation"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/setting"
 )
 
 type evalCommand struct {

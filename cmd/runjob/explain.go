@@ -8,10 +8,10 @@ import (
 	"io"
 	"strings"
 
-	"mirrorbeam/internal/look/difference"
-	"mirrorbeam/internal/look/explain"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/difference"
+	"mirrorbeam.dev/internal/inspect/explain"
+	"mirrorbeam.dev/internal/result/finished"
 )
 
 type explainCommand struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/pipeline"
 )
 
 type finishCommand struct {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/job"
 )
 
 // commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam.dev/internal/result/finished"
 
 	"github.com/klauspost/compress/gzip"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/job"
+	"mirrorbeam.dev/job"
 )
 
 // saidBy returns what a command prints.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/settle/state"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/storage"
 )
 
 // kills is how many jobs are killed in each place, each at a moment of its own. KILLS asks for more of them.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
 )
 
 const (

@@ -19,14 +19,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/internal/ground/storage/s3"
-	"mirrorbeam/internal/ground/storage/web"
-	_ "mirrorbeam/internal/start/openfiles" // checks a limit before main begins
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/internal/storage/s3"
+	"mirrorbeam.dev/internal/storage/web"
+	_ "mirrorbeam.dev/internal/util/openfiles" // checks a limit before main begins
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 const (

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/schemas"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/schema/schemas"
+	"mirrorbeam.dev/internal/storage"
 )
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/findings"
 )
 
 // TestMetrics: each count of a run is a metric with its words, whichever are declared.

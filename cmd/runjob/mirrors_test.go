@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"mirrorbeam/internal/read/webtext"
+	"mirrorbeam.dev/internal/input/webtext"
 )
 
 // TestDefaultsOfMirrors: the command has the flags of a job, with defaults of its own that are not given.

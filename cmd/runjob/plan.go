@@ -10,9 +10,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/lshbands"
 )
 
 type planCommand struct {

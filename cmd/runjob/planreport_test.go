@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/lshbands"
 )
 
 func TestDrawCurve(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"golang.org/x/term"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/work"
+	"mirrorbeam.dev/internal/work"
 )
 
 // moments are stages at some times, as somebody sees who looks.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/job"
+	"mirrorbeam.dev/job"
 )
 
 const pythonModule = "../../python/mirrorbeam/_run.py"

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/query"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/query"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/job"
 )
 
 type queryCommand struct {

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/recut"
-	"mirrorbeam/internal/settle/keep"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/recut"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
 )
 
 type recutCommand struct {

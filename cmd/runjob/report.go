@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/look/finished"
-	runreport "mirrorbeam/internal/look/report"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/internal/start/workspace"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/failure"
+	runreport "mirrorbeam.dev/internal/inspect/report"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/job"
 )
 
 type reportCommand struct {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/look/finished"
-	runreport "mirrorbeam/internal/look/report"
-	"mirrorbeam/job"
-	"mirrorbeam/sketch"
+	runreport "mirrorbeam.dev/internal/inspect/report"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/sketch"
 )
 
 // TestReportedCommand: the command line that a report shows has the settings of the run.

@@ -15,15 +15,15 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/carry/audit"
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/audit"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
+	"mirrorbeam.dev/sketch"
 )
 
 type runCommand struct {

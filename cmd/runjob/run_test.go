@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/match/methods"
-	"mirrorbeam/internal/read/sources"
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/lshbands"
 )
 
 // TestPlanTextOfSkippedPairs: if a job has skipped pairs, the plan says that keys which miss nothing by

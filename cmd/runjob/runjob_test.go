@@ -18,8 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"mirrorbeam/internal/ground/storage/storagetest"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/job"
 )
 
 // TestMain lets the scripts run the command as a process of its own, since Beam's Init must not see the flags

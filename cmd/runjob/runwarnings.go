@@ -5,10 +5,10 @@ import (
 	"io"
 	"slices"
 
-	"mirrorbeam/internal/carry/findings"
-	"mirrorbeam/internal/look/finished"
-	"mirrorbeam/internal/look/warnings"
-	"mirrorbeam/internal/read/sources"
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/warnings"
+	"mirrorbeam.dev/internal/schema/findings"
 )
 
 const shownWarnings = 5

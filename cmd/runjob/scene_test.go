@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/carry/findings"
+	"mirrorbeam.dev/internal/schema/findings"
 )
 
 // scene is a folder in which the real program meets a fault. The program runs there, so its messages have

@@ -12,11 +12,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
 )
 
 // settingFlag is a flag that sets a field of a configuration. Its default is what the

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/look/plan"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/inspect/plan"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/job"
 )
 
 // TestDefaultsOfFlags: a command without flags has the defaults of a Go caller.

@@ -12,11 +12,11 @@ import (
 	"os"
 	"strings"
 
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/sketch"
 )
 
 type sketchCommand struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // sketched returns what 'runjob sketch' prints of files.

@@ -17,10 +17,10 @@ import (
 	//lint:ignore SA1019 Digests of ExLSH may be of it, and nothing rests on its strength.
 	"golang.org/x/crypto/ripemd160"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/sketch"
 )
 
 // fingerprinted is what 'runjob sketch' shows of a text. Hashes are what is compared: the words of a simhash, or a

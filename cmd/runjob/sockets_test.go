@@ -16,7 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/pipeline/dataflow/dataflowtest"
+	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
 )
 
 // watched is a command whose sockets are looked at for as long as it runs.

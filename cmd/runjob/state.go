@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/settle/state"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/setting"
 )
 
 type stateCommand struct {

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/input/corpus"
 )
 
 // spoolStdin copies the standard input to a file of the user's own, if it is among the inputs. A job reads

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/read/corpus"
-	"mirrorbeam/job"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/job"
 )
 
 // metadataFile describes the Flex Template for Dataflow.

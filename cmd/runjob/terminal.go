@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/term"
 
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/ground/setting"
-	"mirrorbeam/internal/look/difference"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/inspect/difference"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/util/setting"
 )
 
 // say writes to people. A line ends only where the format has a line feed. Names, texts and errors among the

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/pipeline"
 )
 
 // hostile is a name that would set colours, clear the screen, reverse the text and add a line.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/quoting"
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/util/quoting"
 )
 
 // TestTourShowsHostileNames: the demo prints names and texts from files of others.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/start/build"
+	"mirrorbeam.dev/internal/util/build"
 )
 
 type versionCommand struct{}

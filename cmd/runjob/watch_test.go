@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/settle/state"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/storage"
 )
 
 const schedules = "../../scripts/schedule"

@@ -10,10 +10,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"mirrorbeam/internal/carry/work"
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline/workerpool"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline/workerpool"
 )
 
 type workerPoolCommand struct {

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
-	mirrorbeam v0.0.0
+	mirrorbeam.dev v0.0.0
 )
 
 require (
@@ -85,4 +85,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace mirrorbeam => ../..
+replace mirrorbeam.dev => ../..

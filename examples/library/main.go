@@ -11,8 +11,8 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"mirrorbeam/job"
-	"mirrorbeam/transforms"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/transforms"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"

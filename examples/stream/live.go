@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"mirrorbeam/lshbands"
+	"mirrorbeam.dev/lshbands"
 )
 
 // LiveOptions say what a [Live] index holds. Bits and Distance are required.

@@ -16,7 +16,7 @@ import (
 	"log"
 	"os"
 
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/sketch"
 )
 
 var (

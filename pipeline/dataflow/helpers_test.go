@@ -13,10 +13,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/ground/storage/bucket"
-	"mirrorbeam/internal/ground/storage/gcs"
-	"mirrorbeam/pipeline/dataflow/dataflowtest"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+	"mirrorbeam.dev/internal/storage/gcs"
+	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
 )
 
 // TestMain starts Beam, which never returns if this binary runs as a worker.

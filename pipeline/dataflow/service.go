@@ -23,8 +23,8 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/api/googleapi"
 
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // Engine hands jobs to the service that the flags of Beam name. Its zero value is ready.

@@ -17,8 +17,8 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/api/googleapi"
 
-	"mirrorbeam/internal/ground/storage"
-	"mirrorbeam/internal/start/failure"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/storage"
 )
 
 // templateFlag is the flag of Beam that says where to write a job instead of sending it.

@@ -19,8 +19,8 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/protobuf/proto"
 
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/pipeline/dataflow/dataflowtest"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
 )
 
 // TestStaging: the program and the pipeline are in the bucket byte for byte, and nothing else is.

@@ -14,8 +14,8 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/api/googleapi"
 
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // The states of the service in which a job is at its end.

@@ -11,8 +11,8 @@ import (
 
 	df "google.golang.org/api/dataflow/v1b3"
 
-	"mirrorbeam/internal/start/failure"
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // TestWait: each state and each message is reported once, and the end decides whether there is an error.

@@ -17,7 +17,7 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // flinkPort is the port at which Flink's REST interface usually answers.

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // fakeServer is a job server with one job.

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // Server is a job server. It implements [engine.Engine].

@@ -18,7 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
-	"mirrorbeam/pipeline/workerpool"
+	"mirrorbeam.dev/pipeline/workerpool"
 )
 
 // longestPrepare is the longest that a job server may take to look at a pipeline.

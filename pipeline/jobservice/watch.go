@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"mirrorbeam/pipeline/engine"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 const (

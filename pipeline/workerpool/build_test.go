@@ -6,7 +6,7 @@ import (
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"google.golang.org/protobuf/proto"
 
-	"mirrorbeam/internal/start/build"
+	"mirrorbeam.dev/internal/util/build"
 )
 
 // TestCheckBuild: a pool refuses jobs of other builds, and knows those of earlier versions by their bare commit or none.

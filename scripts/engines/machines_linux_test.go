@@ -21,7 +21,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"golang.org/x/sys/unix"
 
-	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam.dev/internal/util/corporatest"
 )
 
 // machine is a machine as a cluster has them: processes, a network and a folder of its own, which no other one sees. It is a process in

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/carry/output"
-	"mirrorbeam/internal/carry/preference"
-	"mirrorbeam/internal/ground/corporatest"
-	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/corporatest"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 // TestMirrorSitesOfCorpora plants mirrors among real documents. The job finds them and hardly anything else, all mirrors of

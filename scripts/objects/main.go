@@ -29,7 +29,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam.dev/internal/storage/storagetest"
 )
 
 const bucket = "corpora"

@@ -1,4 +1,4 @@
-module mirrorbeam/scripts/release
+module mirrorbeam.dev/scripts/release
 
 go 1.26.0
 

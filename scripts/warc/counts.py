@@ -2,7 +2,7 @@
 """Counts the records of archives by type, as Python's warcio reads them.
 
     pip install warcio==1.8.1
-    scripts/warc/counts.py ../shared/corpora/warc > internal/read/warc/testdata/warcio.tsv
+    scripts/warc/counts.py ../shared/corpora/warc > internal/input/warc/testdata/warcio.tsv
 
 A line has the archive, the records of each type, and the kind of error that ended the reading, if one did. warcio does
 not read lz4.

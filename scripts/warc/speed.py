@@ -3,7 +3,7 @@
 processor time.
 
     pip install warcio==1.8.1 fastwarc==2.0.1
-    scripts/warc/speed.py ../shared/corpora/warc internal/read/warc/testdata/warcio.tsv
+    scripts/warc/speed.py ../shared/corpora/warc internal/input/warc/testdata/warcio.tsv
     scripts/warc/speed.py crawl
 
 With a folder alone, all its files are read, which must not be damaged: see scripts/warc/crawl -undamaged.

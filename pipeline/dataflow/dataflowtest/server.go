@@ -21,7 +21,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	df "google.golang.org/api/dataflow/v1b3"
 
-	"mirrorbeam/internal/ground/storage/storagetest"
+	"mirrorbeam.dev/internal/storage/storagetest"
 )
 
 // The names that the service knows.

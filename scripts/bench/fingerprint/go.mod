@@ -1,10 +1,10 @@
-module mirrorbeam/scripts/bench/fingerprint
+module mirrorbeam.dev/scripts/bench/fingerprint
 
 go 1.26.0
 
 require (
 	github.com/ophymx/semblance v0.2.0
-	mirrorbeam v0.0.0
+	mirrorbeam.dev v0.0.0
 )
 
 require (
@@ -15,5 +15,5 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 )
 
-replace mirrorbeam => ../../..
+replace mirrorbeam.dev => ../../..
 

@@ -21,7 +21,7 @@ import (
 	"github.com/ophymx/semblance/minhash"
 	"github.com/ophymx/semblance/shingle"
 
-	"mirrorbeam/sketch"
+	"mirrorbeam.dev/sketch"
 )
 
 // permutations is the length of the signatures: semblance's default.

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mirrorbeam/internal/read/sourcecode"
+	"mirrorbeam.dev/internal/input/sourcecode"
 )
 
 const shortWords = 150

@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"mirrorbeam/internal/read/warc"
+	"mirrorbeam.dev/internal/input/warc"
 )
 
 // largestPage is the largest page that is used, in bytes.

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"os"
 
-	"mirrorbeam/internal/read/webtext"
+	"mirrorbeam.dev/internal/input/webtext"
 )
 
 func main() {

@@ -1,0 +1,168 @@
+package clusters
+
+import (
+	"iter"
+
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/paged"
+)
+
+// forest is [graphs.Forest] for documents that may be too many to be held.
+type forest struct{ *numbers }
+
+// newForest returns n documents, each alone.
+func newForest(store *paged.Store, n int) forest {
+	f := forest{paged.New[records.Number, records.Number](store, n)}
+	for i := range records.Number(n) {
+		f.Set(i, i)
+	}
+	return f
+}
+
+// find returns the root of a document and halves the path to it.
+func (f forest) find(x records.Number) records.Number {
+	for parent := f.At(x); parent != x; parent = f.At(x) {
+		above := f.At(parent)
+		f.Set(x, above)
+		x = above
+	}
+	return x
+}
+
+// union joins the trees of a and b. The smallest document of a tree is its root.
+func (f forest) union(a, b records.Number) {
+	a, b = f.find(a), f.find(b)
+	f.Set(max(a, b), min(a, b))
+}
+
+// classes are the classes of identical documents, with numbers from 0 in the order of their first documents.
+type classes struct {
+	of     *numbers // the class of each document
+	firsts *numbers // the first document of each class
+}
+
+// newClasses returns the trees of a forest as classes. It takes the forest's memory.
+func newClasses(store *paged.Store, identical forest) classes {
+	end, n := records.Number(identical.Len()), 0
+	for i := range end {
+		if identical.At(i) == i {
+			n++
+		}
+	}
+	c := classes{of: identical.numbers, firsts: paged.New[records.Number, records.Number](store, n)}
+	class := records.Number(0)
+	for i := range end {
+		// A parent is smaller than its child, so its own entry is a class already.
+		if parent := identical.At(i); parent == i {
+			c.firsts.Set(class, i)
+			identical.Set(i, class)
+			class++
+		} else {
+			identical.Set(i, identical.At(parent))
+		}
+	}
+	return c
+}
+
+// len returns the number of classes.
+func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
+
+// first returns the first document that is identical to a document.
+func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.of.At(i)) }
+
+// twins are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
+// says nothing more. Such an edge takes 4 bytes in place of 24.
+type twins struct {
+	// next holds, for the first document of a class, its first twin, and for each twin the next one; 0 for none. It is nil without twins.
+	next  *numbers
+	pairs int           // how many there are
+	score records.Score // of each pair, if documents are compared by distance
+}
+
+// marked stands in next for a twin, until all are known.
+const marked = ^records.Number(0)
+
+// sortEdges sorts the edges that each visits. The ones of twins are noted apart.
+func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) error) (err error) {
+	s.edges, err = records.SortEdges(s.store, func(visit func(records.Edge[records.Number])) error {
+		return each(func(e records.Edge[records.Number]) {
+			if !s.isTwin(e) {
+				visit(e)
+				return
+			}
+			if s.twins.next == nil {
+				s.twins.next = newList[records.Number](s, s.end())
+			}
+			s.twins.next.Set(e.B, marked)
+		})
+	})
+	if err != nil || s.twins.next == nil {
+		return err
+	}
+	next := s.twins.next
+	for i := range s.edges.Len() {
+		if e := s.edges.At(i); e.Identical() && s.classes.first(e.B) == e.A {
+			next.Set(e.B, 0) // a heap has found it, too, and its edge has a mark
+		}
+	}
+	for i := s.end(); i > 0; i-- {
+		if twin := i - 1; next.At(twin) == marked {
+			first := s.classes.first(twin)
+			next.Set(twin, next.At(first))
+			next.Set(first, twin)
+			s.twins.pairs++
+		}
+	}
+	return nil
+}
+
+// isTwin reports whether an edge joins a document to the first of its class, and its score follows from that. Documents with sides
+// have no twins: an edge within a side is no pair.
+func (s *Shard) isTwin(e records.Edge[records.Number]) bool {
+	if !e.Identical() || s.members.Sides() != nil || s.classes.first(e.B) != e.A {
+		return false
+	}
+	return e.Score == s.twinScore(e.A)
+}
+
+// twinScore returns the score of the twins of a document.
+func (s *Shard) twinScore(first records.Number) records.Score {
+	if s.twins.score != (records.Score{}) {
+		return s.twins.score
+	}
+	size := int(s.members.Size(first))
+	return records.NewScore(size, size, false)
+}
+
+// withTwins yields sorted edges and the pairs of twins, in the order of rows.
+func (s *Shard) withTwins(of *edges) iter.Seq[records.Edge[records.Number]] {
+	return func(yield func(records.Edge[records.Number]) bool) {
+		next := 0 // edge
+		before := func(pair *records.Edge[records.Number]) bool {
+			for ; next < of.Len(); next++ {
+				e := of.At(next)
+				if pair != nil && (e.A > pair.A || e.A == pair.A && e.B >= pair.B) {
+					break
+				}
+				if !yield(e) {
+					return false
+				}
+			}
+			return true
+		}
+		for first := records.Number(0); s.twins.next != nil && first < s.end(); first++ {
+			twin := s.twins.next.At(first)
+			if twin == 0 || s.classes.first(first) != first {
+				continue
+			}
+			score := s.twinScore(first)
+			for ; twin != 0; twin = s.twins.next.At(twin) {
+				pair := records.Edge[records.Number]{A: first, B: twin, Score: score}
+				if !before(&pair) || !yield(pair) {
+					return
+				}
+			}
+		}
+		before(nil)
+	}
+}

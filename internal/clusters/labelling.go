@@ -1,0 +1,192 @@
+package clusters
+
+import (
+	"fmt"
+	"math"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/joining"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Labelling joins the verified edges to components, orders the components by their first documents and cuts that order
+// into output shards. It makes the tasks of [Sending].
+type Labelling struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// ReleaseSets says that no output needs the sets of the sketch blocks: they may go as soon as the edges are known.
+	ReleaseSets bool
+	// GraphBytes is about how much memory the documents of components may take.
+	GraphBytes int64
+	// Ranges, if above 0, says that tasks of [LabellingRange] have labelled the components of as many ranges of document order.
+	Ranges int
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
+
+// The steps of [Sending].
+const (
+	edgesStep = iota
+	membersStep
+)
+
+// Plan joins the edges of all runs to components, gives their documents positions and makes the tasks that send edges
+// and documents there. Without an edge there is no task. See, if not nil, sees each document and the first document of its component.
+//
+// The tasks that made the edges were the last to read the gathered sets, so the run files of these go.
+func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) error {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
+	if l.ReleaseSets {
+		p.Runs.ReleaseSets(p.Outcomes)
+	}
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Source)
+	if l.Ranges > 0 {
+		isEmpty, err := addUp(p, l.Ranges, see)
+		if err != nil || isEmpty {
+			return err
+		}
+	} else {
+		labels, err := l.label(p, see)
+		if err != nil || labels == "" {
+			return err
+		}
+		runs = append(runs, labels)
+	}
+	for _, d := range []work.Delivery{
+		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.RangeShards, records.Spans}},
+		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
+	} {
+		d.Into, d.Enough = work.OutputShards(p.Counts), work.FewTasks
+		if err := p.Deliver(d, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithoutEdges are the stages before this one whose run files have no edge.
+var WithoutEdges = []work.Stage{work.Fingerprint, work.Strip, work.Narrow, work.Gather, work.Audit, work.Source}
+
+// label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
+// with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
+func (l *Labelling) label(p *work.Planning, see func(ref, first docref.Ref)) (string, error) {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	edges := work.RunsBut(p.Outcomes, WithoutEdges...)
+	graph := work.GraphOf(edges, records.EdgeNodes, p, l.GraphBytes)
+	graph.IsUniform = true
+	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: seeing(see), order: order{shards: work.OutputShards(p.Counts)}}
+	if err := joining.Label(graph, of); err != nil {
+		return "", err
+	}
+	return p.Run.Close()
+}
+
+// labeller gives documents their positions. The value of a component is the position of its first document.
+type labeller struct {
+	run     *runfile.Writer
+	layout  *documents.Layout
+	figures *work.Figures
+	see     func(ref, first docref.Ref) error
+	order   order
+	isRange bool // the positions are in a range
+}
+
+// isListed reports whether a component is in the output. A component without a document of the input is not: it holds
+// equal documents of the reference.
+func (l *labeller) isListed(c joining.Component) bool { return c.Last >= l.layout.FirstInput }
+
+// Count counts the documents of listed components.
+func (l *labeller) Count(c joining.Component) {
+	if l.isListed(c) {
+		l.order.total += c.Weight
+	}
+}
+
+// Place returns the position of a component.
+func (l *labeller) Place(c joining.Component) (uint64, error) {
+	if !l.isListed(c) {
+		return uint64(records.Nowhere), nil
+	}
+	at, err := l.order.add(c.Weight)
+	return uint64(at.Shard) | uint64(at.Number)<<32, err
+}
+
+// seeing returns a function of the labeller that calls see, if that is not nil.
+func seeing(see func(ref, first docref.Ref)) func(ref, first docref.Ref) error {
+	return func(ref, first docref.Ref) error {
+		if see != nil {
+			see(ref, first)
+		}
+		return nil
+	}
+}
+
+// Document returns the position of a document, and tells it the task of the document's split.
+func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
+	l.figures.Records++
+	if err := l.see(d.Ref, d.Component.First); err != nil {
+		return records.RangePosition{}, err
+	}
+	first := records.Position{Shard: records.OutputShard(d.Component.Value), Number: records.Number(d.Component.Value >> 32)}
+	if first.Shard == records.Nowhere {
+		return records.RangePosition{At: first}, nil
+	}
+	at := records.Position{Shard: first.Shard, Number: first.Number + records.Number(d.Before)}
+	b, err := l.run.Record(records.Members, documents.SplitOf(l.layout.Starts, d.Ref), records.MemberSize)
+	if err == nil {
+		records.PutRef(b, d.Ref)
+		at.Put(b[records.RefSize:])
+		first.Put(b[records.RefSize+records.PositionSize:])
+	}
+	return records.RangePosition{At: at, First: first.Number}, err
+}
+
+// Node writes the position of a node.
+func (l *labeller) Node(part int, node graphs.Node, p records.RangePosition) error {
+	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) { records.PutNodePosition(b, node, p.At) }
+	if l.isRange {
+		kind, size, put = records.RangeShards, records.RangePositionSize, func(b []byte) { records.PutRangePosition(b, node, p) }
+	}
+	b, err := l.run.Record(kind, part, size)
+	if err == nil {
+		put(b)
+	}
+	return err
+}
+
+// order gives components their positions in the output, in the order of their first documents. It cuts that order into
+// shards of nearly equal numbers of documents without cutting a component. The zero order has no shard.
+type order struct {
+	shards int
+	total  int64 // number of documents
+	next   int64 // number of documents before the next component
+	shard  int   // the current shard
+	start  int64 // number of documents before it
+}
+
+// add returns the position of the first document of the next component, which has the given number of documents. The sum of all
+// sizes must be the total.
+func (o *order) add(size int64) (records.Position, error) {
+	// A component that starts at or after the cut belongs to the shard.
+	for o.shard+1 < o.shards && o.next >= o.cut(o.shard+1) {
+		o.shard++
+		o.start = o.next
+	}
+	number := o.next - o.start
+	o.next += size
+	if o.next-o.start > math.MaxUint32 {
+		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard, uint32(math.MaxUint32))
+	}
+	return records.Position{Shard: records.OutputShard(o.shard), Number: records.Number(number)}, nil
+}
+
+// cut returns the number of documents before a shard if components could be cut.
+func (o *order) cut(shard int) int64 { return o.total * int64(shard) / int64(o.shards) }

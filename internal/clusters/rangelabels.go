@@ -1,0 +1,210 @@
+package clusters
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/graphs/union"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/joining"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Where many tasks join the edges, each numbers the documents of the components that begin in a range of document order. A step adds up
+// how many documents the ranges have. With these sums, who sends a document or an edge knows how many documents stand before its
+// component, and so its output shard. Only the first number in a shard is not known there, since it depends on where an earlier component
+// ends. So the numbers of a shard may begin above 0, and [ReadShard] counts from the lowest one.
+
+// LabellingRange labels the components that begin in a range, as [Labelling] labels all components.
+type LabellingRange struct {
+	union.Finishing
+}
+
+// Task labels the components of a range.
+func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.Desk) error {
+	audited, err := readAudited(string(w.Runs.Folder))
+	if err != nil {
+		return err
+	}
+	graph, err := r.Graph(w)
+	if err != nil {
+		return err
+	}
+	graph.IsUniform = true
+	of := &labeller{run: &w.Run, layout: r.Layout(), figures: &w.Figures, isRange: true, order: order{shards: t.Number + 1, shard: t.Number}}
+	of.see = func(ref, first docref.Ref) error {
+		if _, is := audited.Find(uint64(ref)); !is {
+			return nil
+		}
+		return records.WritePair(&w.Run, records.AuditedMembers, 0, ref, first)
+	}
+	if err := joining.Label(graph, of); err != nil {
+		return err
+	}
+	w.Outcome.Numbered = of.order.next
+	return nil
+}
+
+func auditedPath(folder string) string { return storage.Join(folder, "audited") }
+
+// WriteAudited tells the tasks of [LabellingRange] which documents the audit asks for.
+func WriteAudited(folder string, refs []uint64) error {
+	var b []byte
+	for _, ref := range refs {
+		b = binary.LittleEndian.AppendUint64(b, ref)
+	}
+	if err := storage.WriteFile(auditedPath(folder), b); err != nil {
+		return fmt.Errorf("write audited documents: %w", err)
+	}
+	return nil
+}
+
+func readAudited(folder string) (*graphs.Numbering[uint32], error) {
+	b, err := storage.ReadFile(auditedPath(folder))
+	if err != nil {
+		return nil, fmt.Errorf("read audited documents: %w", err)
+	}
+	refs := &graphs.Numbering[uint32]{}
+	for ; len(b) > 0; b = b[records.RefSize:] {
+		refs.Add(uint64(records.GetRef(b)))
+	}
+	return refs, nil
+}
+
+// sums say how many documents of clusters there are.
+type sums struct {
+	// Before has the number of documents in all ranges before a range. Total is the number in all.
+	Before []int64
+	Total  int64
+}
+
+func sumsPath(folder string) string { return storage.Join(folder, "ranges.json") }
+
+// addUp adds up what the tasks of ranges have numbered, for the tasks of [Sending]. See, if not nil, sees the documents that the audit asks
+// for. It reports whether there is no document in the graph.
+func addUp(p *work.Planning, ranges int, see func(ref, first docref.Ref)) (isEmpty bool, err error) {
+	numbered := make([]int64, ranges)
+	isEmpty = true
+	for _, o := range p.Outcomes {
+		if o.Stage == work.Cluster {
+			numbered[o.Number] = o.Numbered
+			isEmpty = false
+		}
+	}
+	of := sums{}
+	for _, n := range numbered {
+		of.Before = append(of.Before, of.Total)
+		of.Total += n
+	}
+	b, err := json.Marshal(of)
+	if err == nil {
+		err = storage.WriteFile(sumsPath(string(p.Runs.Folder)), b)
+	}
+	if err != nil {
+		return false, fmt.Errorf("write ranges: %w", err)
+	}
+	return isEmpty, work.EachRecordOf(p.Outcomes, work.Cluster, records.AuditedMembers, p.Memory, func(packed []byte) error {
+		for ; len(packed) > 0 && see != nil; packed = packed[records.PairSize:] {
+			see(records.GetPair(packed))
+		}
+		return nil
+	})
+}
+
+func readSums(folder string) (*sums, error) {
+	b, err := storage.ReadFile(sumsPath(folder))
+	of := new(sums)
+	if err == nil {
+		err = json.Unmarshal(b, of)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ranges: %w", err)
+	}
+	return of, nil
+}
+
+// position returns the place in the output of a document with that position in a range. The first document of its component has
+// the number first there.
+func (s *sums) position(p records.RangePosition, shards int) (at, first records.Position, err error) {
+	if p.At.Shard == records.Nowhere {
+		return p.At, p.At, nil
+	}
+	o, before := order{shards: shards, total: s.Total}, s.Before[p.At.Shard]
+	begin := before + int64(p.First)
+	shard := sort.Search(shards-1, func(i int) bool { return o.cut(i+1) > begin })
+	cut := o.cut(shard)
+	if before+int64(p.At.Number)-cut > math.MaxUint32 {
+		return at, first, fmt.Errorf("order clusters: output shard %d has more than %d documents", shard, uint32(math.MaxUint32))
+	}
+	at = records.Position{Shard: records.OutputShard(shard), Number: records.Number(before + int64(p.At.Number) - cut)}
+	return at, records.Position{Shard: at.Shard, Number: records.Number(begin - cut)}, nil
+}
+
+func outputShards(t work.Task) int { return work.OutputShards(findings.Counts{Documents: t.Documents}) }
+
+// nodePositions returns the positions of the nodes of a part, ordered by node.
+func (s *Sending) nodePositions(t work.Task, w *work.Desk) ([]byte, error) {
+	if s.Ranges == 0 {
+		positions, err := w.Read(0, records.EdgeShards)
+		records.OrderByNode(positions, records.NodePositionSize)
+		return positions, err
+	}
+	sums, err := readSums(string(w.Runs.Folder))
+	if err != nil {
+		return nil, err
+	}
+	ranged, err := w.Read(0, records.RangeShards)
+	if err != nil {
+		return nil, err
+	}
+	records.OrderByNode(ranged, records.RangePositionSize)
+	positions := ranged[:0] // which are shorter
+	for ; len(ranged) > 0; ranged = ranged[records.RangePositionSize:] {
+		node := records.GetNode(ranged)
+		at, _, err := sums.position(records.GetRangePosition(ranged), outputShards(t))
+		if err != nil {
+			return nil, err
+		}
+		positions = positions[:len(positions)+records.NodePositionSize]
+		records.PutNodePosition(positions[len(positions)-records.NodePositionSize:], node, at)
+	}
+	return positions, nil
+}
+
+// members returns the documents of a split that are in clusters, in document order.
+func (s *Sending) members(t work.Task, w *work.Desk) ([]byte, error) {
+	members, err := w.Read(1, records.Members)
+	if err != nil || s.Ranges == 0 {
+		return members, err
+	}
+	sums, err := readSums(string(w.Runs.Folder))
+	if err != nil {
+		return nil, err
+	}
+	const behindRef, size = records.RefSize + records.PositionSize, records.MemberSize
+	sorted := make([][size]byte, 0, len(members)/size)
+	for rest := members; len(rest) > 0; rest = rest[size:] {
+		member := [size]byte(rest)
+		ranged := records.RangePosition{At: records.GetPosition(member[records.RefSize:]), First: records.GetPosition(member[behindRef:]).Number}
+		at, first, err := sums.position(ranged, outputShards(t))
+		if err != nil {
+			return nil, err
+		}
+		at.Put(member[records.RefSize:])
+		first.Put(member[behindRef:])
+		sorted = append(sorted, member)
+	}
+	sorted = graphs.RadixSort(sorted, make([][size]byte, len(sorted)), func(member *[size]byte) uint64 { return uint64(records.GetRef(member[:])) })
+	for i := range sorted {
+		copy(members[i*size:], sorted[i][:])
+	}
+	return members, nil
+}

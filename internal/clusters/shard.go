@@ -1,0 +1,302 @@
+// Package clusters makes clusters of documents that are joined by edges. [Labelling] finds the components of the
+// similarity graph and gives their documents a place in the output. [Sending] brings the edges and the documents of
+// each component to its output shard. A [Shard] decides which documents are kept, and gives the rows of the results.
+package clusters
+
+import (
+	"cmp"
+	"fmt"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/paged"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie in files where
+// the store has no room for them.
+type Shard struct {
+	layout  *documents.Layout
+	store   *paged.Store
+	members *records.MemberList
+	classes classes // of identical documents
+	edges   *edges
+	pairs   *edges                         // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
+	twins   twins                          // further pairs
+	spans   []records.Span[records.Number] // spans of the edges, in their order
+	decision
+	size    *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	scratch []byte                              // of a ref
+}
+
+type (
+	// edges are sorted by A, then B.
+	edges = paged.List[int, records.Edge[records.Number]]
+	// numbers has a number for each document or class.
+	numbers = keep.Numbers
+)
+
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Lists of them
+// take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
+func ReadShard(layout *documents.Layout, w *work.Desk, bytes int64) (*Shard, error) {
+	store := &paged.Store{Bytes: bytes}
+	if storage.Scheme(string(w.Runs.Folder)) == "" {
+		store.Folder = string(w.Runs.Folder)
+	}
+	members, err := records.ReadMembers(&w.Reader, w.Pieces, store)
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	s, err := readEdges(layout, members, store, w)
+	if err != nil {
+		members.Close()
+		store.Close()
+	}
+	return s, err
+}
+
+func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store, w *work.Desk) (*Shard, error) {
+	each, err := records.EachEdge(&w.Reader, w.Pieces)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newShard(layout, members, store, func(visit func(records.Edge[records.Number])) error {
+		asking := asking{stopped: w.Run.Stopped}
+		err := each(func(e records.Edge[records.Number]) {
+			if asking.goesOn() {
+				e.A, e.B = e.A-members.Lowest(), e.B-members.Lowest()
+				visit(e)
+			}
+		})
+		return cmp.Or(err, asking.err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.spans, err = records.ReadSpans(&w.Reader, w.Pieces); err != nil {
+		return nil, err
+	}
+	for i := range s.spans {
+		s.spans[i].A, s.spans[i].B = s.spans[i].A-members.Lowest(), s.spans[i].B-members.Lowest()
+	}
+	w.Figures.Records += int64(s.members.Len() + s.edges.Len() + s.twins.pairs)
+	return s, nil
+}
+
+// newShard makes a shard of its documents and of the edges that each visits.
+func newShard(
+	layout *documents.Layout, members *records.MemberList, store *paged.Store, each func(visit func(records.Edge[records.Number])) error,
+) (*Shard, error) {
+	s := &Shard{layout: layout, members: members, store: store}
+	identical := newForest(store, members.Len())
+	err := each(func(e records.Edge[records.Number]) {
+		if !e.Identical() {
+			return
+		}
+		identical.union(e.A, e.B)
+		if _, isDistance := e.Hamming(); isDistance {
+			s.twins.score = records.HammingScore(0, int(e.Union()))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.classes = newClasses(store, identical)
+	if err := s.sortEdges(each); err != nil {
+		return nil, err
+	}
+	if err := s.separate(); err != nil {
+		return nil, err
+	}
+	s.countSizes()
+	return s, nil
+}
+
+// Err returns a fault that has made names of documents unsure. The rows that were written are then of no use.
+func (s *Shard) Err() error { return s.members.Err() }
+
+// Close gives back what the shard holds beside its memory.
+func (s *Shard) Close() {
+	s.members.Close()
+	s.store.Close()
+}
+
+// end returns the number after the last document's.
+func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
+
+// reference reports whether a document is of the reference.
+func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.layout.FirstInput }
+
+// newList returns a list of n elements, one for each document or class.
+func newList[T any](s *Shard, n records.Number) *paged.List[records.Number, T] {
+	return listIn[T](s.store, n)
+}
+
+func listIn[T any](store *paged.Store, n records.Number) *paged.List[records.Number, T] {
+	return paged.New[records.Number, T](store, int(n))
+}
+
+// countSizes counts the documents of each cluster.
+func (s *Shard) countSizes() {
+	s.size = newList[uint32](s, s.end())
+	for i := range s.end() {
+		first := s.members.First(i)
+		s.size.Set(first, s.size.At(first)+1)
+	}
+}
+
+// name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
+// needs them: the names of all documents of a very large cluster would take more memory than all else that is known of them.
+func (s *Shard) name(i records.Number) string {
+	if s.members.Repeated(i) {
+		return s.ref(i)
+	}
+	return s.id(i)
+}
+
+// namer names documents. Many in a row are the same.
+type namer struct {
+	*Shard
+	last     records.Number
+	lastName string
+	hasLast  bool
+}
+
+// name returns what rows call a document.
+func (n *namer) name(i records.Number) string {
+	if !n.hasLast || n.last != i {
+		n.last, n.lastName, n.hasLast = i, n.Shard.name(i), true
+	}
+	return n.lastName
+}
+
+// ref returns path:position as rows write it.
+func (s *Shard) ref(i records.Number) string {
+	s.scratch = s.layout.Inputs.RefText(s.scratch[:0], s.members.Ref(i))
+	return quoting.Text(s.scratch)
+}
+
+// id returns the user's id as rows write it, or the ref of a document without one.
+func (s *Shard) id(i records.Number) string {
+	if id := s.members.ID(i); id != "" {
+		return id
+	}
+	return s.ref(i)
+}
+
+// Sent counts the documents that [Sending] brings to the shard: documents that rows call by their refs, and documents of the input.
+func (s *Shard) Sent() (namedByRef, ofInput int64) {
+	for i := range s.end() {
+		if s.members.Repeated(i) {
+			namedByRef++
+		}
+		if !s.reference(i) {
+			ofInput++
+		}
+	}
+	return namedByRef, ofInput
+}
+
+// IsDropped reports whether the decision removes clusters as a whole.
+func (s *Shard) IsDropped() bool { return s.rule.Drop == keep.Clusters }
+
+// Findings returns all that the clusters of the shard add to what a job has found: counts, examples, and what warnings are about. Whatever
+// makes clusters of documents gets them here. Least is the least similarity of an edge, from 0 to 1.
+func (s *Shard) Findings(least float64) (f findings.Findings, err error) {
+	if err = s.count(&f); err != nil {
+		return f, err
+	}
+	s.countSources(&f.Sources)
+	if s.isDecided() {
+		s.doubt(&f, least)
+	}
+	return f, nil
+}
+
+// count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
+// if a document was removed for one that is removed, too: a cluster could lose all its documents.
+func (s *Shard) count(o *findings.Findings) error {
+	o.Counts.Pairs += int64(s.pairs.Len() + s.twins.pairs)
+	o.Counts.Identical += int64(s.twins.pairs)
+	for i := range s.pairs.Len() {
+		if s.pairs.At(i).Identical() {
+			o.Counts.Identical++
+		}
+	}
+	for i := range s.end() {
+		if !s.reference(i) && !s.goes(i) {
+			o.Counts.Kept++
+		}
+	}
+	if !s.isDecided() {
+		return nil
+	}
+	o.Skipped.Kept += s.unchecked()
+	o.Sizes = findings.Sizes{}
+	likesReference := s.likeReference()
+	for i := range s.end() {
+		if size := s.size.At(i); size > 1 {
+			o.Counts.Clusters++
+			o.Counts.Clustered += int64(size)
+			o.Sizes[int64(size)]++
+		}
+		if s.goes(i) {
+			if s.goes(s.choice(i).Kept) && !s.IsDropped() {
+				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
+			}
+			o.Counts.Removed++
+			if likesReference != nil && likesReference.At(s.classes.of.At(i)) {
+				o.Counts.RemovedForReference++
+			}
+		}
+	}
+	return nil
+}
+
+// likeReference returns, for each class of identical documents, whether it begins with a document of the reference or is joined to one
+// that does. It returns nil if there is no reference.
+func (s *Shard) likeReference() *paged.List[records.Number, bool] {
+	if s.layout.FirstInput == 0 {
+		return nil
+	}
+	is := newList[bool](s, s.classes.len())
+	for class := range s.classes.len() {
+		is.Set(class, s.reference(s.classes.firsts.At(class)))
+	}
+	for i := range s.edges.Len() {
+		if edge, counts := s.rival(i); counts {
+			a, b := s.classes.firsts.At(edge.A), s.classes.firsts.At(edge.B)
+			is.Set(edge.A, is.At(edge.A) || s.reference(b))
+			is.Set(edge.B, is.At(edge.B) || s.reference(a))
+		}
+	}
+	return is
+}
+
+// Removed yields the removed documents, by number.
+func (s *Shard) Removed(yield func(docref.Ref) bool) {
+	for i := range s.end() {
+		if s.goes(i) && !yield(s.members.Ref(i)) {
+			return
+		}
+	}
+}
+
+// WriteRemoved writes the removed documents of each split.
+func (s *Shard) WriteRemoved(run *runfile.Writer) error {
+	for ref := range s.Removed {
+		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)
+		if err != nil {
+			return err
+		}
+		records.PutRef(b, ref)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package clusters
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/work"
+)
+
+// countSources counts, for each source, the documents of the shard that have near-duplicates in which sources and, if
+// the shard is decided, those that are removed. No document of the reference counts as like another one of it, since
+// these are not compared.
+func (s *Shard) countSources(c *sources.Counts) {
+	var references sources.Set
+	if s.members.Sides() != nil {
+		s.countAcross(c)
+		return
+	}
+	store := s.store.Beside()
+	defer store.Close()
+	classes := listIn[class](store, s.classes.len())
+	for i := range s.end() {
+		of := s.members.Source(i)
+		if s.reference(i) {
+			references.Put(of)
+		}
+		classes.Edit(s.classes.of.At(i)).add(of)
+	}
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		if a, b := s.classes.of.At(e.A), s.classes.of.At(e.B); a != b {
+			in := classes.Edit(b).sources
+			classes.Edit(a).near.PutAll(in)
+			in = classes.Edit(a).sources
+			classes.Edit(b).near.PutAll(in)
+		}
+	}
+	for i := range s.end() {
+		of := s.members.Source(i)
+		in := classes.Edit(s.classes.of.At(i)).nearDuplicates(of)
+		if references.Has(of) {
+			in.RemoveAll(references)
+		}
+		c.Share(of, in)
+		if s.goes(i) {
+			c.Removed.Add(of, 1)
+		}
+	}
+}
+
+// class tells where the documents of a class of identical ones come from.
+type class struct {
+	sources sources.Set // sources of its documents
+	several sources.Set // those that have more than one of them
+	near    sources.Set // sources of the classes that edges join it to
+}
+
+// add adds a document.
+func (c *class) add(of sources.Number) {
+	if c.sources.Has(of) {
+		c.several.Put(of)
+	}
+	c.sources.Put(of)
+}
+
+// nearDuplicates returns the sources that have near-duplicates of a document of the class, which is of a source itself.
+func (c *class) nearDuplicates(of sources.Number) sources.Set {
+	in := c.sources
+	if !c.several.Has(of) {
+		in.Remove(of)
+	}
+	in.PutAll(c.near)
+	return in
+}
+
+// SourceCounting is the work of the stage source. A task counts the documents of all values whose hashes are in its range. It
+// writes the values that most documents have.
+type SourceCounting struct{}
+
+// Delivery returns the delivery of its tasks.
+func (SourceCounting) Delivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.SourceCounts}}
+}
+
+// Task counts the documents of the values of a range.
+func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+	counts, err := w.Read(0, records.SourceCounts)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += int64(len(counts))
+	var found [sources.Corpora]map[uint64]records.SourceCount
+	for corpus := range found {
+		found[corpus] = map[uint64]records.SourceCount{}
+	}
+	for c := range records.All[records.SourceCount](counts) {
+		w.Figures.Records++
+		c.Documents += found[c.Corpus][c.Hash].Documents
+		found[c.Corpus][c.Hash] = c
+	}
+	for corpus := range sources.Corpora {
+		leading := sources.LeadingOf(corpus)
+		for hash, c := range found[corpus] {
+			leading.Add(sources.Value{Hash: hash, Name: string(c.Name), Documents: c.Documents})
+		}
+		values, others := leading.Cut()
+		w.Outcome.OtherSources[corpus] = others
+		for _, v := range values {
+			c := records.SourceCount{Hash: v.Hash, Documents: v.Documents, Corpus: corpus, Name: []byte(v.Name)}
+			if err := records.Write(&w.Run, records.LeadingSources, 0, &c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ChooseSources chooses the sources among the values that the tasks of [Counting] have passed on. It writes the choice to the
+// job's folder.
+func ChooseSources(p *work.Planning) error {
+	var leading [sources.Corpora]*sources.Leading
+	for corpus := range sources.Corpora {
+		leading[corpus] = sources.LeadingOf(corpus)
+		for _, o := range p.Outcomes {
+			leading[corpus].AddOthers(o.OtherSources[corpus])
+		}
+	}
+	err := work.EachRecordOf(p.Outcomes, work.Source, records.LeadingSources, p.Memory, func(packed []byte) error {
+		for c := range records.All[records.SourceCount](packed) {
+			leading[c.Corpus].Add(sources.Value{Hash: c.Hash, Name: string(c.Name), Documents: c.Documents})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(sources.Choose(leading))
+	if err == nil {
+		err = storage.WriteFile(choicePath(string(p.Runs.Folder)), b)
+	}
+	if err != nil {
+		return fmt.Errorf("write sources: %w", err)
+	}
+	return nil
+}
+
+// ReadSourceChoice returns the choice that [Choose] wrote to the job's folder.
+func ReadSourceChoice(folder string) (*sources.Choice, error) {
+	b, err := storage.ReadFile(choicePath(folder))
+	choice := new(sources.Choice)
+	if err == nil {
+		err = json.Unmarshal(b, choice)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	return choice, nil
+}
+
+func choicePath(folder string) string { return storage.Join(folder, "sources.json") }

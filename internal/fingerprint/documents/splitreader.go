@@ -1,0 +1,294 @@
+package documents
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/util/checksum"
+	"mirrorbeam.dev/internal/util/panics"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/work"
+)
+
+// portionBytes is about how much of the input goes into one portion, and so into one sketch block. It is
+// large enough to be worth a read and small enough for a core's cache.
+const portionBytes = 512 << 10
+
+// splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for concurrent use.
+type splitReader struct {
+	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
+	files   []corpus.File
+	rest    corpus.Split
+	holds   bool // the right to hold a long line, which is in buffer
+	windows Windows
+	ahead   *corpus.Ahead
+	waiting *corpus.Batch // a long line, for the next portion
+	reader  *formats.Reader
+	alone   bool // a part is of one stretch only
+	reading bool // the reader is within rest[0]
+	buffer  []byte
+	rejects []corpus.Reject // rejects of the stretch that come after what was read
+	sum     Checksum        // checksum of the stretch, up to where it was read
+	sums    []Checksum      // checksums of the earlier stretches
+
+	total        *expansion // of the job; nil: nobody counts
+	mostExpanded int64      // see [Reading]
+	expanded     int64      // decoded bytes of the stretch, if it is compressed
+	expanding    []int64    // for each earlier stretch, 1 if its file has become very long
+	decoded      []int64    // for each earlier stretch, its bytes if its file is compressed
+}
+
+// newSplitReader returns a reader of the stretches of a split. It reads at most a number of bytes of small files ahead. It must
+// be closed.
+func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead int64) *splitReader {
+	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded, ahead: corpus.NewAhead(files, split, ahead)}
+	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
+	limits.Expand, limits.Ahead = reader.expand, reader.ahead
+	reader.reader = formats.NewReader(limits, r.Wanted())
+	return reader
+}
+
+// hold waits for the right to hold a long line.
+func (r *splitReader) hold() error {
+	err := HoldLongLine(r.ctx)
+	r.holds = err == nil
+	return err
+}
+
+// isUncut reports whether the split holds a file that is not cut into splits, so that it may be large.
+func (r *splitReader) isUncut() bool {
+	return slices.ContainsFunc(r.rest, func(s corpus.Stretch) bool { return !r.files[s.File].IsCut() })
+}
+
+// fill empties the portion and reads about portionBytes into it: a batch of a large file, or several small ones. It
+// returns io.EOF when nothing is left.
+func (r *splitReader) fill(ctx context.Context, l *part) error {
+	r.ctx = ctx
+	l.reset()
+	if r.waiting != nil {
+		r.handOver(l, *r.waiting)
+		r.waiting = nil
+		return nil
+	}
+	for len(l.text) < portionBytes && len(r.rest) > 0 {
+		if err := r.open(); err != nil {
+			return work.NewInputError(err)
+		}
+		batch, err := r.reader.Next(r.buffer)
+		if err == io.EOF {
+			if r.endStretch(l); r.alone && len(l.batches) > 0 {
+				return nil
+			}
+			continue
+		} else if err != nil {
+			return work.NewInputError(err)
+		}
+		r.buffer = batch.Data
+		r.sum.Add(batch)
+		r.order(&batch)
+		switch {
+		case len(l.batches) == 0 && len(batch.Data) >= portionBytes/2:
+			r.handOver(l, batch)
+			return nil
+		case r.holds:
+			r.waiting = &batch
+			return nil
+		}
+		start := len(l.text)
+		l.text = append(l.text, batch.Data...)
+		batch.Data = l.text[start:len(l.text):len(l.text)]
+		l.batches = append(l.batches, batch)
+	}
+	if len(l.batches) == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// handOver gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
+func (r *splitReader) handOver(l *part, batch corpus.Batch) {
+	r.buffer, l.text = l.text, batch.Data
+	l.batches = append(l.batches, batch)
+	r.holds, l.holds = false, r.holds
+}
+
+// endStretch goes on to the next stretch.
+func (r *splitReader) endStretch(l *part) {
+	if len(r.rejects) > 0 {
+		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
+	}
+	r.sums = append(r.sums, r.sum)
+	r.expanding, r.decoded = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded)), append(r.decoded, r.expanded)
+	r.expanded = 0
+	r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, Checksum{}
+}
+
+// order holds back rejects that come after the lines of the batch: a stream may break in the middle of a line.
+func (r *splitReader) order(batch *corpus.Batch) {
+	all := append(r.rejects, batch.Rejects...)
+	end, n := batch.End(), 0
+	for n < len(all) && all[n].Position < end {
+		n++
+	}
+	batch.Rejects, r.rejects = all[:n:n], all[n:]
+}
+
+// open opens the next stretch unless one is open.
+func (r *splitReader) open() error {
+	if r.reading {
+		return nil
+	}
+	r.reading = true
+	stretch := r.rest[0]
+	return r.reader.Reset(r.files[stretch.File], stretch)
+}
+
+func (r *splitReader) close() {
+	if r.holds {
+		ReleaseLongLine()
+	}
+	r.reader.Close() // closing a file that was only read cannot lose data
+	r.ahead.Close()
+}
+
+// EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
+// input error if one of them is not there any more. A document over which the program panics is left out, and the task has found the
+// panic: step says what visit does to documents.
+func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.Desk, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+	in := l.Inputs
+	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead), newRecordDecoder(in.Files, r.Wanted())
+	defer reader.close()
+	var p part
+	defer p.release()
+	for len(wanted) > 0 {
+		p.release()
+		if err := reader.fill(ctx, &p); err == io.EOF {
+			return l.missing(wanted[0])
+		} else if err != nil {
+			return err
+		}
+		for _, batch := range p.batches {
+			for position, raw := range batch.Records() {
+				ref, err := docref.New(batch.File, position)
+				if err != nil {
+					return fmt.Errorf("file %s: %w", in.Files[batch.File].Path, err)
+				}
+				if len(wanted) == 0 || ref < wanted[0] {
+					continue
+				}
+				record := decoder.read(&batch, position, raw)
+				if ref > wanted[0] || record.Fault != "" && record.Panic == nil {
+					return l.missing(wanted[0])
+				}
+				wanted = wanted[1:]
+				fault := record.Panic
+				if fault == nil {
+					err = panics.Over(step, func() error { return visit(ref, record) })
+					fault = panics.Of(err)
+				}
+				if fault != nil {
+					w.Outcome.AddPanic(quoting.Text(in.Name(ref)), fault)
+				} else if err != nil {
+					return err
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing is the error of a document that was there when it was read first.
+func (l *Layout) missing(ref docref.Ref) error {
+	return work.NewInputError(fmt.Errorf("read document %s again: it is not there any more: the file changed while the job ran: run the job again when nobody writes to it", l.Inputs.Name(ref)))
+}
+
+// Checksum is the checksum of a stretch of the input. It covers the lines and the rejects between them. A
+// second read of an unchanged stretch gives the same checksum. The zero Checksum belongs to an empty stretch.
+type Checksum struct {
+	lines, rejects uint32 // CRC-32C
+}
+
+// checksumSize is the size of a checksum in a run file, in bytes.
+const checksumSize = 8
+
+// Add adds the next batch of the stretch.
+func (s *Checksum) Add(batch corpus.Batch) {
+	s.lines = checksum.Add(s.lines, batch.Data)
+	for _, reject := range batch.Rejects {
+		s.rejects = checksum.Add(s.rejects, fmt.Appendln(nil, reject.Position, reject.Message))
+	}
+}
+
+// WriteChecksums writes the checksums of the stretches of a split, in their order.
+func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
+	for _, sum := range sums {
+		b, err := run.Record(records.Sums, split, checksumSize)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(b, sum.lines)
+		binary.LittleEndian.PutUint32(b[4:], sum.rejects)
+	}
+	return nil
+}
+
+// ReadChecksums reads the checksums that WriteChecksums wrote for a split: one for each of its stretches, in their
+// order.
+func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, error) {
+	packed, err := reader.ReadKind(nil, pieces, records.Sums)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]Checksum, 0, len(packed)/checksumSize)
+	for ; len(packed) > 0; packed = packed[checksumSize:] {
+		sums = append(sums, Checksum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
+	}
+	return sums, nil
+}
+
+const (
+	// mostExpansion is how many times its length an ordinary compressed file has when it is decoded. Gzip cannot do more by itself.
+	mostExpansion = 1000
+	// leastExpanded is the least length of a decoded file that is worth a warning.
+	leastExpanded = 16 << 20
+)
+
+// expansion counts what the compressed files of a job have become so far.
+type expansion struct{ bytes atomic.Int64 }
+
+// expansions has an entry for each job at work in this process.
+var expansions work.Shared[expansion]
+
+// expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.
+func (r *splitReader) expand(bytes int64) error {
+	r.expanded += bytes
+	return r.total.add(bytes, r.mostExpanded, r.files[r.rest[0].File].Path)
+}
+
+// add counts decoded bytes of a file. It fails beyond a limit, unless that is 0 or nobody counts.
+func (e *expansion) add(bytes, limit int64, path string) error {
+	if e == nil || limit == 0 || e.bytes.Add(bytes) <= limit {
+		return nil
+	}
+	return fmt.Errorf("read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, or leave the file out", path, limit)
+}
+
+// expanding returns 1 if a file has become much longer than files do, else 0.
+func expanding(file *corpus.File, decoded int64) int64 {
+	if decoded >= leastExpanded && decoded/mostExpansion > file.StoredSize() {
+		return 1
+	}
+	return 0
+}

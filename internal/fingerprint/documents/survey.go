@@ -1,0 +1,219 @@
+package documents
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/audit"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Seen is a document that a survey has read, before it is fingerprinted.
+type Seen struct {
+	// Hash is evenly spread and the same for equal texts.
+	Hash uint64
+	// Bytes is the length of its record.
+	Bytes int
+	// Length is the length of its text in bytes, or the number of its features.
+	Length int64
+	// Reference says that the document is of the reference corpus.
+	Reference bool
+}
+
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
+// until the next one.
+type Surveyed struct {
+	Seen
+	Ref    docref.Ref
+	Digest uint64 // the first word of its digest
+	// Set holds the distinct shingle hashes, ascending.
+	Set []uint64
+}
+
+// surveyAhead is how many bytes of small files a survey reads before it wants them, for each core.
+const surveyAhead = 16 << 20
+
+// Visitor gets a part of the documents of a survey, in any order.
+type Visitor struct {
+	// Wants gets each document that was read and says whether to fingerprint it.
+	Wants func(*Seen) bool
+	// Visit gets the documents that Wants has asked for. After the last one of a block it gets nil.
+	Visit func(*Surveyed)
+}
+
+// Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
+// on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
+// newVisitor makes. Survey returns its counts: documents, bytes, rejects, and the kinds of texts. Of these only wanted ones may be short.
+func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total findings.Counts, texts findings.Texts, err error) {
+	words, err := s.WithLists(inputs)
+	if err != nil {
+		return total, texts, err
+	}
+	count := func(b *block) error {
+		findings.Merge(&total, b.Counts)
+		findings.Merge(&texts, b.Texts)
+		return nil
+	}
+	pool := Pool[*block]{
+		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
+		End: func(b *block) { b.part.release() },
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
+			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, nil, audit.Shares{}, inputs)
+			if err != nil {
+				return nil, err
+			}
+			return newSurveyor(f, newVisitor(), count).block, nil
+		},
+		Write: func(b *block) error { return count(b) },
+	}
+	var begun atomic.Int64 // number of splits begun
+	for range work.Cores() {
+		pool.Readers = append(pool.Readers, func(ctx context.Context, put func(func(*block) error) error) error {
+			for {
+				number := int(begun.Add(1)) - 1
+				if number >= len(inputs.Splits) {
+					return nil
+				}
+				reader := newSplitReader(s.Reading, inputs.Files, inputs.Splits[number], surveyAhead)
+				err := putAll(ctx, reader, put)
+				if reader.close(); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if _, err := pool.Run(ctx); err != nil {
+		return findings.Counts{}, findings.Texts{}, err
+	}
+	return total, texts, nil
+}
+
+// surveyor shows the documents of blocks to a visitor.
+type surveyor struct {
+	fingerprinter *fingerprinter
+	visitor       Visitor
+	count         func(*block) error
+	wanted        []Seen // wanted documents of the current block
+	documents     []byte // their number in the current block
+	shown         Surveyed
+}
+
+func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *surveyor {
+	s := &surveyor{fingerprinter: f, visitor: visitor, count: count}
+	f.wants = s.wants
+	return s
+}
+
+func (s *surveyor) wants(b *block, r *Record) bool {
+	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
+	if !s.visitor.Wants(&seen) {
+		return false
+	}
+	s.wanted = append(s.wanted[:b.builder.Len()], seen) // the last one that was wanted may have become a reject
+	return true
+}
+
+// block shows the documents of a block.
+func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
+	s.wanted = s.wanted[:0]
+	early := turn{await, func(b *block) error {
+		if err := s.show(b); err != nil {
+			return err
+		}
+		s.wanted = s.wanted[:0]
+		return s.count(b)
+	}}
+	if err := s.fingerprinter.fingerprint(ctx, b, early); err != nil {
+		return err
+	}
+	return s.show(b)
+}
+
+// show shows the documents that the block has by now.
+func (s *surveyor) show(b *block) error {
+	s.documents = s.documents[:0]
+	for _, part := range b.builder.Documents() {
+		s.documents = append(s.documents, part...)
+	}
+	stored, err := sketchblock.Parse(s.documents)
+	if err != nil {
+		return err
+	}
+	d := &s.shown
+	for i, set := range stored.Sets(b.builder.Sets()) {
+		d.Seen, d.Ref, d.Digest = s.wanted[i], stored.Ref(i), stored.Digest(i)[0]
+		d.Set = sketchblock.AppendSet(d.Set[:0], set)
+		s.visitor.Visit(d)
+	}
+	s.visitor.Visit(nil)
+	return nil
+}
+
+func hashOf(content corpus.Record) uint64 {
+	hash := uint64(0)
+	for _, text := range content.Texts {
+		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
+	}
+	for _, feature := range content.Features {
+		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^ math.Float64bits(feature.Weight))
+	}
+	return hash
+}
+
+// sampledPortions is the number of portions of half a million bytes that are read for an estimate.
+const sampledPortions = 8
+
+// BlockShare returns about how many bytes the sketch blocks of the inputs take for each byte of input. It fingerprints
+// one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns 0.
+func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64, error) {
+	words, err := f.WithLists(inputs)
+	if err != nil {
+		return 0, err
+	}
+	kept := f.Kept
+	kept.Marking = Marking{} // marks take hardly any room, and the fields that they need are not read here
+	worker, err := newFingerprinter(words, kept, nil, audit.Shares{}, inputs)
+	if err != nil {
+		return 0, err
+	}
+	var read, written int64
+	taken := min(sampledPortions, len(inputs.Splits))
+	for i := range taken {
+		split := (2*i + 1) * len(inputs.Splits) / (2 * taken)
+		b, err := f.firstBlock(ctx, worker, inputs, split)
+		if err == io.EOF {
+			continue
+		} else if err != nil {
+			return 0, err
+		}
+		read += b.Counts.Bytes + b.Counts.ReferenceBytes
+		written += int64(len(b.builder.Sets()))
+		for _, section := range b.builder.Documents() {
+			written += int64(len(section))
+		}
+	}
+	return float64(written) / float64(max(read, 1)), nil
+}
+
+// firstBlock returns the block of the first portion of a split, or io.EOF if the split is empty.
+func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, inputs *Inputs, split int) (*block, error) {
+	reader := newSplitReader(f.Reading, inputs.Files, inputs.Splits[split], 0)
+	defer reader.close()
+	b := f.block()
+	defer b.part.release()
+	if err := reader.fill(ctx, &b.part); err != nil {
+		return nil, err
+	}
+	early := func(*block) error { return nil } // a rare large block only shows less
+	return b, worker.fingerprint(ctx, b, turn{func() error { return nil }, early})
+}

@@ -1,0 +1,105 @@
+package house
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sizes bounds the lines of each room: lines of Go that are not blank, without tests and what only helps them, scripts, examples and
+// generated files. A change that needs more raises its row in the same commit, and says why.
+var sizes = map[string]int{
+	"asmkernels":  2100,
+	"audit":       1440,
+	"buckets":     20,
+	"clusters":    2170,
+	"cmd":         5970,
+	"failure":     110,
+	"fingerprint": 4170,
+	"graphs":      900,
+	"incremental": 2970,
+	"input":       19_550,
+	"inspect":     8670,
+	"job":         1960,
+	"keep":        510,
+	"lshbands":    1560,
+	"mirrors":     2710,
+	"pairs":       6130,
+	"passages":    720,
+	"pipeline":    3550,
+	"records":     5280,
+	"result":      5260,
+	"schema":      1880,
+	"sketch":      5330,
+	"storage":     4080,
+	"transforms":  2390,
+	"util":        440,
+	"work":        1440,
+}
+
+const (
+	// mostComments bounds the lines of all rooms that only are comments.
+	mostComments = 12_450
+	// mostDocs bounds the bytes of all pages in docs.
+	mostDocs = 435_000
+)
+
+// TestSizes holds the program to its size.
+func TestSizes(t *testing.T) {
+	lines, comments := map[string]int{}, 0
+	eachFile(t, ".go", 100, func(t *testing.T, name string) error {
+		relative, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(relative))
+		room := roomOf(pkg)
+		content, err := os.ReadFile(name)
+		if err != nil || strings.HasSuffix(name, "_test.go") || isForTests(pkg) || isApartFromProduct(room) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil || ast.IsGenerated(file) {
+			return err
+		}
+		for line := range bytes.Lines(content) {
+			line = bytes.TrimSpace(line)
+			if len(line) > 0 {
+				lines[room]++
+			}
+			if bytes.HasPrefix(line, []byte("//")) {
+				comments++
+			}
+		}
+		return nil
+	})
+	for room, n := range lines {
+		if most, is := sizes[room]; !is || n > most {
+			t.Errorf("%s has %d lines, more than %d", room, n, most)
+		}
+	}
+	for room := range sizes {
+		if lines[room] == 0 {
+			t.Errorf("%s has a size and no lines", room)
+		}
+	}
+	if comments > mostComments {
+		t.Errorf("%d lines are comments, more than %d", comments, mostComments)
+	}
+	pages := 0
+	eachFile(t, ".md", 10, func(_ *testing.T, name string) error {
+		info, err := os.Stat(name)
+		if err == nil && strings.HasPrefix(name, filepath.Join(root, "docs")) {
+			pages += int(info.Size())
+		}
+		return err
+	})
+	if pages > mostDocs {
+		t.Errorf("docs have %d bytes, more than %d", pages, mostDocs)
+	}
+}

@@ -1,0 +1,194 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/records/packed"
+	"mirrorbeam.dev/internal/storage"
+)
+
+// Content is what a generation of a state holds.
+type Content struct {
+	// Number is the number of the generation, from 1.
+	Number int
+	// Made is when the run that wrote it ended. Program is the version of the program.
+	Made    time.Time
+	Program string
+	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
+	Sketches string
+	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
+	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words.
+	StopWords string
+	Ignored   []byte
+	Common    []byte
+	Sketch    int
+	Unicode   string
+	// Config is the configuration of that run, as JSON.
+	Config []byte
+	// Files are the files of the corpus, in document order. Order names the inputs that their numbers stand for.
+	Files []File
+	Order []string
+	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
+	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
+	Documents, Grouped, Crowded int64
+	// SimilarPairs is the number of pairs in Pairs.
+	SimilarPairs int64
+	// IntegerNames says that the rows of that run call documents by whole numbers.
+	IntegerNames bool
+	// SharedIDs is the number of ids that several documents have, ids of the reference included.
+	SharedIDs int64
+	// Clusters is the file with the clusters of that run. Pairs is the file with its similar pairs, "" if the run has not compared all candidates.
+	// Mirrors and Suspects are files of the last run that was
+	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
+	// nobody has acknowledged, "" if there are none. All are relative to the folder.
+	Clusters, Pairs, Mirrors, Suspects, Outbox string
+	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
+	// shared ids if KnowsIDs says so.
+	Kept     string
+	KnowsIDs bool
+	// Originals are what that run has left of the protected sites, by name.
+	Originals []Original
+	// Results identifies what decides which pairs are similar, and Lists the lists of sites.
+	Results, Lists string
+}
+
+// File is a file of the corpus and its units.
+type File struct {
+	corpus.File
+
+	// Settled says that the generation of the file tells whether it has changed.
+	Settled   bool
+	Stretches []Stretch
+	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
+	MadeAs string
+	// Memory is how many bytes a document could take then, if some took more; 0 if none did.
+	Memory int64
+}
+
+// madeAs returns the name that the file had when its units were made.
+func (f *File) madeAs() string { return cmp.Or(f.MadeAs, only(&f.File).Name) }
+
+// Stretch is a part of a file, in positions, and the place of its unit.
+type Stretch struct {
+	Start, End int64
+	// Run is the run file, relative to the folder. Shard is the number of the unit there.
+	Run   string
+	Shard int
+}
+
+// magic begins a generation. The number in it is the number of the layout, and changes with it.
+const magic = "mirrorbeam state 2\n"
+
+// encode writes the content with a check sum.
+func (c *Content) encode() []byte { return Seal(packed.Append([]byte(magic), c)) }
+
+// decode reads what encode wrote.
+func decode(b []byte) (*Content, error) {
+	body, err := Unseal(b, magic)
+	if errors.Is(err, ErrVersion) {
+		err = fmt.Errorf("%w: run the version that made it, or name another folder", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := new(Content)
+	if _, err := packed.Next(body, c); err != nil {
+		return nil, errors.Join(ErrDamaged, err)
+	}
+	return c, nil
+}
+
+// brokenError says that a state cannot be opened before somebody has removed a file. Its text says what to do.
+type brokenError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e brokenError) Unwrap() error { return e.error }
+
+// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
+// nil if err is about something else.
+func Remedy(folder string, err error) error {
+	_, isBroken := errors.AsType[brokenError](err)
+	_, isDamaged := errors.AsType[*storage.DamagedError](err)
+	switch {
+	case isBroken:
+		return fmt.Errorf("the state %s: %w", folder, err)
+	case isDamaged && errors.Is(err, ErrVersion):
+		return fmt.Errorf("a file of the state %s is of another version of this program: run its job with --rebuild (%w)", folder, err)
+	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
+		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
+	}
+	return nil
+}
+
+// generation is the file of a generation, as its folder lists it.
+type generation struct {
+	number int
+	info   storage.Info
+}
+
+// read reads the content. What is wrong with it is a brokenError.
+func (g generation) read(folder string) (*Content, error) {
+	name := generationName(folder, g.number)
+	file, err := storage.Reopen(storage.Info{Name: name, Size: g.info.Size, Generation: g.info.Generation})
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	b := make([]byte, g.info.Size)
+	if _, err := file.ReadAt(b, 0); err != nil {
+		return nil, err
+	}
+	c, err := decode(b)
+	if err == nil && c.Number != g.number {
+		err = fmt.Errorf("it says that it is number %d", c.Number)
+	}
+	if err != nil {
+		return nil, brokenError{fmt.Errorf("%s: %w", name, err)}
+	}
+	return c, nil
+}
+
+// newest reads the newest generation. If it is damaged, the error says what to do.
+func (all *listed) newest(folder string) (*Content, error) {
+	last := len(all.generations) - 1
+	c, err := all.generations[last].read(folder)
+	if _, isBroken := errors.AsType[brokenError](err); !isBroken || errors.Is(err, ErrVersion) {
+		return c, err
+	}
+	for _, older := range slices.Backward(all.generations[:last]) {
+		if _, olderErr := older.read(folder); olderErr == nil {
+			return nil, fmt.Errorf("%w: remove this file, and the state is as generation %d left it", err, older.number)
+		}
+	}
+	return nil, fmt.Errorf("%w: no generation is whole, so remove the state, or name another folder", err)
+}
+
+// Unacknowledged reads the changes that nobody has acknowledged, of the content of a state in a folder.
+func (c *Content) Unacknowledged(folder string) (Outbox, error) {
+	if c.Outbox == "" {
+		return nil, nil
+	}
+	return ReadOutbox(storage.Join(folder, c.Outbox))
+}
+
+// names returns the files that the content needs, relative to the folder.
+func (c *Content) names() map[string]bool {
+	names := map[string]bool{}
+	for i := range c.Files {
+		for _, stretch := range c.Files[i].Stretches {
+			names[stretch.Run] = true
+		}
+	}
+	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
+		if name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}

@@ -1,0 +1,257 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mirrorbeam.dev/internal/records/packed"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/checksum"
+)
+
+// The first lines of files of groups, of alerts and of changes. The number in each is the version of the layout.
+const (
+	groupsMagic = "mirrorbeam groups 1\n"
+	alertsMagic = "mirrorbeam alerts 4\n"
+	outboxMagic = "mirrorbeam outbox 1\n"
+)
+
+const (
+	memberSize  = 16
+	groupHeader = 8 // what stands before the name of a packed group
+)
+
+// groupSize returns the size of a group in a file: the length of its lineage, the lineage, and what [AppendGroup] packs.
+func groupSize(g *Group) int {
+	return 1 + len(g.Lineage) + GroupSize(g.Name, len(g.Members))
+}
+
+// AppendGroup packs a group without its lineage.
+func AppendGroup(b []byte, name string, members []Member) []byte {
+	b = AppendGroupHead(b, name, len(members))
+	for _, member := range members {
+		b = member.Append(b)
+	}
+	return b
+}
+
+// AppendGroupHead packs what stands before the members of a group: the length of the name, the number of members, the name.
+func AppendGroupHead(b []byte, name string, members int) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(members))
+	return append(b, name...)
+}
+
+// Append packs a member.
+func (m Member) Append(b []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
+}
+
+// GroupSize is the size of a packed group in bytes.
+func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
+
+// UnpackGroups reads packed groups, one behind the other. They have no lineages.
+func UnpackGroups(b []byte) ([]Group, error) {
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
+}
+
+// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
+func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
+	n := 0
+	for rest := b; len(rest) > 0; n++ {
+		_, of, err := lineageOf(rest)
+		if err == nil && len(of) < groupHeader {
+			err = errDamaged
+		}
+		if err != nil {
+			return nil, err
+		}
+		size := GroupSize("", int(binary.LittleEndian.Uint32(of[4:]))) + int(binary.LittleEndian.Uint32(of))
+		if size > len(of) {
+			return nil, errDamaged
+		}
+		rest = of[size:]
+	}
+	var reader groupReader
+	groups := make([]Group, n)
+	for i := range groups {
+		lineage, rest, err := lineageOf(b)
+		if err != nil {
+			return nil, err
+		}
+		groups[i], b = reader.next(rest)
+		groups[i].Lineage = reader.text(lineage)
+	}
+	return groups, nil
+}
+
+// groupReader reads packed groups. Most are small, and share pieces of memory. The zero reader is ready for use.
+type groupReader struct {
+	texts   strings.Builder
+	members []Member
+}
+
+const (
+	textsTogether   = 64 << 10 // bytes
+	membersTogether = 4 << 10
+)
+
+// next reads the first of the packed groups, which is whole, and returns the bytes of the others.
+func (r *groupReader) next(b []byte) (g Group, rest []byte) {
+	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+	b = b[groupHeader:]
+	g.Name, b = r.text(b[:name]), b[name:]
+	first := len(r.members)
+	if cap(r.members)-first < members {
+		r.members, first = make([]Member, 0, max(members, membersTogether)), 0
+	}
+	for range members {
+		r.members = append(r.members, Member{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])})
+		b = b[memberSize:]
+	}
+	g.Members = r.members[first:len(r.members):len(r.members)]
+	return g, b
+}
+
+// text returns a text that shares its memory with others.
+func (r *groupReader) text(b []byte) string {
+	if r.texts.Cap()-r.texts.Len() < len(b) {
+		r.texts = strings.Builder{}
+		r.texts.Grow(max(len(b), textsTogether))
+	}
+	r.texts.Write(b)
+	return r.texts.String()[r.texts.Len()-len(b):]
+}
+
+var errDamaged = errors.New("groups are damaged")
+
+// WriteGroups writes groups to a file that survives a loss of power.
+func WriteGroups(path string, groups []Group) error {
+	size := len(groupsMagic) + checksum.Size
+	for i := range groups {
+		size += groupSize(&groups[i])
+	}
+	b := append(make([]byte, 0, size), groupsMagic...)
+	for i := range groups {
+		b = append(b, byte(len(groups[i].Lineage)))
+		b = append(b, groups[i].Lineage...)
+		b = AppendGroup(b, groups[i].Name, groups[i].Members)
+	}
+	return writeChecked(path, b)
+}
+
+// WriteAlerts does the same for alerts.
+func WriteAlerts(path string, alerts []Alert) error {
+	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
+}
+
+// WriteOutbox does the same for changes that nobody has acknowledged.
+func WriteOutbox(path string, o Outbox) error {
+	b := []byte(outboxMagic)
+	for _, change := range o {
+		b = output.AppendRow(b, change)
+	}
+	return writeChecked(path, b)
+}
+
+// writeChecked writes a file with a check sum at its end.
+func writeChecked(path string, b []byte) error {
+	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
+		return fmt.Errorf("write groups: %w", err)
+	}
+	return nil
+}
+
+// ReadGroups reads what Write wrote.
+func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
+
+// ReadAlerts reads what WriteAlerts wrote.
+func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
+
+// ReadOutbox reads what WriteOutbox wrote.
+func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+
+// readChecked reads a file whose content decode reads.
+func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
+	b, err := storage.ReadFile(path)
+	if err != nil {
+		return all, fmt.Errorf("read groups of %s: %w", path, err)
+	}
+	if all, err = decode(b); err != nil {
+		return all, &storage.DamagedError{Op: "read groups of", Path: path, Err: err}
+	}
+	return all, nil
+}
+
+// decodeGroups reads the content of a file of groups.
+func decodeGroups(b []byte) (groups []Group, err error) {
+	if b, err = Unseal(b, groupsMagic); err != nil {
+		return nil, err
+	}
+	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) {
+		if len(b) == 0 || len(b)-1 < int(b[0]) {
+			return nil, nil, errDamaged
+		}
+		end := 1 + int(b[0])
+		return b[1:end], b[end:], nil
+	})
+}
+
+// decodeAlerts reads the content of a file of alerts.
+func decodeAlerts(b []byte) (alerts []Alert, err error) {
+	body, err := Unseal(b, alertsMagic)
+	if err == nil {
+		_, err = packed.Next(body, &alerts)
+	}
+	return alerts, err
+}
+
+// decodeOutbox reads the content of a file of changes.
+func decodeOutbox(b []byte) (o Outbox, err error) {
+	b, err = Unseal(b, outboxMagic)
+	for line := range bytes.Lines(b) {
+		var change output.Change
+		if err := json.Unmarshal(line, &change); err != nil {
+			return nil, errors.Join(errDamaged, err)
+		}
+		o = append(o, change)
+	}
+	return o, err
+}
+
+// What can be wrong with a file.
+var (
+	// ErrForeign says that it begins with another mark.
+	ErrForeign = errors.New("it is a file of another kind")
+	// ErrVersion says that its mark has another number.
+	ErrVersion = errors.New("it has the layout of another version of this program")
+	// ErrDamaged says that its bytes are not those that were sealed.
+	ErrDamaged = errors.New("it is damaged (check sum)")
+)
+
+// Seal appends a check sum to content, which begins with its mark: the name of a kind of files and the number of their
+// layout, such as "mirrorbeam groups 1\n".
+func Seal(content []byte) []byte {
+	return binary.LittleEndian.AppendUint32(content, checksum.Of(content))
+}
+
+// Unseal returns what is between the mark and the check sum of sealed content. The error is one of this package.
+func Unseal(content []byte, mark string) ([]byte, error) {
+	if !bytes.HasPrefix(content, []byte(mark)) {
+		kind := mark[:strings.LastIndexByte(mark, ' ')+1]
+		if bytes.HasPrefix(content, []byte(kind)) {
+			return nil, ErrVersion
+		}
+		return nil, ErrForeign
+	}
+	end := len(content) - checksum.Size
+	if end < len(mark) || checksum.Of(content[:end]) != binary.LittleEndian.Uint32(content[end:]) {
+		return nil, ErrDamaged
+	}
+	return content[len(mark):end], nil
+}

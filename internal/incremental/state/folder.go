@@ -1,0 +1,107 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mirrorbeam.dev/internal/storage"
+)
+
+// checkOwners refuses a folder of the local disk in which other users could put files of theirs in place of the files of the
+// state.
+func checkOwners(folder string) error {
+	if storage.Scheme(folder) != "" {
+		return nil
+	}
+	parent := filepath.Dir(folder)
+	if err := storage.CheckFolder(parent); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s, in which it lies: %w: name a state in a folder of your own", parent, err)
+	}
+	for _, path := range []string{folder, filepath.Join(folder, unitsName)} {
+		if err := storage.CheckOwner(path); err != nil {
+			return fmt.Errorf("%s: %w: name another folder", path, err)
+		}
+	}
+	return nil
+}
+
+// checkKinds refuses a folder of the local disk in which something has the name of a file of a state and is none, such as
+// a link.
+func checkKinds(folder string) error {
+	if storage.Scheme(folder) != "" {
+		return nil
+	}
+	for _, within := range []string{"", unitsName} {
+		entries, err := os.ReadDir(filepath.Join(folder, within))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, entry := range entries {
+			name := storage.Join(within, entry.Name())
+			path := filepath.Join(folder, name)
+			switch {
+			case name == unitsName && !entry.IsDir():
+				return brokenError{fmt.Errorf("%s is no folder, as a state has there: remove it", path)}
+			case name != unitsName && isOfState(name) && !entry.Type().IsRegular():
+				return brokenError{fmt.Errorf("%w: remove it", &storage.IrregularError{Path: path, Mode: entry.Type()})}
+			}
+		}
+	}
+	return nil
+}
+
+// infos yields the files of a folder, by their names relative to it. A folder that is a link of the user is the one to which
+// it leads.
+func infos(folder string) iter.Seq2[storage.Info, error] {
+	return func(yield func(storage.Info, error) bool) {
+		root := folder
+		s, err := storage.Of(folder)
+		if err == nil && storage.Scheme(folder) == "" {
+			root, err = filepath.EvalSymlinks(folder)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return
+		case err != nil:
+			yield(storage.Info{}, err)
+			return
+		}
+		for info, err := range s.List(root) {
+			info.Name = relative(root, info.Name)
+			if !yield(info, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// isOfState reports whether a name, relative to the folder, is one that a state has.
+func isOfState(name string) bool {
+	_, isGeneration := generationNumber(name)
+	return isGeneration || name == lockName || otherNames.MatchString(name)
+}
+
+// checkFolder refuses a folder that holds other things than a state.
+func checkFolder(folder string, all listed) error {
+	foreign := all.foreign
+	if storage.Scheme(folder) == "" {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, entry := range entries {
+			if entry.IsDir() && entry.Name() != unitsName {
+				foreign = append(foreign, entry.Name())
+			}
+		}
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, slices.Min(foreign))
+	}
+	return nil
+}

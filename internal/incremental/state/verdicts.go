@@ -1,0 +1,114 @@
+package state
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/digest"
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/checksum"
+)
+
+// Verdict is the score of two classes of equal documents that are similar.
+type Verdict struct {
+	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents of
+	// one class.
+	A, B digest.Digest
+	records.Score
+}
+
+// VerdictOf returns the verdict about two digests, in either order.
+func VerdictOf(a, b digest.Digest, score records.Score) Verdict {
+	if digest.Compare(a, b) > 0 {
+		a, b = b, a
+	}
+	return Verdict{a, b, score}
+}
+
+func (v Verdict) compare(other Verdict) int {
+	return cmp.Or(digest.Compare(v.A, other.A), digest.Compare(v.B, other.B))
+}
+
+// VerdictSize is the size of a packed verdict in bytes.
+const VerdictSize = 2*digest.Size + 8
+
+// Append appends the packed verdict to b.
+func (v Verdict) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
+	return binary.LittleEndian.AppendUint32(b, v.Total)
+}
+
+// GetVerdict reads a packed verdict.
+func GetVerdict(b []byte) Verdict {
+	return Verdict{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
+		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
+	}}
+}
+
+// verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
+const verdictsMagic = "mirrorbeam verdicts 2\n"
+
+// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
+// stopped now and then, if it is not nil, and ends with its error.
+func WriteVerdicts(path string, packed []byte, stopped func() error) error {
+	get := func(at uint32) Verdict { return GetVerdict(packed[VerdictSize*int(at):]) }
+	type place struct{ lead, at uint32 } // the leading bits of the first digest, and the number among the packed ones
+	order := make([]place, len(packed)/VerdictSize)
+	for i := range order {
+		at := graphs.Next[uint32](i)
+		order[i] = place{uint32(get(at).A[0] >> 32), at}
+	}
+	order = graphs.RadixSort(order, make([]place, len(order)), func(p *place) uint64 { return uint64(p.lead) })
+	err := graphs.SortFunc(order, func(x, y place) int { // little is left to sort
+		if x.lead != y.lead {
+			return cmp.Compare(x.lead, y.lead)
+		}
+		return get(x.at).compare(get(y.at))
+	}, stopped)
+	if err != nil {
+		return err
+	}
+	b := append(make([]byte, 0, len(verdictsMagic)+len(packed)+checksum.Size), verdictsMagic...)
+	for i, p := range order {
+		if i == 0 || order[i-1].lead != p.lead || get(order[i-1].at).compare(get(p.at)) != 0 {
+			b = append(b, packed[VerdictSize*int(p.at):][:VerdictSize]...)
+		}
+	}
+	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	return nil
+}
+
+// Verdicts is a table of verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
+type Verdicts struct{ packed []byte }
+
+// ReadVerdicts reads a table that Write wrote.
+func ReadVerdicts(path string) (*Verdicts, error) {
+	b, err := storage.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
+	}
+	if b, err = checkVerdicts(b); err != nil {
+		return nil, &storage.DamagedError{Op: "read verdicts of", Path: path, Err: err}
+	}
+	return &Verdicts{b}, nil
+}
+
+// checkVerdicts returns the packed verdicts in the content of a file.
+func checkVerdicts(b []byte) ([]byte, error) {
+	packed, err := Unseal(b, verdictsMagic)
+	if err == nil && len(packed)%VerdictSize != 0 {
+		err = ErrDamaged
+	}
+	return packed, err
+}
+
+// Len returns the number of verdicts.
+func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
+
+// At returns a verdict, in the order of the digests.
+func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }

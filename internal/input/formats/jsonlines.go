@@ -1,0 +1,120 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/util/quoting"
+)
+
+func init() {
+	corpus.Register(objects(corpus.Definition{
+		Format: corpus.JSONLines, Name: "jsonl", IsLines: true,
+		Endings: []string{".jsonl", ".ndjson", ".json", ".jsonlines", ".ldjson"},
+		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
+	}, "the line"))
+}
+
+// objects completes the definition of a format whose records are objects of JSON. Name is what a record is called.
+func objects(d corpus.Definition, name string) corpus.Definition {
+	d.HasFields, d.Charset, d.FieldNames = true, corpus.MarkedCharset, jsonNames
+	d.Decoder = func(w corpus.Wanted) corpus.Decoder {
+		decoder := corpus.NewJSONDecoder(w.Fields)
+		decoder.LimitFeatures(w.MaxFeatures)
+		decoder.Call(name)
+		return jsonDecoder{decoder}
+	}
+	d.Cutter = func(w corpus.Wanted) corpus.Cutter { return corpus.NewJSONCutter(w.Fields) }
+	d.Annotator = func(corpus.Wanted) corpus.Annotator {
+		return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
+	}
+	return d
+}
+
+// jsonDecoder decodes objects of JSON, which have no header.
+type jsonDecoder struct{ objects *corpus.JSONDecoder }
+
+func (d jsonDecoder) Decode(_, record []byte) (corpus.Record, error) { return d.objects.Decode(record) }
+
+// jsonNames returns the names of the fields of a line, and of the fields inside them.
+func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(line, &fields) != nil {
+		return nil
+	}
+	for name, value := range fields {
+		names = append(names, name)
+		var inner map[string]json.RawMessage
+		if bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
+			for below := range inner {
+				names = append(names, name+"."+below)
+			}
+		}
+	}
+	return names
+}
+
+// wrapped says how to get at the records of a file that is one object with a list of them in a field, or in a field of a field; empty: there is no such list.
+func wrapped(line []byte) string {
+	if path := listIn(line, ""); path != "" {
+		return fmt.Sprintf(": %q is a list of objects; if these are the records, write them to lines with jq -c '.%s[]' FILE > FILE.jsonl", path, path)
+	}
+	return ""
+}
+
+// listIn returns the path of a list of objects in an object, the longest of several; empty: there is none.
+func listIn(content []byte, above string) (path string) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(content, &fields) != nil {
+		return ""
+	}
+	longest := 0
+	for name, value := range fields {
+		found := above + name
+		switch list, isList := bytes.CutPrefix(value, []byte("[")); {
+		case isList && !bytes.HasPrefix(bytes.TrimLeft(list, " \t\r\n"), []byte("{")):
+			continue
+		case !isList && above == "":
+			if found = listIn(value, name+"."); found == "" {
+				continue
+			}
+		case !isList:
+			continue
+		}
+		if len(value) > longest || len(value) == longest && found < path {
+			path, longest = found, len(value)
+		}
+	}
+	return path
+}
+
+// jsonAnnotator adds fields at the end of an object.
+type jsonAnnotator struct{ keys corpus.KeyFinder }
+
+func (j *jsonAnnotator) Clash(_, line []byte) string { return j.keys.Find(line) }
+
+func (*jsonAnnotator) Header(b, _ []byte) []byte { return b }
+
+func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
+	end := bytes.LastIndexByte(line, '}')
+	b = append(append(b, line[:end]...), `,"cluster":`...)
+	b = appendName(b, a.Cluster, a.HasIntegers)
+	b = strconv.AppendInt(append(b, `,"cluster_size":`...), a.Size, 10)
+	b = strconv.AppendBool(append(b, `,"kept":`...), a.Kept)
+	b = appendName(append(b, `,"kept_id":`...), a.KeptID, a.HasIntegers)
+	return append(b, line[end:]...)
+}
+
+// appendName appends a name, or null if it is empty.
+func appendName(b []byte, name string, isInteger bool) []byte {
+	switch {
+	case name == "":
+		return append(b, "null"...)
+	case isInteger:
+		return append(b, name...)
+	}
+	return quoting.AppendQuoted(b, name)
+}

@@ -1,0 +1,247 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/warc"
+	"mirrorbeam.dev/internal/input/webtext"
+)
+
+func init() {
+	corpus.Register(corpus.Definition{
+		Format: corpus.WARC, Name: "warc", Help: "web archives",
+		Endings: []string{".warc", ".wet", ".arc"}, Magics: []string{"WARC/", "filedesc://"},
+		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
+			return &warcSource{limits: l, stream: l.Stream()}
+		},
+		Decoder: func(w corpus.Wanted) corpus.Decoder {
+			return &warcDecoder{
+				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
+			}
+		},
+		Writer: func(c corpus.Copy) corpus.RecordWriter { return memberWriter{c} },
+	})
+}
+
+// memberWriter compresses each record by itself, since readers of web archives seek single records.
+type memberWriter struct{ out corpus.Copy }
+
+func (m memberWriter) Write(_ string, record []byte) error {
+	if err := m.out.Row(record); err != nil {
+		return err
+	}
+	return m.out.EndMember()
+}
+
+func (memberWriter) Close() error { return nil }
+
+type warcSource struct {
+	limits corpus.Limits
+	stream corpus.Stream
+	reader *warc.Reader
+	number int
+	next   int64 // position behind the last frame
+	ended  bool
+}
+
+// Reset goes on to another archive.
+func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
+	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
+		return err
+	}
+	options := warc.Options{Limit: w.limits.Line, Start: s.Start, Hold: w.stream.Hold}
+	if file.Compression == corpus.None {
+		options.End = file.Size
+	} else {
+		options.Member = w.stream.Member
+	}
+	w.reader, w.number, w.next, w.ended = warc.NewReader(&w.stream, options), s.File, 0, false
+	return nil
+}
+
+// Next reads records until they fill a batch.
+func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: w.number, Format: corpus.WARC, Data: buffer[:0]}
+	for len(b.Data) < corpus.BatchBytes && !w.ended {
+		frame, err := w.reader.Next()
+		fault, isFault := errors.AsType[*corpus.Fault](err)
+		switch {
+		case err == io.EOF:
+			w.ended = true
+		case isFault:
+			w.ended = fault.Last
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning, Damage: true})
+		case err != nil:
+			return corpus.Batch{}, err
+		case frame.Fault != "":
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: frame.Position, Message: frame.Fault, Damage: true})
+			w.next = frame.Position + 1
+		default:
+			start := len(b.Data)
+			b.Data = append(b.Data, frame.Raw...)
+			b.Frames = append(b.Frames, corpus.Frame{Position: frame.Position, Start: start, End: len(b.Data)})
+			w.next = frame.Position + 1
+		}
+	}
+	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
+		return corpus.Batch{}, w.stream.End()
+	}
+	return b, nil
+}
+
+// Close closes the current archive.
+func (w *warcSource) Close() error { return w.stream.Close() }
+
+// warcDecoder takes the texts of pages out of records.
+type warcDecoder struct {
+	parser warc.Parser
+	text   pageText
+	fields []string // other fields
+	others [][]byte
+}
+
+// Decode returns the text of a page. The id of the record is the id of the document. Of a redirect, which is passed over, it
+// returns the other fields.
+func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
+	record, err := d.parser.Parse(raw)
+	if err != nil {
+		return corpus.Record{URL: record.URL, Date: record.Date}, err
+	}
+	if record.Use != warc.Document {
+		passed := corpus.Record{}
+		if len(record.Location) > 0 {
+			passed.Others = d.readOthers(&record, nil)
+		}
+		return passed, corpus.PassedOver(record.Use.String())
+	}
+	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
+	title := d.text.extractor.Title
+	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record, title), URL: record.URL, Date: record.Date, Title: title}, nil
+}
+
+// readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
+// url, [PasswordInput], [Language], [Markup], [Canonical] and [TitleWords].
+func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
+	d.others = d.others[:0]
+	for _, field := range d.fields {
+		var value []byte
+		switch field {
+		case "url":
+			value = r.URL
+		case "date":
+			value = r.Date
+		case "site":
+			if address, err := url.Parse(string(r.URL)); err == nil {
+				value = []byte(strings.ToLower(address.Hostname()))
+			}
+		case PasswordInput:
+			value = passwordValue(r.Payload)
+		case Language:
+			value = languageValue(r.Payload, r.Languages)
+		case Markup:
+			value = markupValue(r.Payload)
+		case TitleWords:
+			value = title
+		case Canonical:
+			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
+				value = destination(r)
+			}
+		}
+		if len(value) == 0 {
+			value = nil
+		}
+		d.others = append(d.others, value)
+	}
+	return d.others
+}
+
+// destination returns the address that a redirect leads to, nil if it is none.
+func destination(r *warc.Record) []byte {
+	from, err := url.Parse(string(r.URL))
+	if err != nil {
+		return nil
+	}
+	to, err := from.Parse(string(r.Location))
+	if err != nil {
+		return nil
+	}
+	return []byte(to.String())
+}
+
+// pageText takes the text of a page for the first text field of a record.
+type pageText struct {
+	extractor webtext.Extractor
+	text      []byte
+	texts     [][]byte // further text fields stay empty
+}
+
+func newPageText(w corpus.Wanted, mode webtext.Mode) pageText {
+	return pageText{extractor: webtext.Extractor{Mode: mode}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
+}
+
+// of returns the text fields for a page, which are valid until the next call.
+func (p *pageText) of(page webtext.Page) [][]byte {
+	if cap(p.text) > corpus.LongLine {
+		p.text = nil // a huge page shall not weigh on the rest of a job
+	}
+	text, isText := p.extractor.Text(page)
+	if !isText {
+		p.text = p.extractor.Append(p.text[:0], page)
+		text = p.text
+	}
+	p.texts[0] = text
+	return p.texts
+}
+
+// The fields that web pages have besides the fields of their records.
+const (
+	// PasswordInput is true if the page asks for a password.
+	PasswordInput = "password_input"
+	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
+	Language = "language"
+	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
+	Canonical = "canonical"
+	// TitleWords is the title of the page without its numbers.
+	TitleWords = "title_words"
+	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
+	Markup = "markup_sketch"
+)
+
+// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has besides.
+var (
+	PageFields    = []string{Canonical, Language, PasswordInput, TitleWords}
+	ArchiveFields = []string{"date", "site", "url"}
+)
+
+// markupValue returns the value of [Markup], nil if the page has hardly any.
+func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
+
+// languageValue returns the value of [Language], nil if it is not known. What a page says of itself counts more than what an
+// archive has found.
+func languageValue(page, found []byte) []byte {
+	code := webtext.Language(page)
+	if code == "" {
+		code = webtext.BaseLanguage(found)
+	}
+	if code == "" {
+		return nil
+	}
+	return []byte(code)
+}
+
+// canonicalValue returns the value of [Canonical], nil if the page names none.
+func canonicalValue(page []byte) []byte { return webtext.Canonical(page) }
+
+// passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
+func passwordValue(page []byte) []byte {
+	if webtext.HasPasswordInput(page) {
+		return []byte("true")
+	}
+	return nil
+}

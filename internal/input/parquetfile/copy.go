@@ -1,0 +1,528 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"mirrorbeam.dev/internal/input/arrowmeta"
+	"mirrorbeam.dev/internal/input/corpus"
+)
+
+const (
+	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
+	copyDictionary = 1 << 20
+	// copyValues is after how many values the library looks at the sizes of a page and of a dictionary. Values may be long.
+	copyValues = 16
+)
+
+// Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
+// they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
+// compression of the file, and row groups of no more rows than it has. A column that [File.Columns] would refuse is an
+// error here too, and so is a row group that is damaged: a copy has all rows or there is none.
+//
+// The same file gives the same bytes. There are no Bloom filters in the copy.
+func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
+	return f.copy(w, keep, nil, nil)
+}
+
+// Cut does what Copy does, and cuts stretches out of the texts of a column, which [File.Cuttable] must have passed. Cuts is asked about rows that keep
+// has chosen, before keep is asked about the next row group.
+func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string, cuts func(row int64) []corpus.Cut) (rows int64, err error) {
+	if err := f.Cuttable(column); err != nil {
+		return 0, err
+	}
+	number, err := f.find(column)
+	if err != nil {
+		return 0, err
+	}
+	return f.copy(w, keep, nil, &cutColumn{number, cuts})
+}
+
+// Cuttable returns an error if stretches cannot be cut out of the texts of a column: a [*FileError] if each is not one string.
+func (f *File) Cuttable(column string) error {
+	number, err := f.find(column)
+	if err != nil {
+		return err
+	}
+	if column := f.leaves[number].column; column.MaxRepetitionLevel() > 0 || column.PhysicalType() != parquet.Types.ByteArray {
+		return &FileError{Reason: fmt.Sprintf("its column %s does not have one string in each row, so nothing can be cut out of it", column)}
+	}
+	return nil
+}
+
+// cutColumn is a column with stretches to be cut out of its values.
+type cutColumn struct {
+	number int
+	cuts   func(row int64) []corpus.Cut
+}
+
+// copy is Copy with columns added, and with stretches cut out of one.
+func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn, cut *cutColumn) (rows int64, err error) {
+	for number := range f.leaves {
+		if err := f.readable(number); err != nil {
+			return 0, err
+		}
+	}
+	c, err := newCopier(f, w, added)
+	if err != nil {
+		return 0, err
+	}
+	c.cut = cut
+	for group := range f.groups {
+		n, err := c.copyGroup(group, keep)
+		rows += n
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, c.finish()
+}
+
+type copier struct {
+	file    *File
+	output  *footerWriter
+	writer  *file.Writer
+	group   file.BufferedRowGroupWriter // nil before the first row
+	added   []addedColumn
+	cut     *cutColumn
+	pending int64 // rows in the row group that is being written
+	most    int64 // rows of a row group
+}
+
+func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error) {
+	// A schema that cannot be written makes the library panic. It comes from the file.
+	defer recovered(&err)
+	c = &copier{file: f, output: &footerWriter{output: w}, added: added}
+	for _, group := range f.groups {
+		c.most = max(c.most, group.Rows)
+	}
+	again, err := decodeFooter(f.footer) // its nodes become part of another schema
+	if err != nil {
+		return nil, err
+	}
+	root := again.Schema.Root()
+	var fields schema.FieldList
+	for i := range root.NumFields() {
+		fields = append(fields, root.Field(i))
+	}
+	properties := f.properties()
+	for _, column := range added {
+		fields = append(fields, column.node)
+		properties = append(properties, parquet.WithDictionaryFor(column.node.Name(), column.hasDictionary))
+	}
+	if root, err = schema.NewGroupNode(root.Name(), parquet.Repetitions.Required, fields, -1); err != nil {
+		return nil, err
+	}
+	pairs := f.metadata.KeyValueMetadata()
+	if len(added) > 0 {
+		pairs = describe(pairs, added)
+	}
+	c.writer, err = file.NewParquetWriterWithError(c.output, root,
+		file.WithWriterProps(parquet.NewWriterProperties(properties...)), file.WithWriteMetadata(pairs))
+	return c, err
+}
+
+// properties returns how a copy is written: each column compressed as in the first row group, and with a dictionary if it has one.
+func (f *File) properties() []parquet.WriterProperty {
+	properties := append(writerProperties(), parquet.WithMaxStatsSize(maxBound))
+	if len(f.metadata.RowGroups) == 0 {
+		return properties
+	}
+	for i, chunk := range f.metadata.RowGroups[0].Columns {
+		path := f.leaves[i].column.ColumnPath()
+		properties = append(properties, parquet.WithCompressionPath(path, compress.Compression(chunk.MetaData.Codec)))
+		if chunk.MetaData.DictionaryPageOffset != nil && f.leaves[i].column.PhysicalType() != parquet.Types.Boolean {
+			properties = append(properties, parquet.WithDictionaryPath(path, true))
+		}
+	}
+	return properties
+}
+
+// copyGroup writes the rows of a row group that are kept.
+func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error) {
+	group := c.file.groups[number]
+	kept, count := newRowSet(group.Rows), int64(0)
+	for i := range group.Rows {
+		if keep(group.First + i) {
+			kept.set(i)
+			count++
+		}
+	}
+	if count == 0 {
+		return 0, nil
+	}
+	if c.group == nil || c.pending+count > c.most {
+		var err error
+		if c.group, err = c.writer.AppendBufferedRowGroupChecked(); err != nil {
+			return 0, fmt.Errorf("write a row group: %w", err)
+		}
+		c.pending = 0
+	}
+	c.pending += count
+	for i := range c.file.leaves {
+		if err := c.copyColumn(number, i, kept); err != nil {
+			return 0, err
+		}
+	}
+	return count, c.addColumns(group, kept)
+}
+
+// addColumns writes the values of added columns for the rows of a group that are kept.
+func (c *copier) addColumns(group Group, kept rowSet) error {
+	var rows [valuesAtOnce]int64
+	n := 0
+	write := func() error {
+		for i, column := range c.added {
+			writer, err := c.group.Column(len(c.file.leaves) + i)
+			if err == nil {
+				err = column.write(writer, rows[:n])
+			}
+			if err != nil {
+				return fmt.Errorf("write column %s: %w", column.node.Name(), err)
+			}
+		}
+		n = 0
+		return nil
+	}
+	for row := range group.Rows {
+		if !kept.has(row) {
+			continue
+		}
+		rows[n] = group.First + row
+		if n++; n == len(rows) {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+	}
+	return write()
+}
+
+// finish writes the footer.
+func (c *copier) finish() error {
+	if c.group != nil {
+		if err := c.group.Close(); err != nil {
+			return fmt.Errorf("write a row group: %w", err)
+		}
+	}
+	c.output.held = new(bytes.Buffer)
+	if err := c.writer.Close(); err != nil {
+		return fmt.Errorf("write the footer: %w", err)
+	}
+	return c.output.finish(c.file.footer, len(c.added))
+}
+
+// columnCopy is the copying of a column of a row group.
+type columnCopy struct {
+	group  Group
+	kept   rowSet
+	writer file.ColumnChunkWriter
+	cuts   func(row int64) []corpus.Cut // nil if nothing is cut out of the column
+	row    int64                        // of the last value, in the group
+	fault  error                        // the content is at fault
+}
+
+// copyColumn writes the values of a column that belong to rows which are kept.
+func (c *copier) copyColumn(group, number int, kept rowSet) error {
+	column := openColumn(c.file, group, number)
+	defer column.of().close()
+	writer, err := c.group.Column(number)
+	if err != nil {
+		return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
+	}
+	k := &columnCopy{group: c.file.groups[group], kept: kept, writer: writer, row: -1}
+	if c.cut != nil && c.cut.number == number {
+		k.cuts = c.cut.cuts
+	}
+	for {
+		if err = column.fill(); err == nil {
+			if err := column.copyTo(k); err != nil {
+				return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
+			}
+			err = k.fault
+		}
+		if err == io.EOF && k.row+1 == k.group.Rows {
+			return nil
+		}
+		if err != nil {
+			cursor := Cursor{file: c.file, group: group, row: k.group.First + max(k.row, 0), end: k.group.First + k.group.Rows}
+			return cursor.failure(column, err)
+		}
+	}
+}
+
+func (c *typedColumn[T]) copyTo(k *columnCopy) error {
+	n, there := 0, 0 // how many levels and values are kept
+	for ; c.at < c.end; c.at++ {
+		isNull := c.isNull()
+		if c.begins() {
+			k.row++
+		}
+		if k.row < 0 || k.row >= k.group.Rows {
+			k.fault = fmt.Errorf("its rows are not those of the row group, which has %d", k.group.Rows)
+			return nil
+		}
+		if k.kept.has(k.row) {
+			c.definition[n], c.repetition[n] = c.definition[c.at], c.repetition[c.at]
+			n++
+			if !isNull {
+				c.values[there] = c.values[c.next]
+				k.cut(any(&c.values[there]))
+				there++
+			}
+		}
+		if !isNull {
+			c.next++
+		}
+	}
+	return writeValues(k.writer, c.values[:there], c.definition[:n], c.repetition[:n])
+}
+
+// cut cuts stretches out of a value.
+func (k *columnCopy) cut(value any) {
+	if k.cuts == nil {
+		return
+	}
+	if cuts := k.cuts(k.group.First + k.row); len(cuts) > 0 {
+		text := value.(*parquet.ByteArray)
+		*text = corpus.AppendCut(nil, *text, cuts)
+	}
+}
+
+// writeValues writes values to a column. Levels that its type does not have are not looked at.
+func writeValues[T parquet.ColumnTypes](w file.ColumnChunkWriter, values []T, definition, repetition []int16) error {
+	if w.Descr().MaxRepetitionLevel() == 0 {
+		repetition = nil
+	}
+	if w.Descr().MaxDefinitionLevel() == 0 {
+		definition = nil
+	}
+	if len(values) == 0 && len(definition) == 0 {
+		return nil
+	}
+	typed, is := w.(interface {
+		WriteBatch(values []T, definition, repetition []int16) (int64, error)
+	})
+	if !is {
+		return fmt.Errorf("the column has values of the type %v", w.Type())
+	}
+	_, err := typed.WriteBatch(values, definition, repetition)
+	return err
+}
+
+type rowSet []uint64
+
+func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
+
+func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
+
+func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings,
+// or 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
+// keep is asked about the next row group, so the function has to give the same each time. In all else it is [File.Copy]. What Arrow and
+// pandas say about columns is kept, and says the same about the new ones. A file that has a column of one of these names is refused; see
+// [File.Annotatable].
+func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
+	if err := f.Annotatable(); err != nil {
+		return 0, err
+	}
+	of := annotations.Of
+	name := func(field string, value func(row int64) string) addedColumn {
+		if annotations.HaveIntegers {
+			return added(schema.NewInt64Node(field, parquet.Repetitions.Optional, -1), true, func(row int64) (int64, bool) {
+				n, err := strconv.ParseInt(value(row), 10, 64)
+				return n, err == nil
+			})
+		}
+		return added(textNode(field, parquet.Repetitions.Optional), true, func(row int64) (parquet.ByteArray, bool) {
+			text := value(row)
+			return parquet.ByteArray(text), text != ""
+		})
+	}
+	fields := corpus.AnnotationFields
+	return f.copy(w, keep, []addedColumn{
+		name(fields[0], func(row int64) string { return of(row).Cluster }),
+		added(schema.NewInt64Node(fields[1], parquet.Repetitions.Required, -1), false,
+			func(row int64) (int64, bool) { return of(row).Size, true }),
+		added(schema.NewBooleanNode(fields[2], parquet.Repetitions.Required, -1), false,
+			func(row int64) (bool, bool) { return of(row).Kept, true }),
+		name(fields[3], func(row int64) string { return of(row).KeptID }),
+	}, nil)
+}
+
+// Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
+func (f *File) Annotatable() error {
+	root := f.metadata.Schema.Root()
+	for i := range root.NumFields() {
+		if name := root.Field(i).Name(); slices.Contains(corpus.AnnotationFields, name) {
+			return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name)}
+		}
+	}
+	return nil
+}
+
+// addedColumn is a column that a copy has and its file has not.
+type addedColumn struct {
+	node          schema.Node
+	hasDictionary bool
+	write         func(w file.ColumnChunkWriter, rows []int64) error
+}
+
+// added returns a column whose value in a row is value, or null if that returns false.
+func added[T parquet.ColumnTypes](node schema.Node, hasDictionary bool, value func(row int64) (T, bool)) addedColumn {
+	return addedColumn{node, hasDictionary, func(w file.ColumnChunkWriter, rows []int64) error {
+		var values []T
+		definition := make([]int16, len(rows))
+		for i, row := range rows {
+			if v, isThere := value(row); isThere {
+				values, definition[i] = append(values, v), 1
+			}
+		}
+		return writeValues(w, values, definition, nil)
+	}}
+}
+
+// textNode returns a column of strings.
+func textNode(name string, repetition parquet.Repetition) schema.Node {
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+}
+
+// maxBound is the longest smallest or largest value of a column that a footer has, in bytes.
+const maxBound = 64
+
+// footerWriter holds the footer of a copy back, to put the schema of the file into it: the library drops what it does not know.
+type footerWriter struct {
+	output io.Writer
+	held   *bytes.Buffer // nil until the footer
+}
+
+// Write writes to the output, or holds back.
+func (w *footerWriter) Write(p []byte) (int, error) {
+	if w.held != nil {
+		return w.held.Write(p)
+	}
+	return w.output.Write(p)
+}
+
+// finish writes what was held back, with the schema in the footer of the file that was copied, and this many columns of its own.
+func (w *footerWriter) finish(source []byte, added int) error {
+	held := w.held.Bytes()
+	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))
+	begin := len(held) - endBytes - length
+	footer := held[begin:][:length]
+	mine, err := schemaIn(footer)
+	if err != nil {
+		return fmt.Errorf("read the footer of the copy: %w", err)
+	}
+	theirs, err := schemaIn(source)
+	if err != nil {
+		return fmt.Errorf("read the footer of the file: %w", err)
+	}
+	elements := theirs.elements
+	if added > 0 {
+		elements = slices.Concat(mine.elements[:1], elements[1:], mine.elements[len(mine.elements)-added:])
+	}
+	joined := append([]byte{}, footer[:mine.begin]...)
+	joined = append(joined, 0xf<<4|thriftStruct)
+	joined = binary.AppendUvarint(joined, uint64(len(elements)))
+	for _, element := range elements {
+		joined = append(joined, element...)
+	}
+	joined = append(joined, footer[mine.end:]...)
+	ending := append(held[:begin:begin], joined...)
+	ending = binary.LittleEndian.AppendUint32(ending, uint32(len(joined)))
+	_, err = w.output.Write(append(ending, magic...))
+	return err
+}
+
+// storedSchema is the schema in a footer.
+type storedSchema struct {
+	begin, end int // of the list
+	elements   [][]byte
+}
+
+func schemaIn(footer []byte) (found storedSchema, err error) {
+	_, err = walk(footer, maxFooterItems, func(path []int, begin, end int, _ int64) {
+		switch {
+		case path[0] != footerSchema:
+		case len(path) == 1:
+			found.begin, found.end = begin, end
+		case len(path) == 2 && path[1] == inList:
+			found.elements = append(found.elements, footer[begin:end])
+		}
+	})
+	if err == nil && len(found.elements) == 0 {
+		err = errors.New("it has no schema")
+	}
+	return found, err
+}
+
+// writerProperties are how this package writes files.
+func writerProperties() []parquet.WriterProperty {
+	return []parquet.WriterProperty{
+		parquet.WithCreatedBy(creator),
+		parquet.WithCompression(compress.Codecs.Zstd),   // of what has none: the columns of a file without rows, and those added
+		parquet.WithDataPageVersion(parquet.DataPageV1), // which all readers know, as they know plain values
+		parquet.WithDictionaryDefault(false),
+		parquet.WithDictionaryPageSizeLimit(copyDictionary),
+		parquet.WithBatchSize(copyValues),
+	}
+}
+
+// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as dictionaries.
+const arrowKey = "ARROW:schema"
+
+// describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.
+func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.KeyValueMetadata {
+	var fields []arrow.Field
+	for _, column := range added {
+		fields = append(fields, column.field())
+	}
+	hasPandas := false
+	described := metadata.NewKeyValueMetadata()
+	for _, pair := range pairs {
+		value, err := "", error(nil)
+		switch pair.Key {
+		case arrowKey:
+			value, err = arrowmeta.AddFields(pair.GetValue(), fields...)
+		case arrowmeta.PandasKey:
+			hasPandas = true
+			value, err = arrowmeta.AddPandas(pair.GetValue(), fields...)
+		default:
+			described = append(described, pair)
+			continue
+		}
+		if err == nil {
+			described.Append(pair.Key, value) // has no error for texts that were read
+		}
+	}
+	if value, err := arrowmeta.AddPandas("", fields...); !hasPandas && err == nil {
+		described.Append(arrowmeta.PandasKey, value)
+	}
+	return described
+}
+
+// field returns the column as a field of Arrow.
+func (c addedColumn) field() arrow.Field {
+	field := arrow.Field{Name: c.node.Name(), Type: arrow.BinaryTypes.String, Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional}
+	switch c.node.(*schema.PrimitiveNode).PhysicalType() {
+	case parquet.Types.Int64:
+		field.Type = arrow.PrimitiveTypes.Int64
+	case parquet.Types.Boolean:
+		field.Type = arrow.FixedWidthTypes.Boolean
+	}
+	return field
+}

@@ -1,0 +1,272 @@
+package warc
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"mirrorbeam.dev/internal/input/mediatype"
+)
+
+// Use says whether a record is a document, or why it is passed over.
+type Use uint8
+
+// The uses of records.
+const (
+	// Document is a page: a response or resource of status 200 and a text type, or the text of a conversion.
+	Document Use = iota
+	// Warcinfo is about the archive: the record of that type, or the first record of an ARC file.
+	Warcinfo
+	// Request is what the crawler asked.
+	Request
+	// Metadata is about another record; a WAT file is full of it.
+	Metadata
+	// Revisit says that a page was the same as at an earlier visit. Its text is elsewhere.
+	Revisit
+	// OtherRecord is of any other type, such as continuation.
+	OtherRecord
+	// OtherStatus is a response whose HTTP status is not 200, or that is empty.
+	OtherStatus
+	// OtherType is a response or resource whose media type is no text, such as an image.
+	OtherType
+	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text or a picture of it.
+	OfCrawler
+	// Uses is the number of uses.
+	Uses = iota
+)
+
+// useNames are the names of uses in counts.
+var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
+
+// String returns the name of a use in counts, such as "other status".
+func (u Use) String() string {
+	if int(u) < len(useNames) {
+		return useNames[u]
+	}
+	return fmt.Sprintf("use %d", uint8(u))
+}
+
+// Record is what a frame holds. It is valid until the next call of [Parser.Parse], and as long as the frame.
+type Record struct {
+	// Use is Document, or why the record is passed over.
+	Use Use
+	// Type is its WARC-Type in lower case; of an ARC record "response", or "warcinfo" for the first of a file.
+	Type string
+	// ID is the WARC-Record-ID as it stands there, in angle brackets. ARC records have none.
+	ID []byte
+	// URL is the WARC-Target-URI or the URL of the ARC record.
+	URL []byte
+	// Date is the WARC-Date as it stands there. That of an ARC record is written in the same way.
+	Date []byte
+	// Status is the HTTP status; 0 for a record without one.
+	Status int
+	// Location is where a redirect leads, a response of a status of 3xx, as it stands there; nil for other records.
+	Location []byte
+	// MediaType is the media type of the payload, in lower case and without parameters; empty if unknown.
+	MediaType string
+	// Charset is the charset parameter of the media type, as it stands there.
+	Charset []byte
+	// Languages are those that the archive has found, as they stand there: "eng,deu". Few archives say so.
+	Languages []byte
+	// Payload is the content of a document, its HTTP encodings undone. It is empty for what is passed over.
+	Payload []byte
+}
+
+// Parser reads frames. It keeps its decoders and buffers, and is not for concurrent use.
+type Parser struct {
+	// Limit is the longest payload in bytes, its HTTP encodings undone.
+	Limit   int64
+	decoder decoder
+	date    []byte
+	head    warcHead
+}
+
+// warcHead holds the fields that matter of a record's own header.
+type warcHead struct {
+	kind, contentType, payloadType []byte
+}
+
+// Parse reads the raw bytes of a frame without a fault. An error says that the record is malformed.
+func (p *Parser) Parse(raw []byte) (Record, error) {
+	line, rest := nextLine(raw)
+	if isVersion(line) {
+		return p.parseWARC(rest)
+	}
+	h, ok := parseARC(line)
+	if !ok {
+		return Record{}, errors.New("the bytes are no WARC or ARC record")
+	}
+	p.date = appendDate(p.date[:0], h.date)
+	r := Record{URL: h.url, Date: p.date, Type: "response"}
+	if bytes.HasPrefix(h.url, []byte("filedesc:")) {
+		r.Use, r.Type = Warcinfo, "warcinfo"
+		return r, nil
+	}
+	p.head = warcHead{payloadType: h.mediaType}
+	return p.response(r, rest[:min(max(h.length, 0), int64(len(rest)))])
+}
+
+// parseWARC reads a WARC record after its first line.
+func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
+	p.head = warcHead{}
+	length := int64(unknownLength)
+	for {
+		var line []byte
+		if line, rest = nextLine(rest); len(line) == 0 {
+			return r, errors.New("the header of the record has no end")
+		} else if isBlank(line) {
+			break
+		}
+		if name, value, ok := field(line); ok {
+			p.field(&r, name, value)
+			if n, ok := number(value); ok && length == unknownLength && is(name, "content-length") {
+				length = n
+			}
+		}
+	}
+	if length == unknownLength {
+		return r, errors.New("the record does not give its length")
+	}
+	block := rest[:min(length, int64(len(rest)))]
+	r.Type = lower(p.head.kind)
+	if r.Type != "warcinfo" && isOfCrawler(r.URL) {
+		r.Use = OfCrawler
+		return r, nil
+	}
+	switch r.Type {
+	case "response":
+		return p.response(r, block)
+	case "resource":
+		p.head.payloadType = p.head.contentType
+		return p.page(r, block, httpHead{})
+	case "conversion":
+		r.MediaType, r.Charset = mediaType(p.head.contentType)
+		r.Payload = block
+		return r, p.check(r)
+	case "warcinfo":
+		r.Use = Warcinfo
+	case "request":
+		r.Use = Request
+	case "metadata":
+		r.Use = Metadata
+	case "revisit":
+		r.Use = Revisit
+	default:
+		r.Use = OtherRecord
+	}
+	return r, nil
+}
+
+// aboutPage matches what comes before the address of the page in the address of a record about it.
+var aboutPage = regexp.MustCompile(`^[a-z][a-z_-]*(:[a-zA-Z_-]+)?:https?$`)
+
+// isOfCrawler reports whether a record with that address is one of the crawler about its work or about a page, such as urn:text:https://...
+// and screenshot:http://..., and metadata://... of wget.
+func isOfCrawler(address []byte) bool {
+	before, _, has := bytes.Cut(address, []byte("://"))
+	if !has || bytes.IndexByte(before, ':') < 0 {
+		return has && string(before) == "metadata"
+	}
+	return aboutPage.Match(before)
+}
+
+// field takes in a field of a WARC header.
+func (p *Parser) field(r *Record, name, value []byte) {
+	switch {
+	case is(name, "warc-type"):
+		p.head.kind = value
+	case is(name, "warc-record-id"):
+		r.ID = value
+	case is(name, "warc-target-uri"):
+		if r.URL = value; bytes.HasPrefix(value, []byte("<")) { // as Wget writes it
+			r.URL = bytes.TrimSuffix(value[1:], []byte(">"))
+		}
+	case is(name, "warc-date"):
+		r.Date = value
+	case is(name, "content-type"):
+		p.head.contentType = value
+	case is(name, "warc-identified-content-language"):
+		r.Languages = value
+	case is(name, "warc-identified-payload-type"):
+		p.head.payloadType = value
+	}
+}
+
+// response reads what a server answered.
+func (p *Parser) response(r Record, block []byte) (Record, error) {
+	if len(block) == 0 {
+		r.Use = OtherStatus
+		return r, nil
+	}
+	if !bytes.HasPrefix(block, []byte("HTTP/")) {
+		kind, _ := mediaType(p.head.contentType)
+		isHTTP := kind == "application/http" || kind == "" && bytes.HasPrefix(r.URL, []byte("http"))
+		if isHTTP {
+			return r, errors.New("the response does not begin with an HTTP status")
+		}
+		// An answer of another protocol, as of a name server.
+		if kind != "" {
+			p.head.payloadType = p.head.contentType
+		}
+		return p.page(r, block, httpHead{})
+	}
+	head, body, err := parseHTTP(block)
+	if err != nil {
+		return r, err
+	}
+	if r.Status = head.status; r.Status != 200 {
+		r.Use = OtherStatus
+		r.MediaType, r.Charset = mediaType(head.contentType)
+		if r.Status/100 == 3 {
+			r.Location = head.location
+		}
+		return r, nil
+	}
+	return p.page(r, body, head)
+}
+
+// page decides by the media type whether a body is a document, and decodes it.
+func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
+	r.MediaType, r.Charset = mediaType(head.contentType)
+	if r.MediaType == "" {
+		r.MediaType, _ = mediaType(p.head.payloadType)
+	}
+	if r.MediaType != "" && !isText(r.MediaType) {
+		r.Use = OtherType
+		return r, nil
+	}
+	var err error
+	if r.Payload, err = p.decoder.decode(body, head, p.Limit); err != nil {
+		return r, err
+	}
+	if r.MediaType == "" {
+		if r.MediaType = sniff(r.Payload); r.MediaType == "" {
+			r.Use, r.Payload = OtherType, nil
+			return r, nil
+		}
+	}
+	return r, p.check(r)
+}
+
+// check refuses a payload that is too long, or no text.
+func (p *Parser) check(r Record) error {
+	if int64(len(r.Payload)) > p.Limit {
+		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload), p.Limit)
+	}
+	if found := mediatype.OfNonText(r.Payload); found != "" {
+		return fmt.Errorf("the payload is no text: the record says %s, and the bytes are %s", cmp.Or(r.MediaType, "nothing of its type"), found)
+	}
+	return nil
+}
+
+// appendDate writes a date of ARC like one of WARC: 20081231235959 is 2008-12-31T23:59:59Z.
+func appendDate(dst, digits []byte) []byte {
+	const day, second = len("20081231"), len("20081231235959")
+	dst = fmt.Appendf(dst, "%s-%s-%s", digits[:4], digits[4:6], digits[6:day])
+	if len(digits) < second {
+		return dst
+	}
+	return fmt.Appendf(dst, "T%s:%s:%sZ", digits[8:10], digits[10:12], digits[12:second])
+}

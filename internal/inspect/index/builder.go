@@ -1,0 +1,182 @@
+package index
+
+import (
+	"encoding/binary"
+	"io"
+	"iter"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records/digest"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/sketchblock"
+)
+
+// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in
+// which its keys are sorted.
+const (
+	segmentKeys      = 4 << 20
+	segmentDocuments = 1 << 20
+	segmentIDs       = 1 << 28
+)
+
+// Document is one document for a Builder.
+type Document struct {
+	Ref docref.Ref
+	// ID is the user's id. It is empty if there is none.
+	ID     []byte
+	Digest digest.Digest
+	// Set holds the distinct elements in the form of a sketch block, ascending.
+	Set []byte
+}
+
+// Builder writes an index. It holds the keys of one segment in memory, but not the sets. It is not for
+// concurrent use.
+type Builder struct {
+	writer
+	segmentKeys int
+	sets        []building
+	byDigest    map[digest.Digest]uint32 // by digest, the place of a set in sets
+	documents   []documentOf
+	ids         []byte
+	keys        []keyOf
+	elements    []uint64 // of one set
+}
+
+// building is a set of the segment that is being built.
+type building struct {
+	digest digest.Digest
+	start  uint64
+	size   uint32
+	number uint32 // the rank by size
+	keys   uint32 // where its keys begin
+}
+
+// keyOf is a key with a set that has it. The set is first given by its place in sets, later by its number.
+type keyOf struct {
+	key uint64
+	set uint32
+}
+
+// NewBuilder returns a builder that passes the bytes of the file to write. Table makes a compressed table of
+// sorted keys.
+func NewBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error)) *Builder {
+	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[digest.Digest]uint32{}}
+}
+
+// Add takes in a document. The documents of one set must come in document order.
+func (b *Builder) Add(d Document) error {
+	number, known := b.byDigest[d.Digest]
+	if !known {
+		number = uint32(len(b.sets))
+		b.byDigest[d.Digest] = number
+		if err := b.addSet(number, d); err != nil {
+			return err
+		}
+	}
+	start := uint32(len(b.ids))
+	b.ids = append(b.ids, d.ID...)
+	b.documents = append(b.documents, documentOf{ref: d.Ref, set: number, start: start, end: uint32(len(b.ids))})
+	if len(b.keys) >= b.segmentKeys || len(b.documents) >= segmentDocuments || len(b.ids) >= segmentIDs {
+		return b.finishSegment()
+	}
+	return nil
+}
+
+// addSet writes a set and collects its keys.
+func (b *Builder) addSet(number uint32, d Document) error {
+	column := &b.segment.Columns[elements]
+	if len(b.sets) == 0 {
+		column.Offset = b.offset
+	}
+	size := len(d.Set) / sketchblock.HashSize
+	b.sets = append(b.sets, building{
+		digest: d.Digest, start: uint64(column.Length) / sketchblock.HashSize, size: uint32(size), keys: uint32(len(b.keys)),
+	})
+	if size == 0 {
+		b.keys = append(b.keys, keyOf{DigestKey(d.Digest), number})
+		return nil
+	}
+	count := KeyCount(b.header.Threshold, size)
+	b.elements = sketchblock.AppendSet(b.elements[:0], d.Set[:count*sketchblock.HashSize])
+	for _, element := range b.elements {
+		b.keys = append(b.keys, keyOf{element, number})
+	}
+	column.Length += int64(len(d.Set))
+	return b.put(d.Set)
+}
+
+// finishSegment writes the columns that belong to the written sets.
+func (b *Builder) finishSegment() error {
+	if len(b.documents) == 0 {
+		return nil
+	}
+	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(b.sets), len(b.keys)
+	order := b.numberSets()
+	b.sortKeys(order)
+	var data [columns][]byte
+	for _, set := range order {
+		data[starts] = binary.LittleEndian.AppendUint64(data[starts], b.sets[set].start)
+		data[sizes] = binary.LittleEndian.AppendUint32(data[sizes], b.sets[set].size)
+		data[digests] = b.sets[set].digest.Append(data[digests])
+	}
+	for i := range b.documents {
+		b.documents[i].set = b.sets[b.documents[i].set].number
+	}
+	addDocuments(&data, len(b.sets), b.documents, b.ids)
+	for _, k := range b.keys {
+		data[postings] = binary.LittleEndian.AppendUint32(data[postings], k.set)
+	}
+	if err := b.putColumns(&data); err != nil {
+		return err
+	}
+	err := b.putKeys(func(yield func(uint64) bool) {
+		for i := range b.keys {
+			if !yield(b.keys[i].key) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.endSegment()
+	b.sets, b.documents, b.ids, b.keys = b.sets[:0], b.documents[:0], b.ids[:0], b.keys[:0]
+	clear(b.byDigest)
+	return nil
+}
+
+// numberSets numbers the sets by size. It returns their places in that order.
+func (b *Builder) numberSets() []uint32 {
+	order := make([]uint32, len(b.sets))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	order = graphs.RadixSort(order, make([]uint32, len(order)), func(set *uint32) uint64 { return uint64(b.sets[*set].size) })
+	for number, set := range order {
+		b.sets[set].number = uint32(number)
+	}
+	return order
+}
+
+// sortKeys sorts the keys. It sorts equal keys by the numbers of their sets.
+func (b *Builder) sortKeys(order []uint32) {
+	bySet := make([]keyOf, 0, len(b.keys))
+	for number, set := range order {
+		end := len(b.keys)
+		if int(set)+1 < len(b.sets) {
+			end = int(b.sets[set+1].keys)
+		}
+		for _, k := range b.keys[b.sets[set].keys:end] {
+			bySet = append(bySet, keyOf{k.key, uint32(number)})
+		}
+	}
+	b.keys = graphs.RadixSort(bySet, b.keys, func(k *keyOf) uint64 { return k.key })
+}
+
+// Close writes what is left.
+func (b *Builder) Close() error {
+	if err := b.finishSegment(); err != nil {
+		return err
+	}
+	return b.close()
+}

@@ -1,0 +1,382 @@
+// Package index lays out the index of a corpus, in which the near-duplicates of other documents are found.
+// The index holds the documents, their full sets of shingles, and for each key a list of the sets that have
+// it.
+//
+// The keys of a set are its first elements, in ascending order. Take two sets whose similarity reaches a
+// threshold t. Each of them, having n elements, shares at least t*n elements with the other. So the first c
+// common elements are among the first n - t*n + c elements of each set. This is the prefix filter (Chaudhuri,
+// Ganti and Kaushik, A primitive operator for similarity joins in data cleaning, 2006), for several common
+// elements instead of one (Wang, Li and Feng, Can we beat the prefix filtering?, 2012). Few sets that are not
+// similar share that many keys.
+//
+// A file holds segments. Each segment is an index of its own of some of the documents. The file ends with a
+// header in JSON, which says where everything is, and a footer:
+//
+//	segment  elements   6 a set's element, the sets in any order
+//	         starts     8 a set: the number of its first element
+//	         sizes      4 a set: how many elements it has, ascending
+//	         digests    16 a set, or of a document without elements
+//	         groups     4 a set: the number of the document behind its last one
+//	         refs       8 a document, documents of one set next to each other
+//	         id ends    4 a document: where its id ends in ids; an empty id is none
+//	         ids
+//	         postings   4 a key: a set that has it
+//	         keys       the sorted keys, as a compressed table
+//	header
+//	footer   8 length of the header, 4 its CRC-32C, magic
+//
+// All integers are little-endian. A document without elements has one key, which is made of its digest.
+//
+// An index of SimHash fingerprints of 64 bits has tables in place of sets and postings (Manku, Jain and Das
+// Sarma, Detecting near-duplicates for web crawling, 2007). The first holds the different fingerprints,
+// sorted. Each of them takes the place of a set above. The second holds the digests of documents without
+// elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
+//
+// Fingerprints of another length are in the column of elements, sorted, and the table of keys is empty. The other tables
+// hold, in place of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [NumberedKey].
+package index
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"mirrorbeam.dev/internal/records/digest"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/util/checksum"
+)
+
+// Common is how many common elements of two similar sets are keys of both. If the sets share fewer elements,
+// all of these are keys of both.
+const Common = 4
+
+const (
+	magic      = "mbindex2"
+	footerSize = 12 + len(magic)
+)
+
+// KeyCount returns how many elements of a set of the given size are its keys, if the index is searched for
+// sets of a similarity of at least threshold.
+func KeyCount(threshold float64, size int) int {
+	// Take a little less than the share: rounding must not lose a partner.
+	least := int(math.Ceil(threshold * float64(size) * (1 - 1e-9)))
+	return min(size-least+Common, size)
+}
+
+// DigestKey returns the key of a document without elements. It differs from every element.
+func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
+
+// Header describes the index in a file.
+type Header struct {
+	// Threshold is the least Jaccard similarity that can be searched for.
+	Threshold float64 `json:"threshold"`
+	// Bits is the length of the fingerprints, 0 for an index of sets. Distance is the largest Hamming
+	// distance that can be searched for. Blocks is how many blocks the fingerprints were cut into at each
+	// level to be permuted.
+	Bits     int   `json:"bits,omitempty"`
+	Distance int   `json:"distance,omitempty"`
+	Blocks   []int `json:"blocks,omitempty"`
+	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
+	StopWords string `json:"stop_words,omitempty"`
+	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are none.
+	Ignored []byte `json:"ignored,omitempty"`
+	// Common are the shingles that do not count because very many documents have them, packed in the same way. They are taken
+	// out of what is left without the ignored ones.
+	Common []byte `json:"common,omitempty"`
+	// References is how many files of the corpus are a reference. They are its first files.
+	References int `json:"references,omitempty"`
+	// AreIntegers says that the ids of all documents of the corpus are whole numbers, as its rows have them.
+	AreIntegers bool `json:"are_integers,omitempty"`
+	// Files are the names of the files that the documents come from. The first of them has the number
+	// FirstFile.
+	FirstFile int      `json:"first_file"`
+	Files     []string `json:"files"`
+	// Members are the names of the files of a group, by the place of the group in Files. The position of a document in a
+	// group is the number of its file there.
+	Members map[int][]string `json:"members,omitempty"`
+	// Segments are filled in by the Builder.
+	Segments []SegmentHeader `json:"segments"`
+}
+
+// SegmentHeader says where the columns of a segment are.
+type SegmentHeader struct {
+	Documents int                `json:"documents"`
+	Sets      int                `json:"sets"`
+	Keys      int                `json:"keys"`
+	Columns   [columns]Placement `json:"columns"`
+	// Tables are the tables of an index of fingerprints, except for the first, which is the column of keys.
+	Tables []Placement `json:"tables,omitempty"`
+}
+
+// Placement is where a column is in the file, and its CRC-32C. The elements have no sum, since their sets
+// have digests.
+type Placement struct {
+	Offset int64  `json:"offset"`
+	Length int64  `json:"length"`
+	Sum    uint32 `json:"sum,omitempty"`
+}
+
+// The columns of a segment.
+const (
+	elements = iota
+	starts
+	sizes
+	digests
+	groups
+	refs
+	idEnds
+	ids
+	postings
+	keys
+	columns
+)
+
+// Segment is an index of some of the documents. Its sets are numbered by size. Any
+// number of goroutines may read it.
+type Segment struct {
+	// Documents and Sets count the documents and sets of the segment.
+	Documents, Sets int
+	columns         [columns][]byte
+	tables          [][]byte
+}
+
+// Open reads the index in the bytes of a file. The segments go on using these bytes. Open returns an error if
+// a Builder cannot have written the bytes. It does not check the elements of sets: whoever uses a set must
+// compare its digest.
+func Open(file []byte) (Header, []*Segment, error) {
+	header, err := openHeader(file)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	var segments []*Segment
+	for i, h := range header.Segments {
+		s, err := openSegment(file, h, header.Bits)
+		if err != nil {
+			return Header{}, nil, fmt.Errorf("segment %d: %w", i, err)
+		}
+		segments = append(segments, s)
+	}
+	return header, segments, nil
+}
+
+func openHeader(file []byte) (header Header, err error) {
+	if len(file) < footerSize || string(file[len(file)-len(magic):]) != magic {
+		return header, errors.New("the file is not an index, or is an index of another version")
+	}
+	footer := file[len(file)-footerSize:]
+	rest := file[:len(file)-footerSize]
+	length := binary.LittleEndian.Uint64(footer)
+	if length > uint64(len(rest)) {
+		return header, errors.New("the header is damaged")
+	}
+	encoded := rest[uint64(len(rest))-length:]
+	if checksum.Of(encoded) != binary.LittleEndian.Uint32(footer[8:]) {
+		return header, errors.New("the header is damaged")
+	}
+	if err := json.Unmarshal(encoded, &header); err != nil {
+		return header, fmt.Errorf("the header is damaged: %w", err)
+	}
+	return header, nil
+}
+
+// Place returns the name of the file that holds a document, and the position in that file. It reports whether the header
+// knows them.
+func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool) {
+	number, position := ref.File()-h.FirstFile, ref.Position()
+	if number < 0 || number >= len(h.Files) {
+		return "", 0, false
+	}
+	members, isGroup := h.Members[number]
+	if !isGroup {
+		return h.Files[number], position, true
+	}
+	if position >= int64(len(members)) {
+		return "", 0, false
+	}
+	return members[position], 0, true
+}
+
+// openSegment opens a segment of sets, or of fingerprints of that many bits.
+func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
+	fingerprints := bits > 0
+	s := &Segment{Documents: h.Documents, Sets: h.Sets}
+	if min(h.Documents, h.Sets, h.Keys) < 0 || max(h.Documents, h.Sets, h.Keys) > math.MaxUint32 {
+		return nil, errors.New("the counts are damaged")
+	}
+	length := [columns]int{groups: 4 * h.Sets, refs: 8 * h.Documents, idEnds: 4 * h.Documents}
+	if !fingerprints {
+		length[starts], length[sizes], length[digests], length[postings] = 8*h.Sets, 4*h.Sets, digest.Size*h.Sets, 4*h.Keys
+	}
+	for i, place := range h.Columns {
+		column, err := place.in(file)
+		if err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+		switch i {
+		case elements, ids, keys:
+			length[i] = len(column)
+		}
+		if len(column) != length[i] || (i != elements || fingerprints) && checksum.Of(column) != place.Sum {
+			return nil, fmt.Errorf("column %d is damaged", i)
+		}
+		s.columns[i] = column
+	}
+	for i, place := range h.Tables {
+		table, err := place.in(file)
+		if err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		s.tables = append(s.tables, table)
+	}
+	if err := s.checkDocuments(); err != nil || fingerprints {
+		return s, err
+	}
+	return s, s.checkSets()
+}
+
+// in returns the bytes that are placed in a file.
+func (p Placement) in(file []byte) ([]byte, error) {
+	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
+		return nil, errors.New("it lies outside the file")
+	}
+	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
+}
+
+// checkSets returns an error if reading the sets could go wrong.
+func (s *Segment) checkSets() error {
+	count := uint64(len(s.columns[elements]) / sketchblock.HashSize)
+	before := 0
+	for set := range s.Sets {
+		start, size := binary.LittleEndian.Uint64(s.columns[starts][8*set:]), s.Size(set)
+		if start > count || uint64(size) > count-start || size < before {
+			return fmt.Errorf("set %d is not where it should be", set)
+		}
+		before = size
+	}
+	for i := range s.Postings() {
+		if s.Posting(i) >= s.Sets {
+			return fmt.Errorf("posting %d is of a set that does not exist", i)
+		}
+	}
+	return nil
+}
+
+// checkDocuments returns an error if reading the documents could go wrong.
+func (s *Segment) checkDocuments() error {
+	for set := range s.Sets {
+		if first, end := s.DocumentsOf(set); first >= end || end > s.Documents {
+			return fmt.Errorf("set %d has the documents %d to %d of %d", set, first, end, s.Documents)
+		}
+	}
+	end := uint32(0)
+	for document := range s.Documents {
+		next := s.number(idEnds, document)
+		if next < end || int(next) > len(s.columns[ids]) {
+			return fmt.Errorf("the id of document %d is not where it should be", document)
+		}
+		end = next
+	}
+	return nil
+}
+
+// number returns an entry of a column of 32 bits.
+func (s *Segment) number(column, i int) uint32 {
+	return binary.LittleEndian.Uint32(s.columns[column][4*i:])
+}
+
+// Size returns the number of elements of a set.
+func (s *Segment) Size(set int) int { return int(s.number(sizes, set)) }
+
+// Digest returns the digest of a set or of a document without elements.
+func (s *Segment) Digest(set int) digest.Digest {
+	return digest.Get(s.columns[digests][digest.Size*set:])
+}
+
+// AppendSet appends the elements of a set. They ascend unless the file was damaged.
+func (s *Segment) AppendSet(elementsOf []uint64, set int) []uint64 {
+	start := binary.LittleEndian.Uint64(s.columns[starts][8*set:]) * sketchblock.HashSize
+	length := uint64(s.Size(set)) * sketchblock.HashSize
+	return sketchblock.AppendSet(elementsOf, s.columns[elements][start:start+length])
+}
+
+// SetsOfSize returns the range of sets that have from least to most elements. It includes first and excludes
+// end.
+func (s *Segment) SetsOfSize(least, most int) (first, end int) {
+	first = sort.Search(s.Sets, func(set int) bool { return s.Size(set) >= least })
+	return first, first + sort.Search(s.Sets-first, func(i int) bool { return s.Size(first+i) > most })
+}
+
+// DocumentsOf returns the range of documents that have a set, in document order. It includes first and
+// excludes end.
+func (s *Segment) DocumentsOf(set int) (first, end int) {
+	if set > 0 {
+		first = int(s.number(groups, set-1))
+	}
+	return first, int(s.number(groups, set))
+}
+
+// Ref returns the ref of a document.
+func (s *Segment) Ref(document int) docref.Ref {
+	return docref.Ref(binary.LittleEndian.Uint64(s.columns[refs][8*document:]))
+}
+
+// ID returns the id of a document. It is empty if the document has none.
+func (s *Segment) ID(document int) []byte {
+	start := uint32(0)
+	if document > 0 {
+		start = s.number(idEnds, document-1)
+	}
+	return s.columns[ids][start:s.number(idEnds, document)]
+}
+
+// Keys returns the sorted keys, as a table in the form that the table function of the Builder makes.
+func (s *Segment) Keys() []byte { return s.columns[keys] }
+
+// Tables returns the further tables of an index of fingerprints: first the digests of documents without
+// elements, then the permuted fingerprints.
+func (s *Segment) Tables() [][]byte { return s.tables }
+
+// Postings returns the number of keys.
+func (s *Segment) Postings() int { return len(s.columns[postings]) / 4 }
+
+// Posting returns the set that belongs to a position in the table of keys. The sets of one key ascend.
+func (s *Segment) Posting(position int) int { return int(s.number(postings, position)) }
+
+// numberBits is the length of the number of a fingerprint in its segment.
+const numberBits = 20
+
+// IsNumbered reports whether the tables of an index of fingerprints lead to the numbers of these. A fingerprint of 64 bits
+// needs none: its permuted forms are the keys.
+func (h *Header) IsNumbered() bool { return h.Bits > 0 && h.Bits != 64 }
+
+// NumberedKey returns the key of a fingerprint by its number: first as much of its prefix as has room, then the number.
+func NumberedKey(prefix uint64, prefixBits, number int) uint64 {
+	prefix, prefixBits = KeyPrefix(prefix, prefixBits)
+	return prefix<<(64-prefixBits) | uint64(number)
+}
+
+// KeyPrefix returns what numbered keys have of a prefix, and its length. The prefix has prefixBits bits, or is a hash of 64
+// if these are more.
+func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
+	prefixBits = min(prefixBits, 64)
+	bits = min(prefixBits, 64-numberBits)
+	return prefix >> (prefixBits - bits), bits
+}
+
+// NumberOf returns the number in a numbered key.
+func NumberOf(key uint64) int { return int(key & (1<<numberBits - 1)) }
+
+// Fingerprints returns how many numbered fingerprints of the given number of words there are.
+func (s *Segment) Fingerprints(words int) int { return len(s.columns[elements]) / (8 * words) }
+
+// AppendFingerprint appends the fingerprint of a number. It has the given number of words. It is for numbered fingerprints.
+func (s *Segment) AppendFingerprint(fingerprints []uint64, number, words int) []uint64 {
+	for word := range words {
+		fingerprints = append(fingerprints, binary.LittleEndian.Uint64(s.columns[elements][8*(number*words+word):]))
+	}
+	return fingerprints
+}

@@ -1,0 +1,266 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/index"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/sketch"
+)
+
+// searcher finds the documents of an index that are like another. It finds all whose similarity is at least the
+// threshold, by the keys that they share, or whose fingerprints are within the distance. It is not for concurrent use.
+type searcher struct {
+	index     *Index
+	threshold float64
+	digester  *sketch.Digester
+
+	shared  []uint32 // number of keys that each set of a segment shares with the given one
+	touched []int    // sets that share any key
+	set     []uint64
+
+	probes                []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
+	permuted, fingerprint [1]uint64
+	candidates, rows      []uint64
+	distances             []uint16
+
+	found []found
+}
+
+type found struct {
+	file     *indexFile
+	segment  *segment
+	document int
+	ref      docref.Ref
+	match    output.Match
+}
+
+func newSearcher(x *Index, threshold float64) *searcher {
+	most := 0
+	for _, file := range x.files {
+		for _, segment := range file.segments {
+			most = max(most, segment.Sets)
+		}
+	}
+	return &searcher{index: x, threshold: threshold, digester: sketch.NewDigester(x.config.Seed.Number), shared: make([]uint32, most)}
+}
+
+// search returns the documents that are like a fingerprint, the most similar
+// first, then in document order. They are valid until the next call.
+func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
+	s.found = s.found[:0]
+	for i := range s.index.files {
+		file := &s.index.files[i]
+		for j := range file.segments {
+			if err := s.searchSegment(file, &file.segments[j], of); err != nil {
+				return nil, fmt.Errorf("search index %s: %w", file.path, err)
+			}
+		}
+	}
+	slices.SortFunc(s.found, func(a, b found) int {
+		return cmp.Or(compareMatches(&a.match, &b.match), cmp.Compare(a.ref, b.ref))
+	})
+	return s.found, nil
+}
+
+func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
+	switch {
+	case file.tables == nil:
+		return s.searchSets(file, in, of)
+	case len(of.Set) == 0:
+		for first, end := in.digests.Range(of.Digest[0], 64); first < end; first++ {
+			s.add(file, in, in.Sets-in.digests.Len()+first, output.NewHammingMatch(0, 0))
+		}
+		return nil
+	case file.header.IsNumbered():
+		return s.searchNumbered(file, in, of.SimHash)
+	}
+	s.searchPermuted(file, in, of.SimHash)
+	return nil
+}
+
+func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprint) error {
+	size := len(of.Set)
+	if size == 0 {
+		first, end := in.keys.Range(index.DigestKey(of.Digest), 64)
+		for ; first < end; first++ {
+			if set := in.Posting(first); in.Digest(set) == of.Digest {
+				s.add(file, in, set, output.NewIdenticalMatch())
+			}
+		}
+		return nil
+	}
+	s.collect(in, of.Set)
+	defer func() {
+		for _, set := range s.touched {
+			s.shared[set] = 0
+		}
+	}()
+	for _, set := range s.touched {
+		other := in.Size(set)
+		need := asmkernels.Required(s.threshold, size, other)
+		if int(s.shared[set]) < leastShared(s.threshold, file.header.Threshold, need, size, other) {
+			continue
+		}
+		if in.Digest(set) == of.Digest {
+			s.add(file, in, set, output.NewIdenticalMatch())
+			continue
+		}
+		s.set = in.AppendSet(s.set[:0], set)
+		if s.digester.Set(s.set) != in.Digest(set) {
+			document, _ := in.DocumentsOf(set)
+			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(document)), remedy(file.path))
+		}
+		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
+			s.add(file, in, set, output.NewMatch(common, size, other))
+		}
+	}
+	return nil
+}
+
+// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common. The
+// sets have the keys of two thresholds.
+//
+// One of the sets has the smaller last key. Common elements up to it are shared keys. Common elements beyond it are not
+// among the keys of that set.
+func leastShared(threshold, otherThreshold float64, need, size, other int) int {
+	rest := size - index.KeyCount(threshold, size)
+	otherRest := other - index.KeyCount(otherThreshold, other)
+	return max(min(need, index.Common), need-max(rest, otherRest))
+}
+
+// collect counts the keys that the sets of a segment share with the given set. It leaves out sets whose size does not
+// allow the similarity.
+func (s *searcher) collect(in *segment, set []uint64) {
+	s.touched = s.touched[:0]
+	size := float64(len(set))
+	least := math.Ceil(s.threshold * size * (1 - 1e-9))
+	most := min(math.Floor(size/s.threshold*(1+1e-9)), math.MaxUint32) // sizes have 32 bits
+	low, high := in.SetsOfSize(int(least), int(most))
+	if low == high {
+		return
+	}
+	s.probes = s.probes[:0]
+	for _, key := range set[:index.KeyCount(s.threshold, len(set))] {
+		s.probes = append(s.probes, lshbands.Probe{Table: in.keys, Prefix: key, PrefixBits: 64})
+	}
+	lshbands.Search(s.probes)
+	for i := range s.probes {
+		first, end := s.probes[i].First, s.probes[i].End
+		// The sets of a key ascend, and sets of one size are next to each other.
+		first += sort.Search(end-first, func(i int) bool { return in.Posting(first+i) >= low })
+		for ; first < end; first++ {
+			number := in.Posting(first)
+			if number >= high {
+				break
+			}
+			if s.shared[number] == 0 {
+				s.touched = append(s.touched, number)
+			}
+			s.shared[number]++
+		}
+	}
+}
+
+// searchPermuted looks in each table for the fingerprints that share the prefix. It takes those within the distance
+// that no earlier table has shown.
+func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
+	tables := file.tables
+	s.probes = s.probes[:0]
+	for table, keys := range in.permuted {
+		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: tables.Prefix(table, of), PrefixBits: tables.PrefixBits(table)})
+	}
+	lshbands.Search(s.probes)
+	for table, keys := range in.permuted {
+		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
+		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
+		tables.Permute(table, s.permuted[:], of)
+		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
+		for i, distance := range s.distances {
+			if int(distance) > tables.Distance() {
+				continue
+			}
+			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
+			if tables.FirstCommon(of, s.fingerprint[:]) != table {
+				continue
+			}
+			for number, last := in.keys.Range(s.fingerprint[0], 64); number < last; number++ {
+				s.add(file, in, number, output.NewHammingMatch(int(distance), tables.Bits()))
+			}
+		}
+	}
+}
+
+// searchNumbered does the same where tables lead to the numbers of fingerprints.
+func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) error {
+	tables, words := file.tables, len(of)
+	fingerprints := in.Fingerprints(words)
+	s.probes = s.probes[:0]
+	for table, keys := range in.permuted {
+		prefix, prefixBits := index.KeyPrefix(tables.Prefix(table, of), tables.PrefixBits(table))
+		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: prefix, PrefixBits: prefixBits})
+	}
+	lshbands.Search(s.probes)
+	for table, keys := range in.permuted {
+		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
+		s.rows = s.rows[:0]
+		for _, key := range s.candidates {
+			number := index.NumberOf(key)
+			if number >= fingerprints {
+				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints, remedy(file.path))
+			}
+			s.rows = in.AppendFingerprint(s.rows, number, words)
+		}
+		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
+		asmkernels.Hamming(s.distances, of, s.rows)
+		for i, distance := range s.distances {
+			if int(distance) <= tables.Distance() && tables.FirstCommon(of, s.rows[i*words:][:words]) == table {
+				s.add(file, in, index.NumberOf(s.candidates[i]), output.NewHammingMatch(int(distance), tables.Bits()))
+			}
+		}
+	}
+	return nil
+}
+
+func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match) {
+	first, end := in.DocumentsOf(set)
+	for document := first; document < end; document++ {
+		s.found = append(s.found, found{file, in, document, in.Ref(document), match})
+	}
+}
+
+// refName returns path:position of a document.
+func refName(file *indexFile, ref docref.Ref) string {
+	name, position, _ := file.header.Place(ref)
+	return fmt.Sprintf("%s:%d", name, position)
+}
+
+// nameOf returns an id as JSON: a number, or a string.
+func nameOf(id []byte, isInteger bool) []byte {
+	if isInteger && corpus.IsInteger(id) {
+		return bytes.Clone(id)
+	}
+	return quoting.AppendString(nil, id)
+}
+
+func (f *found) row(id, ref []byte) output.Match {
+	match := f.match
+	match.ID, match.Ref = id, ref
+	match.MatchRef = quoting.AppendString(nil, refName(f.file, f.ref))
+	match.Match = match.MatchRef
+	if id := f.segment.ID(f.document); len(id) > 0 {
+		match.Match = nameOf(id, f.file.header.AreIntegers)
+	}
+	match.Reference = f.ref.File() < f.file.header.References
+	return match
+}

@@ -1,0 +1,215 @@
+// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no text. The
+// choice of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the finished run is only
+// asked for what that run has read. Whatever rows do not tell is absent from the new one.
+package recut
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mirrorbeam.dev/internal/clusters"
+	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/warnings"
+	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/build"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
+)
+
+// Options says how the pairs of a run are cut.
+type Options struct {
+	// Threshold is the least Jaccard similarity, at least the threshold of the run.
+	Threshold float64
+	// Keep is first or last. Empty stands for the run's policy, or where Split and Drop leave nothing to prefer.
+	Keep preference.Preference
+	// Split says what makes a cluster, and Drop which documents of clusters are removed.
+	Split keep.Split
+	Drop  keep.Drop
+	// Output is the folder for the results, which must be empty or new unless Overwrite is set.
+	Output    string
+	Overwrite bool
+	// Format is how rows are written. Emit names outputs among clusters, pairs and removed.
+	Format output.Format
+	Emit   []string
+}
+
+// outputs are what pairs suffice for.
+var outputs = []string{output.Clusters, output.Pairs, output.Removed}
+
+// OutputsOf lists the outputs of a run that pairs suffice for.
+func OutputsOf(folder *finished.Folder) (names []string) {
+	for _, name := range outputs {
+		if folder.Has(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Run cuts the pairs of the run in a folder and publishes the results. The error is of a kind of package failure.
+func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summary, error) {
+	begun := time.Now()
+	prefers := keep.Rule{Split: o.Split, Drop: o.Drop}.Prefers()
+	switch {
+	case o.Keep != "" && !prefers:
+		err := setting.Errorf("{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep, o.Drop)
+		return finished.Summary{}, failure.New(failure.Usage, err)
+	case o.Keep == "" && prefers:
+		o.Keep = folder.Summary.Config.Keep
+	case o.Keep == "":
+		o.Keep = preference.First
+	}
+	if err := check(folder, &o); err != nil {
+		return finished.Summary{}, failure.New(failure.Usage, err)
+	}
+	rows, err := read(ctx, folder, o)
+	if err != nil {
+		return finished.Summary{}, failure.New(failure.Input, err)
+	}
+	summary, err := newSummary(folder, o)
+	if err != nil {
+		return summary, failure.New(failure.Usage, err)
+	}
+	c := &summary.Config
+	results, err := workspace.Open(workspace.Options{Output: c.Output, Temp: c.TempFolder(), Overwrite: c.Overwrite})
+	if err != nil {
+		return summary, failure.New(failure.Storage, err)
+	}
+	defer results.Close()
+	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0}
+	found, written, err := rows.write(ctx, files, &summary)
+	if err == nil {
+		summary.Totals, summary.Warnings = found.Totals, warnings.OfPairs(c, found, folder.Summary.Warnings)
+		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
+		err = results.Publish(written, summary)
+	}
+	if err != nil {
+		return summary, failure.Explain(c, failure.Storage, err)
+	}
+	return summary, nil
+}
+
+// check returns an error that says what the rows of a run lack for the options.
+func check(folder *finished.Folder, o *Options) error {
+	c, s, scorer := &folder.Summary.Config, &folder.Summary, folder.Summary.Config.Scorer()
+	again := "the pairs of the run in " + folder.Path + " do not suffice: "
+	for _, name := range o.Emit {
+		if !slices.Contains(outputs, name) {
+			return setting.Errorf("{emit} %s: only %s can be made of pairs: run the job again for other outputs", name, strings.Join(outputs, ", "))
+		}
+	}
+	switch {
+	case !scorer.HasClusters || scorer.IsDistance:
+		return fmt.Errorf("%sthey are not scored by the Jaccard similarity of sets", again)
+	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
+		return setting.Errorf("the job in %s has written only %s, and %[3]s and %[4]s are required: run it again with {emit} %[3]s,%[4]s",
+			folder.Path, strings.Join(c.Emit, ", "), output.Clusters, output.Pairs)
+	case !scorer.IsExact || !c.CommonLaw().IsOff():
+		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
+	case c.Across != "":
+		return setting.Errorf("%s{across} %s decides about documents that the rows tell nothing of", again, c.Across)
+	case c.Split != keep.Component:
+		return setting.Errorf("%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s", again, c.Split, keep.Component)
+	case s.Skipped.Groups > 0:
+		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
+	case o.Threshold < c.Threshold:
+		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again, c.Threshold, o.Threshold)
+	case o.Threshold > 1 || math.IsNaN(o.Threshold):
+		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
+	case o.Drop == keep.Reference && len(c.Reference) == 0:
+		return setting.Errorf("{drop} reference: the run in %s had no {reference}", folder.Path)
+	case o.Keep != preference.First && o.Keep != preference.Last:
+		return setting.Errorf("{keep} must be first or last: the rows do not have what %s depends on", o.Keep)
+	}
+	return nil
+}
+
+// newSummary returns a summary with the settings, and with what the run has read. Nothing is in it yet about what is found.
+func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
+	of := &folder.Summary
+	s := finished.Summary{
+		Version: build.Version(), Config: of.Config, Sketch: of.Sketch, Files: of.Files, Plan: of.Plan,
+		Totals:  findings.Totals{Counts: of.Counts.OfInput(), PassedOver: of.PassedOver},
+		Sources: []sources.Row{}, Stages: []finished.Stage{},
+	}
+	c := &s.Config
+	c.Threshold, c.Keep, c.Split, c.Drop, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Drop, o.Emit, o.Format
+	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
+	c.Rebuild, c.Republish, c.AllowRemoval = false, false, false
+	usual := job.Default() // settings of other outputs
+	c.Trimming, c.Mirroring, c.Layout = usual.Trimming, usual.Mirroring, usual.Layout
+	method, _ := methods.Of(s.Plan.Keys)
+	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
+		Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring(),
+	}).Recall
+	lists := job.Lists{}
+	var err error
+	if lists.StopWords, err = c.ReadStopWords(); err != nil {
+		return s, err
+	}
+	if folder.Has(output.IgnoredShingles) {
+		ignored, err := folder.Packed(output.IgnoredShingles)
+		if err != nil {
+			return s, err
+		}
+		lists.Ignored = documents.IgnoredHash(ignored)
+	}
+	s.ConfigHash = c.ResultHash(lists)
+	return s, nil
+}
+
+// write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the input.
+func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summary) (*findings.Findings, []output.File, error) {
+	c, found := &summary.Config, &findings.Findings{Totals: summary.Totals}
+	shards := work.OutputShards(found.Counts)
+	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, shard := range all {
+		named, sent := shard.Sent()
+		found.Counts.NamedByRef, found.Sent = found.Counts.NamedByRef+named, found.Sent+sent
+	}
+	names, files := output.Names{AreIntegers: found.Counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
+	for number, shard := range all {
+		if err := shard.Decide(c.Rule(), ctx.Err); err != nil {
+			return nil, nil, err
+		}
+		own, err := shard.Findings(c.LeastSimilarity())
+		if err != nil {
+			return nil, nil, err
+		}
+		findings.Merge(found, own)
+		pairs := func(row func(output.Pair) error) error { return r.each(of[number], row) }
+		for _, name := range outputs {
+			if !slices.Contains(c.Emit, name) {
+				continue
+			}
+			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names, ctx.Err)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, file)
+		}
+	}
+	found.Finish()
+	rejects, err := f.Rejects(r.rejects)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, append(files, rejects), nil
+}

@@ -1,0 +1,227 @@
+package recut
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/quoting"
+)
+
+// rows is what the rows of a run say of its documents and pairs.
+type rows struct {
+	layout  documents.Layout // with the files that documents of clusters are in
+	members []records.Member // in document order
+	pairs   []output.Pair    // from the threshold on
+	edges   []records.Edge[records.Number]
+	rejects []output.Reject
+}
+
+// document is a document of a cluster, as its row has it.
+type document struct {
+	id, ref     string
+	file        string
+	place       int // of the file in the corpus; 0 where files are in the order of their names
+	position    int64
+	isReference bool
+	capture     *records.Capture // nil for a document of no web archive
+}
+
+// read reads the rows of a run. A folder whose rows do not fit together is an error.
+func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error) {
+	files := &folder.Summary.Files
+	if n := len(files.Order); n > 0 && int64(n) < files.Read {
+		return nil, fmt.Errorf("%s: the results name the first %d of %d files, and these are not in the order of their names: run the job again", folder.Path, n, files.Read)
+	}
+	places := make(map[string]int, len(files.Order))
+	for i, name := range files.Order {
+		places[quoting.Original(name)] = i
+	}
+	var all []document
+	cluster, first := "", -1 // of the last row
+	for m, err := range folder.Members(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		one, err := documentOf(m, places)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0, m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
+			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would be; run the job again", folder.Path, m.Ref)
+		case m.Cluster != cluster:
+			cluster, first = m.Cluster, len(all)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, document.compare)
+	r := &rows{}
+	if err := r.place(all, o.Keep); err != nil {
+		return nil, err
+	}
+	if err := r.join(ctx, folder, all, o.Threshold); err != nil {
+		return nil, err
+	}
+	for reject, err := range folder.Rejects(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		r.rejects = append(r.rejects, reject)
+	}
+	return r, nil
+}
+
+// documentOf returns the document of a row, given the places of the files if they are not in the order of their names.
+func documentOf(m output.Member, places map[string]int) (document, error) {
+	file, text, found := cutLast(m.Ref, ":")
+	position, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !found {
+		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
+	}
+	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
+	d.place = places[d.file]
+	if m.URL != "" || m.Date != "" {
+		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
+	}
+	return d, nil
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
+}
+
+// compare orders documents as in the corpus.
+func (d document) compare(other document) int {
+	if d.isReference != other.isReference {
+		if d.isReference {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
+}
+
+// place gives sorted documents their refs, and their standing.
+func (r *rows) place(all []document, preferred preference.Preference) error {
+	standing, err := preference.NewOrder(preferred, nil)
+	if err != nil {
+		return err
+	}
+	in := &documents.Inputs{}
+	for i, d := range all {
+		if i == 0 || d.file != all[i-1].file || d.isReference != all[i-1].isReference {
+			in.Files = append(in.Files, corpus.File{Name: d.file, Reference: d.isReference})
+		}
+		ref, err := docref.New(len(in.Files)-1, d.position)
+		if err != nil {
+			return err
+		}
+		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
+		if d.id == d.ref {
+			member.Id = ""
+		}
+		if !d.isReference {
+			member.Standing = standing(&preference.Document{}).At(ref)
+		}
+		r.members = append(r.members, member)
+	}
+	r.layout.Inputs = in
+	r.layout.FirstInput, err = in.FirstInput()
+	return err
+}
+
+// join reads the pairs from the threshold on, and finds out which documents rows call by their refs.
+func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document, threshold float64) error {
+	byID, byRef := make(map[string]records.Number, len(all)), make(map[string]records.Number, len(all))
+	for i, d := range all {
+		byID[d.id], byRef[d.ref] = records.Number(i), records.Number(i)
+	}
+	find := func(name string) (records.Number, error) {
+		i, isID := byID[name]
+		at, isRef := byRef[name]
+		switch {
+		case isID && isRef && i != at:
+			return 0, fmt.Errorf("results in %s: %s is the id of a document and the ref of another one, so pairs do not tell which is meant: run the job again", folder.Path, name)
+		case !isID && !isRef:
+			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, and clusters has not: run the job again", folder.Path, name)
+		case !isID:
+			r.members[at].Repeated = true
+			return at, nil
+		}
+		return i, nil
+	}
+	for pair, err := range folder.Pairs(ctx) {
+		if err != nil {
+			return err
+		}
+		a, err := find(pair.A)
+		if err != nil {
+			return err
+		}
+		b, err := find(pair.B)
+		if err != nil {
+			return err
+		}
+		if pair.Jaccard < threshold {
+			continue
+		}
+		r.pairs = append(r.pairs, pair)
+		r.edges = append(r.edges, records.Edge[records.Number]{A: min(a, b), B: max(a, b), Score: scoreOf(&pair)})
+	}
+	return nil
+}
+
+// scoreOf returns a score of the similarity of a pair: the smallest whole numbers whose quotient it is.
+func scoreOf(p *output.Pair) records.Score {
+	if p.Identical {
+		return records.NewScore(1, 1, false)
+	}
+	shared, union := fraction(p.Jaccard)
+	return records.NewScore(shared, union, false)
+}
+
+// mostShingles bounds the denominators of similarities. It is more than the shingles of two documents can be.
+const mostShingles = 1 << 27
+
+// fraction returns a numerator and a denominator whose quotient is x, which is above 0 and at most 1: the first of the convergents of
+// its continued fraction that gives it back. A quotient of numbers below 2^26, in its lowest terms, is one of these.
+func fraction(x float64) (numerator, denominator int) {
+	const unit = 1 << 63
+	over, under := uint64(math.Round(x*unit)), uint64(unit)
+	lastN, n, lastD, d := uint64(0), uint64(1), uint64(1), uint64(0)
+	for under > 0 {
+		whole := over / under
+		over, under = under, over%under
+		lastN, n, lastD, d = n, whole*n+lastN, d, whole*d+lastD
+		if float64(n)/float64(d) == x || d > mostShingles {
+			break
+		}
+	}
+	return int(n), int(d)
+}
+
+// each passes some of the pairs, by their numbers.
+func (r *rows) each(numbers []int, row func(output.Pair) error) error {
+	for _, i := range numbers {
+		if err := row(r.pairs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

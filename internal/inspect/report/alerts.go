@@ -1,0 +1,287 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/result/warnings"
+	"mirrorbeam.dev/internal/schema/output"
+)
+
+// The kinds of alerts that the figures give rise to. Other kinds come from summary.json.
+const (
+	alertSuspect   = "suspect"
+	alertGuard     = "guard"
+	alertCrowded   = "crowded"
+	alertSkipped   = "skipped"
+	alertRecall    = "recall"
+	alertWideAudit = "wide_audit"
+	alertRejects   = "rejects"
+	alertMuch      = "much_removed"
+	alertLoose     = "loose_clusters"
+)
+
+// places has the part of the page that tells more about an alert.
+var places = map[string]string{
+	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
+	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
+	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.CommonPhrases): "pairs", string(warnings.Markup): "rejects", string(warnings.OtherTitle): "pairs",
+	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters", string(warnings.Exchanged): "method", string(warnings.Panics): "rejects",
+	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
+	alertSuspect: "suspects",
+	alertMuch:    "clusters", alertLoose: "clusters",
+	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
+}
+
+// hiddenTexts are the warnings of summary.json without the names in them.
+var hiddenTexts = map[warnings.Kind]string{
+	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
+	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
+	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they stand elsewhere before",
+	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
+	warnings.OnePair:          "A large cluster is held together by one pair",
+	warnings.Removal:          "More of a source is removed than --guard allows",
+	warnings.LargeCluster:     "A cluster has a large part of all documents",
+	warnings.Exchanged:        "Nearly all pairs at the threshold are missed: --bands and --rows may be exchanged",
+	warnings.Panics:           "The program panicked over documents: please report it",
+	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
+	warnings.NoText:           "Records are rejected since their text is null or missing",
+	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
+	warnings.ShortRecords:     "Most records, or near-duplicates, are short: a word more at an end makes a near-duplicate",
+	warnings.SmallTexts:       "Many documents are so short that containment finds no passage of theirs",
+	warnings.CommonPhrases:    "More pairs share a passage than copying explains: most may be phrases that nobody copied",
+	warnings.Markup:           "Texts of records are web pages with all their tags, which count as words",
+	warnings.OtherTitle:       "Web pages are removed for pages whose title differs in more than numbers",
+	warnings.OtherPreset:      "The corpus looks like one that there is a preset for",
+	warnings.ProtectedMissing: "No site is on the list of protected ones, so nobody is found who copies one",
+	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
+}
+
+// addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
+func (b *builder) addAlerts() {
+	f := &b.figures
+	b.accuse()
+	for _, guard := range b.summary.GuardsMet {
+		b.add(Alert{Kind: alertGuard, Text: fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard), Urgent: true})
+	}
+	for _, w := range b.summary.Warnings {
+		text := w.Text
+		if w.Kind != warnings.SourceLoss { // that begins with a name
+			text = capital(text)
+		}
+		if b.options.HideIDs {
+			text = hiddenTexts[w.Kind]
+		}
+		if w.More > 0 {
+			text = fmt.Sprintf("%s (and %s more of the kind)", text, count(w.More))
+		}
+		help := ""
+		if w.Flag != "" {
+			help = "See " + w.Flag
+		}
+		b.alert(string(w.Kind), text, help)
+	}
+	if c := f.Crowding; c != nil && c.isCrowded(f.Run.Threshold) {
+		b.alert(alertCrowded, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
+			percent(c.Above, c.Of), c.Width), "Look at the pairs with the lowest similarity, and choose a threshold where there are few")
+	}
+	b.alertRemoved()
+	if f.Skipped.Pairs > 0 {
+		b.alert(alertSkipped, fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs), count(f.Skipped.Groups)),
+			"Their documents were compared with the leaders of the group. Texts of one template make such groups")
+	}
+	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
+		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
+			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
+		}
+		if a.Wide {
+			b.alert(alertWideAudit, "The audit saw too few pairs to say much about the recall", "See --audit")
+		}
+	}
+	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
+		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, beside %s documents", count(n), count(b.summary.Counts.Documents)), "")
+	}
+}
+
+const (
+	// muchRemoved is the share of a corpus whose loss is told, in percent.
+	muchRemoved = 40
+	// fewOfCluster is the least size of a cluster that an alert names if it keeps a quarter of its documents.
+	fewOfCluster = 8
+)
+
+// alertRemoved tells of a corpus that loses much, and of clusters that keep a quarter of their documents or more.
+func (b *builder) alertRemoved() {
+	f := &b.figures
+	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 && b.summary.Config.TellsRemoved() {
+		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)), "Look at the largest clusters before the copies go")
+	}
+	loose, example := 0, Cluster{}
+	for _, c := range f.Clusters {
+		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) && f.Run.Drop != string(keep.Reference) {
+			if loose++; c.Size > example.Size {
+				example = c
+			}
+		}
+	}
+	if loose > 0 {
+		b.alert(alertLoose, fmt.Sprintf("Of the clusters listed here, %s a quarter of their documents or more, such as %s of %s: their documents are joined through others, and are not all alike",
+			numbered(loose, "keeps", "keep"), count(int64(example.Kept)), count(int64(example.Size))), "See --split star, or a higher --threshold")
+	}
+}
+
+// numbered returns a number with the form of a noun or a verb that it takes.
+func numbered(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(int64(n)) + " " + many
+}
+
+func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
+
+// add adds an alert, and the place that its kind has.
+func (b *builder) add(a Alert) {
+	a.Place = places[a.Kind]
+	b.figures.Alerts = append(b.figures.Alerts, a)
+}
+
+// capital returns a sentence with a capital at its beginning.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// mostReasons is the number of different reasons that are counted; the records of all others are counted together.
+const mostReasons = 200
+
+// details are what differs between two errors of one reason.
+var details = regexp.MustCompile(`[0-9]+|"[^"]*"?`)
+
+// addRejects counts the rejects by reason. Two errors have one reason if they differ only in numbers and quotations.
+func (b *builder) addRejects(ctx context.Context) error {
+	reasons, others := map[string]*Reason{}, Reason{Error: "other reasons"}
+	for row, err := range b.folder.Rejects(ctx) {
+		if err != nil {
+			return err
+		}
+		key := details.ReplaceAllString(row.Error, "0")
+		reason := reasons[key]
+		if reason == nil {
+			if reason = &others; len(reasons) < mostReasons {
+				reason = &Reason{Error: row.Error, File: row.File, Position: row.Position}
+				reasons[key] = reason
+			}
+		}
+		reason.Records++
+	}
+	for _, reason := range reasons {
+		b.figures.Rejects = append(b.figures.Rejects, *reason)
+	}
+	slices.SortFunc(b.figures.Rejects, func(x, y Reason) int {
+		return cmp.Or(cmp.Compare(y.Records, x.Records), strings.Compare(x.Error, y.Error))
+	})
+	if others.Records > 0 {
+		b.figures.Rejects = append(b.figures.Rejects, others)
+		b.note(fmt.Sprintf("%s rejects have reasons beyond the first %d.", count(others.Records), mostReasons))
+	}
+	return nil
+}
+
+// mostChanges is the number of changes of each output that a page lists.
+const mostChanges = 60
+
+// Changes say what is different from the last run of a scheduled job.
+type Changes struct {
+	finished.StateSummary
+	// Rows are the changes of the most members, of suspects first, then of mirrors and of clusters.
+	Rows []Change `json:"rows,omitempty"`
+}
+
+// Change is a row of changes, without its lineages. Its members are documents, sites, or copied pages. Since is 0 unless such a
+// change was first found in an earlier run and nobody has acknowledged it.
+type Change output.Change
+
+// What says what has changed.
+func (c Change) What() string {
+	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect", output.Protected: "protected site"}[c.Of]
+}
+
+func (b *builder) addChanges(ctx context.Context) error {
+	if b.summary.State == nil {
+		return nil
+	}
+	s := &Changes{StateSummary: *b.summary.State}
+	s.Suspects = nil // the table of suspects has them
+	b.figures.Changes = s
+	largest := map[string]*best[Change]{}
+	for _, of := range output.Followed {
+		largest[of] = newBest[Change](mostChanges)
+	}
+	all := int64(0)
+	for row, err := range b.folder.Changes(ctx) {
+		if err != nil {
+			return err
+		}
+		if all++; largest[row.Of] == nil {
+			return fmt.Errorf("a change of %q, which is unknown", row.Of)
+		}
+		row.Lineage, row.Previous = "", nil
+		if row.Name == "" { // it stands for changes that are not repeated one by one
+			row.Name = "further ones"
+		}
+		if row.Since >= int64(s.Generation) {
+			row.Since = 0
+		}
+		largest[row.Of].add(-float64(row.Added+row.Removed), Change(row))
+	}
+	for _, of := range slices.Backward(output.Followed) {
+		s.Rows = append(s.Rows, largest[of].items...)
+	}
+	if shown := int64(len(s.Rows)); shown < all {
+		b.note(fmt.Sprintf("%s of %s changes are listed: those of the most members.", count(shown), count(all)))
+	}
+	return nil
+}
+
+// changeCounts counts the changes of an output, by the kinds of output.ChangeKinds.
+type changeCounts struct {
+	Of     string
+	Counts []int64
+}
+
+// Kinds returns the kinds of changes in the order of a table.
+func (*Changes) Kinds() []string { return output.ChangeKinds }
+
+// Table returns the numbers of changes.
+func (c *Changes) Table() []changeCounts { return table(c.Changes) }
+
+// Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.
+func (c *Changes) Open() []changeCounts {
+	return slices.DeleteFunc(table(c.Unacknowledged), func(row changeCounts) bool { return slices.Max(row.Counts) == 0 })
+}
+
+// table returns counts by output, and by kind, in the order of a table.
+func table(all map[string]map[string]int64) (rows []changeCounts) {
+	for _, of := range slices.Backward(output.Followed) {
+		counts, is := all[of]
+		if !is {
+			continue
+		}
+		row := changeCounts{Of: of}
+		for _, kind := range output.ChangeKinds {
+			row.Counts = append(row.Counts, counts[kind])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,360 @@
+package sample
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/records/docref"
+)
+
+const (
+	// mostMeetings bounds the time of an estimate, mostPairs its time and memory.
+	mostMeetings = 1 << 22
+	mostPairs    = 1 << 20
+	// mostElements is about how many elements of sets are compared.
+	mostElements = 1 << 20
+	// largestGroups is how many groups are named.
+	largestGroups = 3
+)
+
+// Estimator estimates how many candidate pairs the keys would give a job. It foretells what
+// [candidates.Grouper] makes of all records.
+type Estimator struct {
+	// MostRecords bounds the number of records of keys that an estimate looks at. So it bounds time and
+	// memory.
+	MostRecords int
+	// Threshold, Exact and FirstInput have the values of the Grouper.
+	Threshold  float64
+	Exact      bool
+	FirstInput docref.Ref
+	// AppendRecords appends the records of a document's keys, in the order of the keys.
+	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
+	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given
+	// the numbers of pairs of all groups with more than CrowdedPairs pairs, and counts only pairs whose
+	// previous keys differ. The documents of larger groups are compared with leaders. If it is nil, all pairs
+	// of all groups are compared.
+	LargestCompared func(pairs []float64) float64
+	CrowdedPairs    float64
+	// Leaders returns an index of leaders for the given number of documents. It must be set if
+	// LargestCompared is.
+	Leaders func(documents int) *graphs.Leaders
+	// Compare returns the similarity of two documents. Similar and Alike rest on it.
+	Compare func(a, b *Document) float64
+}
+
+// Estimate is what an Estimator finds. All numbers are for the whole corpus.
+type Estimate struct {
+	// Keys is the mean number of keys of a document.
+	Keys float64
+	// Candidates is the number of different candidate pairs, including pairs of heaps.
+	Candidates float64
+	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
+	Error float64
+	// Low and High are the ends of an interval. In nine of ten samples or more it holds what Candidates estimates.
+	Low, High float64
+	// Alike is how many candidates reach the threshold, without pairs of heaps.
+	Alike float64
+	// DocumentElements is the number of elements in the sets of documents with a candidate, and of heaps.
+	DocumentElements float64
+	// Hidden is how many documents with a candidate have no partner in the sample.
+	Hidden float64
+	// HeapDocuments is how many documents are in groups too large to compare all their pairs. HeapCandidates
+	// is how many pairs of a document and a leader are compared there.
+	HeapDocuments, HeapCandidates float64
+	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each stands
+	// for Weight pairs.
+	Similar []float64
+	Weight  float64
+	// Groups are the groups with the most candidates, largest first. Their example documents differ.
+	Groups []Group
+	// Share is the share of the documents that the estimate looked at.
+	Share float64
+}
+
+// Group is a group of documents under one key.
+type Group struct {
+	// Documents is how many documents of the group are not identical to each other. Candidates is how many of
+	// their pairs become candidates here first.
+	Documents, Candidates float64
+	// Example is the first document of the group in the sample.
+	Example docref.Ref
+	// Dense says that the group is too large to compare all its pairs.
+	Dense bool
+}
+
+// Estimate estimates the candidates from a sample, given all its documents and its share of the corpus.
+func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Estimate {
+	t := e.thin(documents, share, m)
+	for {
+		if estimate, ok := e.count(&t); ok {
+			return estimate
+		}
+		t.halve()
+		t = e.thin(t.documents, t.share, m)
+	}
+}
+
+// number is the number of a document in a thinned sample, from 0. A record of the document has the mark
+// number plus 1.
+type number uint32
+
+func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
+
+// met is a list of pairs that have met. Each word holds two numbers.
+type met []uint64
+
+func (m *met) add(a, b *candidates.Record) {
+	x, y := numberOf(a), numberOf(b)
+	*m = append(*m, uint64(min(x, y))<<32|uint64(max(x, y)))
+}
+
+func numbersOf(pair uint64) (a, b number) { return number(pair >> 32), number(pair) }
+
+// distinct sorts the pairs and drops repeats.
+func (m *met) distinct() {
+	slices.Sort(*m)
+	*m = slices.Compact(*m)
+}
+
+// crowd is a group with very many pairs.
+type crowd struct {
+	group   Group
+	unmet   float64             // pairs whose previous keys differ, in the corpus
+	records []candidates.Record // in the sample
+	pairs   met                 // in the sample
+}
+
+// grouper returns what finds the candidates of groups and adds them to pairs.
+func (e *Estimator) grouper(pairs *met) candidates.Grouper {
+	return candidates.Grouper{
+		Threshold: e.Threshold, MaxComparisons: math.MaxInt64, Exact: e.Exact, FirstInput: e.FirstInput,
+		Candidate: pairs.add, Identical: func(_, _ *candidates.Record) {},
+	}
+}
+
+func (e *Estimator) count(t *thinned) (Estimate, bool) {
+	result := Estimate{Keys: t.keys, Share: t.share}
+	var pairs met
+	var crowds []crowd
+	perPair := 1 / (t.share * t.share)
+	g := e.grouper(&pairs)
+	meetings := 0
+	for group := range groups(t.records) {
+		before := len(pairs)
+		unmet := float64(e.unmet(group)) * perPair
+		isCrowd := e.LargestCompared != nil && unmet > e.CrowdedPairs
+		records := group
+		if isCrowd {
+			records = slices.Clone(group)
+		}
+		g.Groups(group)
+		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
+		if isCrowd {
+			crowds = append(crowds, crowd{found, unmet, records, slices.Clone(pairs[before:])})
+			pairs = pairs[:before]
+		} else {
+			result.note(found)
+		}
+		if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings {
+			return result, false
+		}
+		if len(pairs) > 2*mostPairs {
+			if pairs.distinct(); len(pairs) > mostPairs {
+				return result, false
+			}
+		}
+	}
+	dense, heap, limit := e.settle(crowds, &result)
+	e.within(t, pairs, crowds, &result)
+	pairs = e.upTo(limit, t, pairs, crowds)
+	e.describe(t, pairs, &result)
+	all := append(dense, pairs...)
+	all.distinct()
+	e.compareAll(t, all, &result)
+	e.addHeap(t, heap, &result)
+	return result, true
+}
+
+// upTo returns the pairs of all groups but crowds, and of crowds of up to limit pairs. Pairs that have met under denser crowds only count
+// where they meet again.
+func (e *Estimator) upTo(limit float64, t *thinned, others met, crowds []crowd) met {
+	pairs := slices.Clone(others)
+	g := e.grouper(&pairs)
+	isDense := func(c *crowd) bool { return c.unmet > limit }
+	hasDense := false
+	for i := range crowds {
+		if c := &crowds[i]; isDense(c) {
+			hasDense = true
+			g.DenseKeys.Add(g.KeyID(&c.records[0]))
+		}
+	}
+	for i := range crowds {
+		switch c := &crowds[i]; {
+		case isDense(c):
+		case hasDense:
+			g.Crowd(slices.Clone(c.records))
+		default:
+			pairs = append(pairs, c.pairs...)
+		}
+	}
+	if hasDense && !e.Exact {
+		g.MaxComparisons = int64(e.CrowdedPairs * t.share * t.share)
+		g.Again(slices.Clone(t.records))
+	}
+	pairs.distinct()
+	return pairs
+}
+
+// unmet returns how many pairs of a group have different previous keys, and so have not met under these.
+func (e *Estimator) unmet(group []candidates.Record) int {
+	classes := map[uint64]int{}
+	pairs := len(group) * (len(group) - 1) / 2
+	for i := range group {
+		r := &group[i]
+		before := uint64(r.Previous[0])
+		switch {
+		case r.First:
+			continue // no other document has this key
+		case e.Exact:
+			before = before<<32 | uint64(r.Previous[1])
+		}
+		pairs -= classes[before]
+		classes[before]++
+	}
+	return pairs
+}
+
+// settle decides which crowds are compared: all of up to limit pairs. It returns the pairs and documents of the other crowds.
+func (e *Estimator) settle(crowds []crowd, result *Estimate) (dense met, heap []number, limit float64) {
+	if len(crowds) == 0 {
+		return nil, nil, 0
+	}
+	limit = e.limit(crowds, 1)
+	for i := range crowds {
+		c := &crowds[i]
+		if c.group.Dense = c.unmet > limit; c.group.Dense {
+			dense = append(dense, c.pairs...)
+			heap = append(heap, documentsOf(c.records)...)
+		}
+		result.note(c.group)
+	}
+	slices.Sort(heap)
+	return dense, slices.Compact(heap), limit
+}
+
+func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
+	degrees := degreesOf(t, pairs)
+	perPair := 1 / (t.share * t.share)
+	result.Candidates = float64(len(pairs)) * perPair
+	result.Error = math.Sqrt(varianceOf(degrees, t.share))
+	one, some := weights(degrees, t.share)
+	for i, degree := range degrees {
+		weight := some
+		switch degree {
+		case 0:
+			continue
+		case 1:
+			weight = one
+		}
+		result.Hidden += weight - 1/t.share
+		result.DocumentElements += weight * float64(len(t.documents[i].Set))
+	}
+}
+
+// degreesOf returns the number of pairs that each document is in.
+func degreesOf(t *thinned, pairs met) []float64 {
+	degrees := make([]float64, len(t.documents))
+	for _, pair := range pairs {
+		a, b := numbersOf(pair)
+		degrees[a]++
+		degrees[b]++
+	}
+	return degrees
+}
+
+// varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of
+// the documents, and degrees has the number of pairs that each of these is in. The pairs of one document come
+// and go together.
+func varianceOf(degrees []float64, share float64) float64 {
+	sum := 0.
+	for _, degree := range degrees {
+		sum += degree * degree
+	}
+	return sum * (1 - share) / (share * share * share * share)
+}
+
+// weights returns how many documents of the corpus stand behind one that is in a single pair of the sample,
+// and behind one that is in several. A document whose partners are all missing from the sample is not seen.
+// The ratio of documents in two pairs to documents in one shows how likely that is.
+func weights(degrees []float64, share float64) (one, some float64) {
+	var ones, twos float64
+	for _, degree := range degrees {
+		switch degree {
+		case 1:
+			ones++
+		case 2:
+			twos++
+		}
+	}
+	partners := 1 + 2*twos/max(ones, 1)/share*(1-share)
+	return 1 / share / (1 - math.Pow(1-share, partners)), 1 / share
+}
+
+func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
+	elements := 0
+	for _, pair := range pairs {
+		a, b := numbersOf(pair)
+		elements += len(t.documents[a].Set) + len(t.documents[b].Set)
+	}
+	step := elements/mostElements + 1
+	result.Weight = float64(step) / (t.share * t.share)
+	// The pairs of one document are neighbours. So with any step the sample covers many documents.
+	for i := 0; i < len(pairs); i += step {
+		a, b := numbersOf(pairs[i])
+		result.Similar = append(result.Similar, e.Compare(&t.documents[a], &t.documents[b]))
+	}
+	alike := 0.
+	for _, similarity := range result.Similar {
+		if similarity >= e.Threshold {
+			alike++
+		}
+	}
+	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
+}
+
+func documentsOf(group []candidates.Record) []number {
+	documents := make([]number, len(group))
+	for i := range group {
+		documents[i] = numberOf(&group[i])
+	}
+	return documents
+}
+
+func firstOf(group []candidates.Record) docref.Ref {
+	first := group[0].Ref
+	for i := range group {
+		first = min(first, group[i].Ref)
+	}
+	return first
+}
+
+// note names a group if it is among those with the most candidates. The documents of a heap often meet under
+// several keys. The groups of such keys mostly have the same first document, and only the largest is named.
+func (r *Estimate) note(group Group) {
+	at := slices.IndexFunc(r.Groups, func(known Group) bool { return known.Example == group.Example })
+	switch {
+	case at < 0:
+		r.Groups = append(r.Groups, group)
+	case group.Candidates > r.Groups[at].Candidates:
+		r.Groups[at] = group
+	default:
+		return
+	}
+	slices.SortFunc(r.Groups, func(a, b Group) int {
+		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
+	})
+	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
+}

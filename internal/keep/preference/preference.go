@@ -1,0 +1,322 @@
+// Package preference says which documents of a cluster come first when the kept ones are chosen.
+//
+// Only the stage that reads documents knows the [Preference]. It gives each document a [Standing], a number that says how
+// preferred the document is. All later stages compare standings and know nothing else.
+package preference
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mirrorbeam.dev/internal/records/docref"
+)
+
+// Preference is a choice of the user: the name of a policy, and behind a colon what the policy needs, as in "longest",
+// "max:score", "min:date" or "rank:sources.txt".
+type Preference string
+
+// The preferences that need nothing but the documents.
+const (
+	First    Preference = "first"
+	Last     Preference = "last"
+	Longest  Preference = "longest"
+	Shortest Preference = "shortest"
+)
+
+// What a policy needs behind its name.
+const (
+	field = "FIELD" // of a record
+	file  = "FILE"  // a list of sources, see [Ranks]
+)
+
+// policy is a way to prefer documents. It is declared by its line in policies, and nowhere else.
+type policy struct {
+	name  string
+	needs string
+	// help is about the policy; empty where the name says it all.
+	help  string
+	order func(d *Document, ranks *Ranks) Standing
+}
+
+var policies = []policy{
+	{"first", "", "", func(*Document, *Ranks) Standing { return Leading }},
+	{"last", "", "in document order", func(*Document, *Ranks) Standing { return byPlace }},
+	{"longest", "", "", func(d *Document, _ *Ranks) Standing {
+		return Leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32))
+	}},
+	{"shortest", "", "text", func(d *Document, _ *Ranks) Standing { return Leading + Standing(d.Length) }},
+	{"max", field, "", func(d *Document, _ *Ranks) Standing { return byValue(d.Value, -1) }},
+	{"min", field, "a number, or a date as in ISO 8601", func(d *Document, _ *Ranks) Standing {
+		return byValue(d.Value, 1)
+	}},
+	{
+		"rank", file, "a list of sources or sites, one a line, the most preferred first; see --source-field",
+		func(d *Document, ranks *Ranks) Standing { return ranks.standing(d.Source) },
+	},
+}
+
+// form is how a user gives the policy, as in max:FIELD.
+func (p *policy) form() string { return strings.TrimSuffix(p.name+":"+p.needs, ":") }
+
+// Preferences lists all of them. The name of a field or of a file follows the colon.
+func Preferences() []Preference {
+	var all []Preference
+	for _, p := range policies {
+		all = append(all, Preference(strings.TrimSuffix(p.form(), p.needs)))
+	}
+	return all
+}
+
+// Help lists the policies as the help of a flag does.
+func Help() string {
+	var all []string
+	for _, p := range policies {
+		text := p.form()
+		if p.help != "" {
+			text += " (" + p.help + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// policy returns the policy of a preference and what stands behind its colon; nil if it is none. An empty preference is [First].
+func (p Preference) policy() (*policy, string) {
+	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
+	for i := range policies {
+		if one := &policies[i]; one.name == name && hasColon == (one.needs != "") && hasColon == (of != "") {
+			return one, of
+		}
+	}
+	return nil, ""
+}
+
+// behind returns what stands behind the colon of a policy that needs such a thing; empty if it needs another or nothing.
+func (p Preference) behind(needed string) string {
+	if policy, of := p.policy(); policy != nil && policy.needs == needed {
+		return of
+	}
+	return ""
+}
+
+// Field returns the field whose value counts; empty if none does.
+func (p Preference) Field() string { return p.behind(field) }
+
+// Ranking returns the path of the list of preferred sources; empty if there is none.
+func (p Preference) Ranking() string { return p.behind(file) }
+
+// Check returns an error that says what a Preference must be, or nil.
+func (p Preference) Check() error {
+	if policy, _ := p.policy(); policy != nil && p != "" {
+		return nil
+	}
+	var forms []string
+	for _, one := range policies {
+		forms = append(forms, one.form())
+	}
+	last := len(forms) - 1
+	return errors.New("must be " + strings.Join(forms[:last], ", ") + " or " + forms[last])
+}
+
+// Standing says how preferred a document is: of two documents the one with the smaller standing comes first, and of two
+// with the same standing the first in document order.
+type Standing uint64
+
+const (
+	// Reference is the standing of all documents of the reference. No other document has it.
+	Reference Standing = 0
+	// Unranked is the standing of a document to which the preference gives no place. No other document comes after it.
+	Unranked Standing = math.MaxUint64
+
+	// Leading is the smallest standing of a document that is not of the reference: of each, if the first documents are kept.
+	Leading Standing = 1
+
+	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
+	// sketch is kept, so [Standing.At] says what this comes to. No finite value has it.
+	byPlace Standing = math.MaxUint64 - 1
+)
+
+// At returns what the standing of a document comes to, given the place of the document.
+func (s Standing) At(ref docref.Ref) Standing {
+	if s == byPlace {
+		return max(^Standing(ref), Leading+1) - 1
+	}
+	return s
+}
+
+// Document is what the standing of a document of the input depends on.
+type Document struct {
+	// Length is the length of the text in bytes, below 2^32, or the number of the features.
+	Length int64
+	// Value is the value of the field, nil if there is none; see [Preference.Field].
+	Value []byte
+	// Source is the source of the document, for a list of preferred sources; see [Ranks].
+	Source string
+}
+
+// Order returns the standing of a document of the input. [Standing.At] makes of it what is compared. It may be called by
+// several goroutines.
+type Order func(d *Document) Standing
+
+// NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
+// there is one.
+func NewOrder(p Preference, ranks *Ranks) (Order, error) {
+	policy, _ := p.policy()
+	switch {
+	case policy == nil:
+		return nil, fmt.Errorf("preference %s: %w", p, p.Check())
+	case policy.needs == file && ranks == nil:
+		return nil, fmt.Errorf("preference %s: there is no list of sources", p)
+	}
+	return func(d *Document) Standing { return policy.order(d, ranks) }, nil
+}
+
+// byValue returns the standing of a document by its value times a sign.
+func byValue(value []byte, sign float64) Standing {
+	number, ok := numberOf(value)
+	if !ok {
+		return Unranked
+	}
+	// The bits of a positive number ascend with it, and the bits of a negative one descend. Adding 0 turns -0 into 0. The
+	// smallest and the largest results are of no finite number.
+	bits := math.Float64bits(sign*number + 0)
+	if bits>>63 == 0 {
+		return Standing(bits | 1<<63)
+	}
+	return Standing(^bits)
+}
+
+// Ranked is a document with its standing.
+type Ranked struct {
+	Ref      docref.Ref
+	Standing Standing
+}
+
+// Compare returns a negative number if r is preferred to other, a positive one if other is preferred to r, and 0 if they
+// are the same document.
+func (r Ranked) Compare(other Ranked) int {
+	return cmp.Or(cmp.Compare(r.Standing, other.Standing), cmp.Compare(r.Ref, other.Ref))
+}
+
+// layouts are the dates and times that are understood, as ISO 8601 writes them. Seconds may have a fraction. A time
+// without a zone is taken for UTC.
+var layouts = []string{
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02", "2006-01",
+}
+
+// numberOf returns the number that a value stands for: a finite number, or a date or time as the seconds since 1970.
+func numberOf(value []byte) (number float64, ok bool) {
+	text := strings.TrimSpace(string(value))
+	if text == "" {
+		return 0, false
+	}
+	if strings.Trim(text, "0123456789+-.eE") == "" { // no "inf" and no hexadecimal digits
+		if number, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(number, 0) {
+			return number, true
+		}
+	}
+	return secondsOf(text)
+}
+
+// Seconds returns the seconds since 1970 of a date or time, as ISO 8601 writes it, and whether the value is one.
+func Seconds(value []byte) (int64, bool) {
+	seconds, ok := secondsOf(strings.TrimSpace(string(value)))
+	return int64(math.Floor(seconds)), ok
+}
+
+func secondsOf(text string) (seconds float64, ok bool) {
+	const date = len("2006-01-02")
+	if len(text) > date && (text[date] == ' ' || text[date] == 't') {
+		text = text[:date] + "T" + text[date+1:]
+	}
+	text = strings.Replace(text, "z", "Z", 1)
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return float64(at.Unix()) + float64(at.Nanosecond())/1e9, true
+		}
+	}
+	return 0, false
+}
+
+// Ranks is a list of sources, the most preferred first. A source matches the line that is equal to it, or else the
+// longest line that is the beginning of its path: the line books matches books/a.jsonl. The source
+// https://en.example.org/page, which is an address, matches the lines en.example.org and example.org, too. A line may
+// have a rank and a comma in front, as lists of sites have: such a line matches addresses only.
+type Ranks struct {
+	lines map[string]Standing
+	sites map[string]Standing // the lines in lower case
+}
+
+// ReadRanks reads a list, one source a line. Lines that are empty or begin with # are left out. Of equal lines the first
+// one counts. A list without a source is an error.
+func ReadRanks(list string) (*Ranks, error) {
+	r := &Ranks{lines: map[string]Standing{}, sites: make(map[string]Standing, strings.Count(list, "\n"))}
+	return r, eachSource(list, func(line string, standing Standing) {
+		if rank, domain, has := strings.Cut(line, ","); has && strings.Trim(rank, "0123456789") == "" {
+			enter(r.sites, strings.ToLower(domain), standing) // such lists are long
+		} else {
+			enter(r.lines, strings.TrimSuffix(line, "/"), standing)
+			enter(r.sites, strings.ToLower(line), standing)
+		}
+	})
+}
+
+// CheckRanks returns an error unless [ReadRanks] can read a list. It takes no memory.
+func CheckRanks(list string) error { return eachSource(list, func(string, Standing) {}) }
+
+func eachSource(list string, visit func(line string, standing Standing)) error {
+	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
+	standing := Leading
+	for scanner.Scan() {
+		if line := strings.TrimSpace(scanner.Text()); line != "" && line[0] != '#' {
+			visit(line, standing)
+			standing++
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("after %d sources: %w", standing-Leading, err)
+	}
+	if standing == Leading {
+		return errors.New("it holds no source")
+	}
+	return nil
+}
+
+// enter enters a line unless it is there.
+func enter(to map[string]Standing, line string, standing Standing) {
+	if _, known := to[line]; !known {
+		to[line] = standing
+	}
+}
+
+// standing returns the standing of a source.
+func (r *Ranks) standing(source string) Standing {
+	for path := source; path != ""; {
+		if standing, known := r.lines[path]; known {
+			return standing
+		}
+		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+	}
+	if !strings.Contains(source, "://") {
+		return Unranked
+	}
+	address, err := url.Parse(strings.TrimSpace(source))
+	if err != nil {
+		return Unranked
+	}
+	for site := strings.ToLower(address.Hostname()); site != ""; {
+		if standing, known := r.sites[site]; known {
+			return standing
+		}
+		_, site, _ = strings.Cut(site, ".")
+	}
+	return Unranked
+}

@@ -1,0 +1,265 @@
+package mirrors
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mirrorbeam.dev/internal/input/site"
+	"mirrorbeam.dev/internal/records"
+)
+
+// lists are the lists of sites that the user has given.
+type lists struct {
+	ranks     func() map[nameHash]int64 // they are read when they are needed, since there may be millions
+	protected map[string]bool
+	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
+}
+
+// nameHash stands for the name of a site: the first half of its SHA-256. So nobody can make a name that has the rank of another.
+type nameHash [16]byte
+
+func hashOf(name string) nameHash {
+	sum := sha256.Sum256([]byte(name))
+	return nameHash(sum[:16])
+}
+
+// newLists reads lists. That of ranks has been checked.
+func newLists(rank, protected, allowed string) (l lists, err error) {
+	l.ranks = sync.OnceValue(func() map[nameHash]int64 { return readRanks(rank) })
+	if l.protected, err = readProtected(protected); err == nil {
+		l.allowed, err = readAllowed(allowed)
+	}
+	return l, err
+}
+
+// CheckRanks returns an error unless a list of ranks can be used. CheckProtected and CheckAllowed do the same for the others.
+func CheckRanks(list string) error {
+	sites := 0
+	err := eachRank(list, func(string, int64) { sites++ })
+	if err == nil && sites == 0 {
+		err = errNoSite
+	}
+	return err
+}
+
+// CheckProtected returns an error unless a list of protected sites can be used.
+func CheckProtected(list string) error {
+	protected, err := readProtected(list)
+	if err == nil && len(protected) == 0 {
+		err = errNoSite
+	}
+	return err
+}
+
+// CheckAllowed returns an error unless a list of allowed mirrors can be used. It may be empty.
+func CheckAllowed(list string) error {
+	_, err := readAllowed(list)
+	return err
+}
+
+var errNoSite = errors.New("it holds no site")
+
+// lines calls visit with each line of a list that is not empty and does not begin with #. An error gets the number of its
+// line.
+func lines(list string, visit func(line string) error) error {
+	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
+	number := 0
+	for scanner.Scan() {
+		number++
+		line := strings.TrimSpace(scanner.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if err := visit(line); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", number+1, err)
+	}
+	return nil
+}
+
+// nameOf returns the canonical name of a site in a list: a host, or an address that begins with one.
+func nameOf(text string) (string, error) {
+	if isPlain(text) {
+		return text, nil
+	}
+	address, ok := site.Parse(text)
+	if !ok {
+		return "", fmt.Errorf("%q is no site", text)
+	}
+	return strings.TrimSuffix(address.Host+address.Path, "/"), nil
+}
+
+// isPlain reports whether a name is a host in its canonical form for certain: of small letters, digits, dots and hyphens,
+// with a dot within and a letter at its end, and without www.
+func isPlain(name string) bool {
+	last := byte('.')
+	for i := range len(name) {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' && last != '.' && last != '-' || c == '-' && last != '.') {
+			return false
+		}
+		last = c
+	}
+	return len(name) > 4 && len(name) <= 253 && last >= 'a' && strings.Contains(name, ".") && name[:4] != "www." && name[:4] != "xn--" &&
+		!strings.Contains(name, ".xn--") && !strings.Contains(name, "0x")
+}
+
+// readRanks returns the ranks of a list that has been checked. Of several ranks of a site the first one counts.
+func readRanks(list string) map[nameHash]int64 {
+	ranks := make(map[nameHash]int64, strings.Count(list, "\n"))
+	_ = eachRank(list, func(name string, rank int64) { // it has been checked
+		hash := hashOf(name)
+		if _, known := ranks[hash]; !known {
+			ranks[hash] = rank
+		}
+	})
+	return ranks
+}
+
+// eachRank visits the sites of a list with a rank, a comma and a site in each line, or a site alone, whose rank is then that
+// of its place.
+func eachRank(list string, visit func(name string, rank int64)) error {
+	place := int64(0)
+	return lines(list, func(line string) error {
+		place++
+		rank, name, has := strings.Cut(line, ",")
+		number := place
+		if !has {
+			name = rank
+		} else if n, err := strconv.ParseInt(strings.TrimSpace(rank), 10, 64); err == nil && n > 0 {
+			number = n
+		} else if place == 1 {
+			return nil // the names of the columns
+		} else {
+			return fmt.Errorf("%q is no rank", rank)
+		}
+		name, _, _ = strings.Cut(name, ",") // further columns
+		host, err := nameOf(name)
+		if err == nil {
+			visit(host, number)
+		} else if !strings.ContainsAny(name, " \t/:") {
+			return nil // a long list may have names that no site has
+		}
+		return err
+	})
+}
+
+func readProtected(list string) (map[string]bool, error) {
+	protected := map[string]bool{}
+	err := lines(list, func(line string) error {
+		name, err := nameOf(line)
+		protected[name] = true
+		return err
+	})
+	return protected, err
+}
+
+// readAllowed reads a list with a site and one of its mirrors in each line, or with a site that may mirror all others.
+func readAllowed(list string) (map[[2]string]bool, error) {
+	allowed := map[[2]string]bool{}
+	err := lines(list, func(line string) error {
+		words := strings.Fields(line)
+		if len(words) > 2 {
+			return fmt.Errorf("%q: must be a site and its mirror, or a mirror alone", line)
+		}
+		mirror, err := nameOf(words[len(words)-1])
+		original := ""
+		if len(words) == 2 && err == nil {
+			original, err = nameOf(words[0])
+		}
+		allowed[[2]string{original, mirror}] = true
+		return err
+	})
+	return allowed, err
+}
+
+// entries yields the names under which a site may be in a list: its own, its host's, and the names of the domains above
+// that, up to the registered one.
+func entries(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if !yield(name) {
+			return
+		}
+		for parent := range site.Parents(site.HostOf(name)) {
+			if parent != name && !yield(parent) {
+				return
+			}
+		}
+	}
+}
+
+// rank returns the rank of a site, 0 if it has none.
+func (l *lists) rank(name string) int64 {
+	ranks := l.ranks()
+	if len(ranks) == 0 {
+		return 0
+	}
+	for entry := range entries(name) {
+		if rank := ranks[hashOf(entry)]; rank > 0 {
+			return rank
+		}
+	}
+	return 0
+}
+
+// known remembers what the lists say of sites that a task sees again and again.
+type known struct {
+	lists *lists
+	sites map[uint64]listed
+}
+
+type listed struct {
+	isProtected bool
+	rank        int64
+}
+
+func (l *lists) known() *known { return &known{l, map[uint64]listed{}} }
+
+// of returns what the lists say of a site.
+func (k *known) of(s *records.Site) listed {
+	of, is := k.sites[s.Site]
+	if !is {
+		of = listed{k.lists.isProtected(s.Name), k.lists.rank(s.Name)}
+		k.sites[s.Site] = of
+	}
+	return of
+}
+
+// areWatched reports whether one of two sites is protected, and the other is not.
+func (k *known) areWatched(p *pair) bool {
+	return len(k.lists.protected) > 0 && k.of(&p.sides[0].Of).isProtected != k.of(&p.sides[1].Of).isProtected
+}
+
+func (l *lists) isProtected(name string) bool {
+	if len(l.protected) == 0 {
+		return false
+	}
+	for entry := range entries(name) {
+		if l.protected[entry] {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lists) allows(original, mirror string) bool {
+	for entry := range entries(mirror) {
+		if l.allowed[[2]string{"", entry}] {
+			return true
+		}
+		for of := range entries(original) {
+			if l.allowed[[2]string{of, entry}] {
+				return true
+			}
+		}
+	}
+	return false
+}

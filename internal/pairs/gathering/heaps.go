@@ -1,0 +1,183 @@
+package gathering
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/joining"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Heaps joins dense groups to heaps, gives each heap a place and makes the tasks that send sets there. Dense groups
+// that share documents make one heap. It has too many pairs to compare them all.
+type Heaps struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// PlaceBytes is about how many bytes the sets of the heaps of a place take, at 8 bytes a shingle. One heap may take
+	// more: a heap is not cut.
+	PlaceBytes int64
+	// GraphBytes is about how much memory the documents of heaps may take.
+	GraphBytes int64
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+
+// Plan places the heaps. The outcome of the step names the run file that holds the number of documents of the heaps of
+// each place. It names none if there is no heap. The tasks are tasks of [Sending], with the step [SetsStep].
+func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	placing := &placingHeaps{
+		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
+	}
+	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
+	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Narrow)
+	graph.Parts = func(visit func(int, graphs.Part) error) error {
+		return eachHeapPart(runs, placing.inputs, p.Memory, visit)
+	}
+	err := joining.Label(graph, placing)
+	if err == nil {
+		err = placing.writeSizes()
+	}
+	if err != nil {
+		return err
+	}
+	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
+		return err
+	}
+	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
+}
+
+// placingHeaps packs heaps into places and wants their documents there.
+type placingHeaps struct {
+	run    *runfile.Writer
+	layout *documents.Layout
+	packer *graphs.Packer
+	inputs map[docref.Ref]docref.Ref // for documents of the reference, the equal document of the input, if any
+
+	heaps map[graphs.Place]records.HeapNumber // number of heaps of each place
+	sizes map[graphs.Place]uint32             // number of documents in them
+}
+
+// Count does nothing.
+func (h *placingHeaps) Count(joining.Component) {}
+
+// Place returns the place of a heap and the number of the heap there. A heap too large for one place gets the first of
+// its places only.
+func (h *placingHeaps) Place(c joining.Component) (uint64, error) {
+	if h.heaps == nil {
+		h.heaps, h.sizes = map[graphs.Place]records.HeapNumber{}, map[graphs.Place]uint32{}
+	}
+	location, err := h.packer.Pack(c.Weight)
+	if err != nil {
+		return 0, err
+	}
+	heap := h.heaps[location.First]
+	h.heaps[location.First]++
+	return uint64(location.First) | uint64(heap)<<32, nil
+}
+
+// Document wants a document at the place of its heap.
+func (h *placingHeaps) Document(d joining.Document) (none struct{}, err error) {
+	place, heap := graphs.Place(d.Component.Value), records.HeapNumber(d.Component.Value>>32)
+	h.sizes[place]++
+	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], Heap: heap})
+}
+
+// Node does nothing.
+func (h *placingHeaps) Node(int, graphs.Node, struct{}) error { return nil }
+
+func (h *placingHeaps) writeSizes() error {
+	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
+		if err := records.WriteHeaps(h.run, place, h.sizes[place]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachHeapPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of the
+// reference, the equal document of the input.
+func eachHeapPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory, visit func(int, graphs.Part) error) error {
+	return work.EachPart(runs, records.HeapMembers, m, func(number int, members []byte) error {
+		var part graphs.Part
+		m.Nodes.Reset()
+		node := func(ref docref.Ref, weight uint32) graphs.Node {
+			node, isNew := m.Nodes.Add(uint64(ref))
+			if isNew {
+				part.Add(ref, weight)
+			}
+			return node
+		}
+		for member := range records.All[records.HeapMember](members) {
+			// The other document came earlier, with its own size: it is the first of its group.
+			part.Parents.Union(node(member.Ref, member.Size), node(member.Other, member.Size))
+			if member.Second != 0 {
+				inputs[member.Ref] = member.Second
+			}
+		}
+		return visit(number, part)
+	})
+}
+
+// stars are the documents of heaps that are like one leader, if there are very many. They are known to be much alike. So the pairs of
+// such a star are not compared, even if they have met under other keys.
+type stars struct {
+	documents graphs.Numbering[uint32]
+	of        []records.StarNumber // by number of the document
+}
+
+// readStars reads the stars whose pairs are not compared in a job of that many documents.
+func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Memory) (*stars, error) {
+	s := &stars{}
+	var leaders graphs.Numbering[uint32] // of all heaps
+	var sizes []int64                    // by leader
+	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
+		for ; len(packed) > 0; packed = packed[records.PairSize:] {
+			ref, leads := records.GetPair(packed)
+			if _, isNew := s.documents.Add(uint64(ref)); !isNew {
+				continue
+			}
+			leader, isNew := leaders.Add(uint64(leads))
+			if isNew {
+				sizes = append(sizes, 0)
+			}
+			sizes[leader]++
+			s.of = append(s.of, records.StarNumber(leader)+1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([]int64, len(sizes))
+	for leader, size := range sizes {
+		pairs[leader] = candidates.PairsOf(size, 0)
+	}
+	limit := bounds.Limit(pairs, documents)
+	for document, star := range s.of {
+		if pairs[star-1] <= limit {
+			s.of[document] = 0
+		}
+	}
+	return s, nil
+}
+
+// star returns the star of a document if the pairs of the star are not compared. Otherwise it returns 0.
+func (s *stars) star(ref docref.Ref) records.StarNumber {
+	if number, found := s.documents.Find(uint64(ref)); found {
+		return s.of[number]
+	}
+	return 0
+}

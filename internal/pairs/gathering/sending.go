@@ -1,0 +1,188 @@
+package gathering
+
+import (
+	"context"
+	"slices"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/work"
+)
+
+// The steps of [Sending].
+const (
+	// PairsStep sends the candidate pairs of a part to their places.
+	PairsStep = iota
+	// SetsStep sends the wanted sets of a split to their places.
+	SetsStep
+)
+
+// SetsDelivery makes a task of [SetsStep] for each split that has a wanted document.
+func SetsDelivery() work.Delivery {
+	return work.Delivery{
+		Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets, records.CommonParts},
+		IntoPlaces: true, Enough: work.ManyTasks,
+	}
+}
+
+// Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.
+type Sending struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// Ranges is as in [Components].
+	Ranges int
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
+
+// Task does the step of the task.
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	if t.Step == PairsStep {
+		return s.sendPairs(w)
+	}
+	return sendSets(ctx, w)
+}
+
+// sendPairs sends the pairs of a part to their places, except pairs within one star. For documents of components with
+// several places, it writes where they are wanted.
+func (s *Sending) sendPairs(w *work.Desk) error {
+	nodes, err := w.Read(0, records.Nodes)
+	if err != nil {
+		return err
+	}
+	locations, err := w.Read(1, records.Locations)
+	if err != nil {
+		return err
+	}
+	records.OrderByNode(locations, records.LocationSize)
+	p := pairSender{run: &w.Run, stride: strideOf(s.Ranges), nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
+	for _, piece := range w.Pieces {
+		if piece.Kind != records.NodePairs {
+			continue
+		}
+		pairs, err := w.ReadPiece(2, piece)
+		if err != nil {
+			return err
+		}
+		w.Figures.Records += int64(len(pairs) / records.NodePairSize)
+		w.Figures.Bytes += int64(len(pairs))
+		if err := p.send(pairs); err != nil {
+			return err
+		}
+	}
+	p.compact()
+	w.Pairs = p.wanted
+	for _, word := range p.wanted {
+		node, place := unpackWanted(word)
+		if err := want(&w.Run, &s.layout, records.Want{Ref: p.ref(node), Place: place}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type pairSender struct {
+	run              *runfile.Writer
+	stride           graphs.Place
+	nodes, locations []byte
+	wanted           []uint64 // packed by packWanted
+	crowded          int      // number of wanted that makes a search for repeats worthwhile
+}
+
+// packWanted packs a node and a place where it is wanted into a word.
+func packWanted(node graphs.Node, place graphs.Place) uint64 {
+	return uint64(node)<<32 | uint64(place)
+}
+
+// unpackWanted returns what packWanted has packed.
+func unpackWanted(word uint64) (graphs.Node, graphs.Place) {
+	return graphs.Node(word >> 32), graphs.Place(word)
+}
+
+func (p *pairSender) ref(node graphs.Node) docref.Ref {
+	return records.GetRef(p.nodes[int(node)*records.NodeSize:])
+}
+
+func (p *pairSender) location(node graphs.Node) records.NodeLocation {
+	return records.GetLocation(p.locations[int(node)*records.LocationSize:])
+}
+
+func (p *pairSender) send(pairs []byte) error {
+	for ; len(pairs) > 0; pairs = pairs[records.NodePairSize:] {
+		a, b := records.GetNodePair(pairs)
+		location, other := p.location(a), p.location(b)
+		if location.Star != 0 && location.Star == other.Star {
+			continue
+		}
+		place := location.MeetingPlace(other.Location, p.stride)
+		if location.Blocks > 1 {
+			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
+		}
+		if err := records.WritePair(p.run, records.PlacePairs, int(place), p.ref(a), p.ref(b)); err != nil {
+			return err
+		}
+	}
+	if len(p.wanted) >= p.crowded {
+		p.compact()
+		p.crowded = max(p.crowded, 2*len(p.wanted))
+	}
+	return nil
+}
+
+// compact sorts wanted and drops repeats.
+func (p *pairSender) compact() {
+	slices.Sort(p.wanted)
+	p.wanted = slices.Compact(p.wanted)
+}
+
+func sendSets(ctx context.Context, w *work.Desk) error {
+	packed, err := w.Read(1, records.Wanted)
+	if err != nil {
+		return err
+	}
+	wanted := records.DecodeWanted(packed)
+	var parts []runfile.Piece // one for each block, or none
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.CommonParts {
+			parts = append(parts, piece)
+		}
+	}
+	number := -1
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		number++
+		if len(wanted) == 0 || wanted[0].Ref > block.Ref(block.Len()-1) {
+			return nil
+		}
+		sets, err := w.ReadPiece(2, setsPiece)
+		if err != nil {
+			return err
+		}
+		var rest []byte
+		if len(parts) > 0 {
+			if rest, err = w.ReadPiece(1, parts[number]); err != nil {
+				return err
+			}
+		}
+		for i, set := range block.Sets(sets) {
+			if len(parts) > 0 {
+				var part []byte
+				if part, rest = records.NextCommonPart(rest); len(wanted) > 0 && wanted[0].Ref == block.Ref(i) {
+					set = append(set, part...) // a copy
+				}
+			}
+			for ; len(wanted) > 0 && wanted[0].Ref == block.Ref(i); wanted = wanted[1:] {
+				if err := records.WriteSet(&w.Run, wanted[0], block, i, set); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

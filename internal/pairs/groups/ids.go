@@ -1,0 +1,124 @@
+package groups
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/work"
+)
+
+// HashID returns the hash of an id that is not empty.
+func HashID(id []byte) uint64 { return xxh3.Hash(id) }
+
+// WriteID writes the hash of the id of a document to one of the shards of ids.
+func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
+	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
+	if err == nil {
+		binary.LittleEndian.PutUint64(b, hash)
+		records.PutRef(b[8:], ref)
+	}
+	return err
+}
+
+// RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
+// split, and the hashes of these ids for the next run of a scheduled job. It counts the ones of the input. All ids of one hash are in one shard, so the
+// counts of all shards are exact.
+func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
+	packed, err := w.Read(0, records.IDs)
+	if err != nil {
+		return err
+	}
+	ids := make([]idRecord, len(packed)/records.IDSize)
+	for i := range ids {
+		b := packed[i*records.IDSize:]
+		ids[i] = idRecord{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
+	}
+	ids = graphs.RadixSort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
+	var found sharing
+	var shared []byte // their hashes
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n].hash == ids[0].hash {
+			n++
+		}
+		if n > 1 {
+			w.Outcome.SharedIDs++
+			shared = binary.LittleEndian.AppendUint64(shared, ids[0].hash)
+			found.add(ids[:n], layout.FirstInput)
+			for _, r := range ids[:n] {
+				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)
+				if err != nil {
+					return err
+				}
+				records.PutRef(b, r.ref)
+			}
+		}
+		ids = ids[n:]
+	}
+	if len(shared) > 0 {
+		if err := w.Run.Section(records.SharedIDs, 0, shared); err != nil {
+			return err
+		}
+	}
+	if found.ids > 0 {
+		w.Outcome.Counts.RepeatedIDs += found.ids
+		w.Outcome.Repeated = findings.RepeatedIDs{Documents: found.documents, Example: findings.IDExample{
+			At: uint64(found.first), First: layout.Inputs.Name(found.first), Second: layout.Inputs.Name(found.second),
+		}}
+	}
+	return nil
+}
+
+// EachSharedID visits the hashes of the ids that several documents of the last run have, in a run file that it has left.
+func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		return err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, records.SharedIDs)
+	for packed := m.Buffers[0]; err == nil && len(packed) > 0; packed = packed[8:] {
+		visit(binary.LittleEndian.Uint64(packed))
+	}
+	return err
+}
+
+// idRecord is the hash of the id of a document.
+type idRecord struct {
+	hash uint64
+	ref  docref.Ref
+}
+
+// sharing counts the ids that several documents of the input have, and these documents.
+type sharing struct {
+	ids, documents int64
+	first, second  docref.Ref // the first document, and the next one with its id
+}
+
+// add adds documents of one id. Those before firstInput are documents of the reference.
+func (s *sharing) add(same []idRecord, firstInput docref.Ref) {
+	var refs []docref.Ref
+	for _, r := range same {
+		if r.ref >= firstInput {
+			refs = append(refs, r.ref)
+		}
+	}
+	if len(refs) < 2 {
+		return
+	}
+	slices.Sort(refs)
+	if s.ids == 0 || refs[0] < s.first {
+		s.first, s.second = refs[0], refs[1]
+	}
+	s.ids++
+	s.documents += int64(len(refs))
+}

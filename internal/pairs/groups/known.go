@@ -1,0 +1,315 @@
+package groups
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/digest"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Known writes the cached pairs of an incremental run: all edges between two documents of unchanged files, which the last run has found
+// similar. Grouping and scoring form no such pair, so these are all there are. Equal documents that have keys in this run are the one
+// exception: they meet under their keys, and a new document may be the first of them.
+type Known struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Verdicts is the path of a table of the similar pairs of the last run.
+	Verdicts work.Path
+	// Shards is the number of shards over which keys are spread.
+	Shards int
+	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
+	SimHashBits int
+
+	layout    documents.Layout // read in Setup
+	unchanged documents.Unchanged
+}
+
+// KnownDelivery makes the task of [Known]. There is one at most.
+func KnownDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Known}}
+}
+
+// Setup reads the list of inputs.
+func (k *Known) Setup() error {
+	err := k.layout.Read(string(k.Inputs))
+	if err == nil {
+		k.unchanged = k.layout.Inputs.Unchanged()
+	}
+	return err
+}
+
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
+func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+	packed, err := w.Read(0, records.Known)
+	if err != nil {
+		return err
+	}
+	verdicts, err := OpenVerdicts(string(k.Verdicts))
+	if err != nil {
+		return err
+	}
+	w.Hold(verdicts)
+	edges := knownEdges{documents: readKnown(packed)}
+	classes, err := k.classes(&edges)
+	if err != nil {
+		return err
+	}
+	firsts := classes.find(verdicts)
+	for i := range verdicts.Len() {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		classes.join(&edges, verdicts.At(i), firsts[i])
+	}
+	return edges.write(&w.Run, 2*k.Shards)
+}
+
+// knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.
+type knownDocuments struct {
+	packed []byte
+	order  []knownOrder // of digests, scopes and refs
+}
+
+// knownOrder is the leading bits of a digest, and the place of its document or the number of its verdict.
+type knownOrder struct{ lead, place uint32 }
+
+// leadOf returns the leading bits of a digest.
+func leadOf(d digest.Digest) uint32 { return uint32(d[0] >> 32) }
+
+// readKnown orders packed documents.
+func readKnown(packed []byte) knownDocuments {
+	k := knownDocuments{packed, make([]knownOrder, len(packed)/records.KnownSize)}
+	for i := range k.order {
+		k.order[i] = knownOrder{leadOf(digest.Get(packed[i*records.KnownSize:])), uint32(i)}
+	}
+	k.order = graphs.RadixSort(k.order, make([]knownOrder, len(k.order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
+	for start := 0; start < len(k.order); {
+		end := start + 1
+		for end < len(k.order) && k.order[end].lead == k.order[start].lead {
+			end++
+		}
+		if end > start+1 { // mostly equal documents
+			slices.SortFunc(k.order[start:end], func(x, y knownOrder) int {
+				a, b := k.get(x.place), k.get(y.place)
+				return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
+			})
+		}
+		start = end
+	}
+	return k
+}
+
+// get returns the document at a place.
+func (k *knownDocuments) get(place uint32) records.KnownDocument {
+	d, _ := records.Next[records.KnownDocument](k.packed[int(place)*records.KnownSize:])
+	return d
+}
+
+// knownEdges are edges between packed documents. They name these by their places.
+type knownEdges struct {
+	documents knownDocuments
+	edges     []records.Edge[graphs.Node]
+}
+
+// add adds the edge between the documents at two places.
+func (e *knownEdges) add(a, b uint32, score records.Score) {
+	e.edges = append(e.edges, records.Edge[graphs.Node]{A: graphs.Node(a), B: graphs.Node(b), Score: score})
+}
+
+// write writes the edges as a part of the similarity graph. Its nodes are in the order of the packed documents, which is document order. So
+// nobody needs to sort them again.
+func (e *knownEdges) write(run *runfile.Writer, shard int) error {
+	nodes, count := make([]graphs.Node, len(e.documents.order)), 0 // by place; 1 if the document has an edge
+	for _, edge := range e.edges {
+		nodes[edge.A], nodes[edge.B] = 1, 1
+	}
+	for _, is := range nodes {
+		count += int(is)
+	}
+	part := graphs.Part{Refs: make([]docref.Ref, 0, count), Weights: make([]uint32, 0, count), Parents: make(graphs.Forest[graphs.Node], 0, count)}
+	for place, is := range nodes {
+		if is == 1 {
+			d := e.documents.get(uint32(place))
+			nodes[place] = part.Add(d.Ref, d.Size)
+		}
+	}
+	for _, edge := range e.edges {
+		edge.A, edge.B = nodes[edge.A], nodes[edge.B]
+		part.Parents.Union(edge.A, edge.B)
+		if err := records.WriteEdge(run, records.Edges, shard, edge); err != nil {
+			return err
+		}
+	}
+	return records.WritePart(run, records.EdgeNodes, shard, part)
+}
+
+// classes adds the edges between equal documents, and returns the classes.
+func (k *Known) classes(edges *knownEdges) (*knownClasses, error) {
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
+		Candidate: func(_, _ *candidates.Record) {},
+		Identical: func(first, other *candidates.Record) {
+			score := records.NewScore(int(first.Size), int(first.Size), false)
+			if k.SimHashBits > 0 {
+				score = records.HammingScore(0, k.SimHashBits)
+			}
+			edges.add(first.Mark, other.Mark, score)
+		},
+	}
+	of := edges.documents
+	classes := make([]knownClass, 0, len(of.order))
+	var equal []candidates.Record
+	for start := 0; start < len(of.order); {
+		end, lead := start+1, of.order[start]
+		class := knownClass{lead: lead.lead, first: lead.place, second: lead.place}
+		first := of.get(lead.place)
+		if first.Digest == (digest.Digest{}) {
+			return nil, fmt.Errorf("document %s has no digest", k.layout.Inputs.Name(first.Ref))
+		}
+		if end < len(of.order) && of.order[end].lead == lead.lead {
+			equal = append(equal[:0], recordOf(&first, lead.place))
+			for ; end < len(of.order) && of.order[end].lead == lead.lead; end++ {
+				d := of.get(of.order[end].place)
+				if d.Digest != first.Digest || d.Scope != first.Scope {
+					break
+				}
+				if d.Keyed != first.Keyed {
+					return nil, fmt.Errorf("of the equal documents %s and %s one has no keys", k.layout.Inputs.Name(first.Ref), k.layout.Inputs.Name(d.Ref))
+				}
+				if class.second == class.first && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
+					class.second = of.order[end].place
+				}
+				equal = append(equal, recordOf(&d, of.order[end].place))
+			}
+			if !first.Keyed { // else they meet
+				g.Groups(equal)
+			}
+		}
+		classes = append(classes, class)
+		start = end
+	}
+	return &knownClasses{classes, k.layout.FirstInput, k.unchanged}, nil
+}
+
+// recordOf returns the record of a document of a group of equal ones. Its mark is the place of the document.
+func recordOf(d *records.KnownDocument, place uint32) candidates.Record {
+	return candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true, Mark: place}
+}
+
+// knownClass is a class of equal documents of one scope: the leading bits of their digest, the place of its first document and, as in
+// [candidates.Class], of the second one.
+type knownClass struct{ lead, first, second uint32 }
+
+// knownClasses are classes in the order of digests and scopes.
+type knownClasses struct {
+	all        []knownClass
+	firstInput docref.Ref
+	unchanged  documents.Unchanged
+}
+
+// find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
+// and to look each up would be to wait for the memory each time. So they are put in order first.
+func (c *knownClasses) find(verdicts *state.Verdicts) [][2]uint32 {
+	firsts, order := make([][2]uint32, verdicts.Len()), make([]knownOrder, verdicts.Len())
+	scratch := make([]knownOrder, len(order))
+	for side := range 2 {
+		for i := range order {
+			v := verdicts.At(i)
+			order[i] = knownOrder{leadOf([2]digest.Digest{v.A, v.B}[side]), uint32(i)}
+		}
+		at, sorted := 0, graphs.RadixSort(order, scratch, func(o *knownOrder) uint64 { return uint64(o.lead) })
+		for _, o := range sorted {
+			for at < len(c.all) && c.all[at].lead < o.lead {
+				at++
+			}
+			firsts[o.place][side] = uint32(at)
+		}
+	}
+	return firsts
+}
+
+// from returns the classes whose digests are not before the given one, among the ones from at on.
+func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Digest) []knownClass {
+	rest := c.all[at:]
+	for len(rest) > 0 && rest[0].lead == leadOf(d) && digest.Compare(documents.get(rest[0].first).Digest, d) < 0 {
+		rest = rest[1:]
+	}
+	return rest
+}
+
+// join adds the edges that a verdict is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
+// are as in find.
+func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32) {
+	if v.A == v.B {
+		return
+	}
+	a, b := c.from(firsts[0], &edges.documents, v.A), c.from(firsts[1], &edges.documents, v.B)
+	for len(a) > 0 && len(b) > 0 {
+		x, y := edges.documents.get(a[0].first), edges.documents.get(b[0].first)
+		if x.Digest != v.A || y.Digest != v.B {
+			return
+		}
+		order := cmp.Compare(x.Scope, y.Scope)
+		if order == 0 {
+			c.joinClasses(edges, a[0], b[0], v.Score)
+		}
+		if order <= 0 {
+			a = a[1:]
+		}
+		if order >= 0 {
+			b = b[1:]
+		}
+	}
+}
+
+// joinClasses adds the edge between two classes that are similar, if they are compared, and unless a new document stands for one of them: that
+// pair is scored.
+func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score records.Score) {
+	of := &edges.documents
+	x, y := a.class(of), b.class(of)
+	first, second, ok := candidates.Ends(x, y, c.firstInput)
+	if !ok || !c.unchanged.Both(first, second) {
+		return
+	}
+	// Ends names two documents in document order. Each stands for one of the classes.
+	place := func(ref docref.Ref) uint32 {
+		switch ref {
+		case x.First:
+			return a.first
+		case x.Second:
+			return a.second
+		case y.First:
+			return b.first
+		}
+		return b.second
+	}
+	edges.add(place(first), place(second), score)
+}
+
+func (k *knownClass) class(of *knownDocuments) candidates.Class {
+	first := of.get(k.first)
+	c := candidates.Class{First: first.Ref, Second: first.Ref, Side: first.Side}
+	if k.second != k.first {
+		c.Second = of.get(k.second).Ref
+	}
+	return c
+}
+
+// allVerdicts are the tables of the jobs at work in this process.
+var allVerdicts work.Shared[state.Verdicts]
+
+// OpenVerdicts returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
+func OpenVerdicts(path string) (*state.Verdicts, error) {
+	return allVerdicts.Get(path, state.ReadVerdicts)
+}

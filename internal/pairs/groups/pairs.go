@@ -1,0 +1,180 @@
+package groups
+
+import (
+	"cmp"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Pairs writes the candidate pairs of a shard. They are a part of the candidate graph: a document is one node in all its
+// groups.
+type Pairs struct {
+	run   *runfile.Writer
+	shard int
+	nodes *graphs.Numbering[graphs.Node]
+	part  graphs.Part
+	// reused says which pairs are not written: [Known] writes the similar ones of two unchanged documents.
+	reused documents.Unchanged
+}
+
+// NewPairs begins the pairs of a shard, in the memory of the task.
+func NewPairs(w *work.Desk, shard int) Pairs {
+	w.Nodes.Reset()
+	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
+}
+
+// Add writes a pair, unless an incremental run has its like from the last run.
+func (p *Pairs) Add(a, b *candidates.Record) error {
+	if p.reused.Both(a.Ref, b.Ref) {
+		return nil
+	}
+	x, y := p.node(a), p.node(b)
+	p.part.Parents.Union(x, y)
+	record, err := p.run.Record(records.NodePairs, p.shard, records.NodePairSize)
+	if err == nil {
+		records.PutNodePair(record, x, y)
+	}
+	return err
+}
+
+// node returns the node of a record's document. The mark of the record is then this node plus 1.
+func (p *Pairs) node(r *candidates.Record) graphs.Node {
+	if r.Mark > 0 && p.part.Refs[r.Mark-1] == r.Ref {
+		return graphs.Node(r.Mark - 1)
+	}
+	node, isNew := p.nodes.Add(uint64(r.Ref))
+	if isNew {
+		p.part.Add(r.Ref, r.Size)
+	}
+	r.Mark = uint32(node) + 1
+	return node
+}
+
+// Finish writes the documents of the pairs.
+func (p *Pairs) Finish() error { return records.WritePart(p.run, records.Nodes, p.shard, p.part) }
+
+// Edges writes edges of a shard: pairs whose score is known. They are a part of the similarity graph.
+type Edges struct {
+	run   *runfile.Writer
+	shard int
+	nodes graphs.Numbering[graphs.Node]
+	part  graphs.Part
+}
+
+// NewEdges begins the edges of a shard.
+func NewEdges(w *work.Desk, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
+
+// Add writes the edge between two documents with that score.
+func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
+	x, y := w.node(a), w.node(b)
+	w.part.Parents.Union(x, y)
+	return records.WriteEdge(w.run, records.Edges, w.shard, records.Edge[graphs.Node]{A: x, B: y, Score: score})
+}
+
+// node returns the node of a record's document.
+func (w *Edges) node(r *candidates.Record) graphs.Node {
+	node, isNew := w.nodes.Add(uint64(r.Ref))
+	if isNew {
+		w.part.Add(r.Ref, r.Size)
+	}
+	return node
+}
+
+// Finish writes the documents of the edges.
+func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
+
+// MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
+// [Known]. The numbers of these parts are below it.
+func MostParts(shards int) int { return 2*shards + 1 }
+
+// stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
+// other. The first part has the number of the shard. If there are very many documents, further parts follow it.
+type stars struct {
+	run    *runfile.Writer
+	part   int // number of the part
+	center Center
+
+	shard, shards int
+	parts         int // that are full
+	nodes         int // of the part
+	tellsLasting  bool
+	large
+}
+
+// Stars writes edges between equal documents that are very many, in further parts.
+type Stars struct{ stars }
+
+// NewStars begins the stars of a shard.
+func NewStars(run *runfile.Writer, shard, shards int) *Stars {
+	return &Stars{stars{run: run, shard: shard, shards: shards, nodes: largePart}}
+}
+
+// Join writes the edge from a center to a document that is equal to it, with that score.
+func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
+	return w.join(c, other, score)
+}
+
+// Center is the first of equal documents.
+type Center struct {
+	Ref     docref.Ref
+	isKnown bool
+	part    int // number of its last part, plus 1
+	node    graphs.Node
+}
+
+// add writes the edge from the first of equal documents to another one.
+func (w *stars) add(first, other *candidates.Record) error {
+	if !w.center.isKnown || w.center.Ref != first.Ref {
+		w.center = Center{Ref: first.Ref, isKnown: true}
+		if err := w.tellLasting(other.Key); err != nil {
+			return err
+		}
+	}
+	return w.join(&w.center, other, sameSet(other))
+}
+
+// tellLasting writes a key that the next run needs to know, if any is.
+func (w *stars) tellLasting(key uint64) error {
+	if !w.tellsLasting {
+		return nil
+	}
+	short := candidates.PreviousOf(key)
+	return records.Write(w.run, records.LastingKeys, 0, &short)
+}
+
+// sameSet returns the score of two documents with the set of one of them.
+func sameSet(r *candidates.Record) records.Score {
+	return records.NewScore(int(r.Size), int(r.Size), false)
+}
+
+// join writes the edge from a center to a document that is equal to it.
+func (w *stars) join(c *Center, other *candidates.Record, score records.Score) error {
+	if w.nodes+2 > cmp.Or(w.large.nodes, largePart) {
+		// Scoring has two of three numbers from there on.
+		w.part, w.nodes = MostParts(w.shards)+3*(w.parts*w.shards+w.shard)+2, 0
+		w.parts++
+	}
+	if c.part != w.part+1 {
+		c.part, c.node = w.part+1, graphs.Node(w.nodes)
+		if err := w.node(c.Ref, other.Size, c.node); err != nil {
+			return err
+		}
+	}
+	node := graphs.Node(w.nodes)
+	if err := w.node(other.Ref, other.Size, c.node); err != nil {
+		return err
+	}
+	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: score})
+}
+
+// node writes the next node.
+func (w *stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
+	w.nodes++
+	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})
+}

@@ -1,0 +1,178 @@
+package groups
+
+import (
+	"cmp"
+	"encoding/binary"
+	"unsafe"
+
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// sorting says how the key records of a shard are read.
+type sorting struct {
+	kind          runfile.Kind
+	shard, shards int
+	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
+	// drops are left out.
+	previous func(packed []byte) uint64
+	// aside, if not nil, puts equal documents of a large shard aside. isAside says that they are.
+	aside   *aside
+	isAside bool
+	held    int // records that are sorted at a time; 0 for leastRecords
+}
+
+// eachRecord visits packed records. The visitor returns the bytes after a record.
+type eachRecord func(w *work.Desk, visit func(packed []byte) []byte) error
+
+// HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
+// twice.
+const HeldBytes = 4 << 20
+
+const (
+	// leastRecords is how many key records a task sorts at a time at least, some 46 MB.
+	leastRecords = 512 << 10
+	recordBytes  = int64(unsafe.Sizeof(candidates.Record{}))
+)
+
+// RecordsAtATime returns how many key records a task sorts at a time that may hold a number of bytes of them. A shard has more where
+// many documents are short, or where each of them has many keys. Then it is read once for each part that is sorted.
+func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastRecords) }
+
+// read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
+// are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
+// is read twice, too, piece by piece, and once more for each further visit.
+func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) error {
+	size := int64(0)
+	for _, piece := range w.Pieces {
+		if piece.Kind == s.kind {
+			size += piece.Length
+		}
+	}
+	each := s.each
+	if size <= HeldBytes {
+		held, err := w.Read(0, s.kind)
+		if err != nil {
+			return err
+		}
+		each = func(_ *work.Desk, visit func([]byte) []byte) error {
+			for packed := held; len(packed) > 0; {
+				packed = visit(packed)
+			}
+			return nil
+		}
+	}
+	buckets, err := s.count(w, each, size)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += size
+	buckets.Counted()
+	for n := range buckets.Windows(cmp.Or(s.held, leastRecords)) {
+		growKeys(w, n)
+		err := s.fill(w, each, buckets)
+		if err == nil {
+			err = buckets.Sort(w.Keys, w.Run.Stopped)
+		}
+		if err == nil {
+			err = visit(w.Keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill unpacks the records of a window.
+func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Buckets) (failed error) {
+	err := each(w, func(packed []byte) []byte {
+		if class, is := s.aside.takes(packed); is {
+			if !s.isAside {
+				failed = cmp.Or(failed, s.aside.put(class, packed))
+			}
+			return records.AfterKey(packed)
+		}
+		key := binary.LittleEndian.Uint64(packed)
+		if index, ok := buckets.Index(key); ok {
+			return records.GetKey(packed, &w.Keys[index])
+		}
+		return records.AfterKey(packed)
+	})
+	if s.aside != nil {
+		s.isAside = true
+		s.aside.begin()
+	}
+	return cmp.Or(err, failed)
+}
+
+// count counts the records that are not put aside. If some are to be, it reads all of them once more.
+func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.Buckets, error) {
+	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, LargeShard) {
+		s.aside = nil
+	}
+	var buckets *candidates.Buckets
+	low, high := records.RangeOf(s.shard, s.shards)
+	read := func(visit func(packed []byte) (isAside bool)) error {
+		buckets = candidates.NewBuckets(int(size)/records.KeySize, low, high)
+		return each(w, func(packed []byte) []byte {
+			key := binary.LittleEndian.Uint64(packed)
+			switch {
+			case visit(packed):
+			case s.previous == nil:
+				buckets.Count(key)
+			default:
+				buckets.CountLink(key, s.previous(packed))
+			}
+			return records.AfterKey(packed)
+		})
+	}
+	err := read(func(packed []byte) bool {
+		if w.Figures.Records++; s.aside != nil {
+			s.aside.vote(packed)
+		}
+		return false
+	})
+	if err != nil || s.aside == nil {
+		return buckets, err
+	}
+	if !s.aside.begin() {
+		s.aside = nil
+		return buckets, nil
+	}
+	err = read(func(packed []byte) bool {
+		_, is := s.aside.takes(packed)
+		return is
+	})
+	s.aside.begin()
+	return buckets, err
+}
+
+// each visits the packed records. Visit returns the bytes after a record.
+func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
+	for _, piece := range w.Pieces {
+		if piece.Kind != s.kind {
+			continue
+		}
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for len(packed) > 0 {
+			packed = visit(packed)
+		}
+	}
+	return nil
+}
+
+// growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
+// more than there is.
+func growKeys(w *work.Desk, n int) {
+	if n > cap(w.Keys) {
+		w.Keys = nil
+		w.Keys = make([]candidates.Record, n)
+	}
+	w.Keys = w.Keys[:n]
+}

@@ -1,0 +1,284 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/fingerprint/fingerprints"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/pairs/groups"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/lshbands"
+)
+
+// NewKeys returns the function that makes the keys of documents whose sets are at hand, as a job makes them. The
+// counters have counted their shingles, for Ordered methods. The function is not for concurrent use.
+func (m *Method) NewKeys(p *Parameters, counters *lshbands.Counters) (Keys, error) {
+	made, err := m.Keys(p)
+	if err != nil {
+		return nil, err
+	}
+	keys := m.ofAll(made())
+	if m.Ordered {
+		var frequencies []byte
+		return func(all []candidates.Record, d *Document) []candidates.Record {
+			frequencies = counters.AppendFrequencies(frequencies[:0], d.Set)
+			d.Frequencies = frequencies
+			return keys(all, d)
+		}, nil
+	}
+	if m.Reads&ReadsBands == 0 {
+		return keys, nil
+	}
+	bands, err := fingerprints.NewBands(p.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		d.Bands = bands.Of(d.Set)
+		return keys(all, d)
+	}, nil
+}
+
+// ofAll returns keys of all documents, given the keys of documents with shingles. A document without shingles is only
+// like documents of the same digest. Documents of different scopes share no key.
+func (m *Method) ofAll(keys Keys) Keys {
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		before := len(all)
+		if d.Size == 0 {
+			all = AppendDigest(all, d)
+		} else {
+			all = keys(all, d)
+		}
+		if d.Scope != 0 {
+			for i := range all[before:] {
+				all[before+i].InScope(d.Scope, m.Exact)
+			}
+		}
+		return all
+	}
+}
+
+// allPairsStep is the step of tasks for a corpus that is small enough to compare all of its pairs.
+const allPairsStep = 1
+
+// Needs returns which records the tasks of a [Keying] get, which spread keys over a number of shards.
+func (m *Method) Needs(shards int) work.Delivery {
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Into: shards, Enough: work.ManyTasks}
+	if m.Reads&ReadsContent != 0 {
+		d.Extra = append(d.Extra, records.Sets)
+	}
+	if m.Ordered {
+		d.Extra = append(d.Extra, records.Frequencies)
+	}
+	return d
+}
+
+// Keying writes the key records of the documents of a split. It also writes the hashes of their ids, to find those that
+// share one.
+type Keying struct {
+	Method Name
+	Parameters
+
+	method, small keyed
+	layout        documents.Layout
+}
+
+type keyed struct {
+	*Method
+	keys func() Keys
+}
+
+func newKeyed(name Name, p *Parameters) (k keyed, err error) {
+	if k.Method, err = mustOf(name); err != nil {
+		return k, err
+	}
+	k.keys, err = k.Keys(p)
+	return k, err
+}
+
+// Setup prepares the tasks.
+func (k *Keying) Setup() (err error) {
+	if k.method, err = newKeyed(k.Method, &k.Parameters); err != nil {
+		return err
+	}
+	if k.small, err = newKeyed(All, &k.Parameters); err != nil {
+		return err
+	}
+	return k.layout.Read(string(k.Inputs))
+}
+
+// Task writes the records of one split. A document that repeats an earlier one sends its first record only.
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	m := k.method
+	if t.Step == allPairsStep {
+		m = k.small
+	}
+	s := splitKeys{
+		keyed: m, shards: k.Shards, narrowed: k.Narrowed, keys: m.ofAll(m.keys()),
+		reader: reader{parts: m.Reads},
+		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
+	}
+	kind := m.Kind()
+	if m.Reads&ReadsContent != 0 {
+		s.reader.content = kind.Block()
+	}
+	if m.Ordered {
+		packed, err := w.Read(2, records.Frequencies)
+		if err != nil {
+			return err
+		}
+		if s.frequencies, err = newFrequencies(packed); err != nil {
+			return fmt.Errorf("read frequencies of shingles: %w", err)
+		}
+	}
+	document := func(block *sketchblock.Block, i int, packed []byte) error {
+		w.Figures.Records++
+		w.Figures.Bytes += int64(len(packed))
+		if err := w.Expect(kind.TimesRead * int64(len(packed))); err != nil {
+			return err
+		}
+		return s.document(&w.Run, block, i, packed)
+	}
+	if m.Reads&ReadsContent != 0 {
+		if err := w.EachSet(ctx, document); err != nil {
+			return err
+		}
+		return s.frequencies.close()
+	}
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := range block.Len() {
+			if err := document(block, i, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type splitKeys struct {
+	keyed
+	shards      int
+	narrowed    bool
+	keys        Keys
+	reader      reader
+	known       documents.Repeats
+	records     []candidates.Record
+	frequencies frequencies
+}
+
+// document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
+func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
+	if block.IsSettled(i) {
+		return nil
+	}
+	d := &s.reader.Document
+	hash := s.reader.read(block, i, packed)
+	// Equal documents of different sides do not stand for each other. Both must be found under each key.
+	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
+	if err := s.reader.readContent(packed, isRepeat && s.DigestFirst); err != nil {
+		return err
+	}
+	if s.Ordered {
+		if d.Frequencies, err = s.frequencies.append(d.Frequencies[:0], d.Set); err != nil {
+			return err
+		}
+	}
+	s.records = s.keys(s.records[:0], d)
+	if isRepeat && len(s.records) > 1 {
+		s.records = s.records[:1]
+	}
+	for k := range s.records {
+		if err := s.Write(run, s.shards, &s.records[k], d); err != nil {
+			return err
+		}
+	}
+	id := block.ID(i)
+	if s.narrowed || len(id) == 0 { // ids of a narrowed corpus are written by the stage that narrows it
+		return nil
+	}
+	return groups.WriteID(run, s.shards, d.Ref, groups.HashID(id))
+}
+
+// Ordering makes the tasks of a [Keying] that make keys of rare shingles first.
+type Ordering struct {
+	Method Name
+	Parameters
+}
+
+// Plan makes the tasks: as the method makes them or, for a small corpus, tasks that compare all pairs.
+func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
+	name, step := o.Method, 0
+	if o.isSmall(p.Counts) {
+		name, step = All, allPairsStep
+	}
+	m, err := mustOf(name)
+	if err != nil {
+		return err
+	}
+	p.Runs.ReleaseStage(p.Outcomes, work.Spread)
+	d := m.Needs(o.Shards)
+	d.Step = step
+	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
+}
+
+// GroupNeeds returns which records the tasks of a [Grouping] get.
+func (m *Method) GroupNeeds() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
+}
+
+// Crowding returns the step that decides about crowds. There is nothing to decide if they [NeverWait].
+func (m *Method) Crowding(bounds groups.Bounds) groups.Crowds {
+	return groups.Crowds{Bounds: bounds, Exact: m.Exact, Stars: m.Crowds == ToStars}
+}
+
+// Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
+// id.
+type Grouping struct {
+	Method Name
+	Parameters
+
+	method, small *Method
+	layout        documents.Layout
+}
+
+// Setup prepares the tasks.
+func (g *Grouping) Setup() (err error) {
+	if g.method, err = mustOf(g.Method); err != nil {
+		return err
+	}
+	if g.small, err = mustOf(All); err != nil {
+		return err
+	}
+	if err = g.layout.Read(string(g.Inputs)); err != nil {
+		return err
+	}
+	if g.Narrowed {
+		g.unchanged = g.layout.Inputs.Unchanged()
+	}
+	return nil
+}
+
+// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	if t.Step == groups.CrowdsStep {
+		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)
+	}
+	m := g.method
+	if w.Has(g.small.Records) {
+		m = g.small
+	}
+	if err := m.Group(ctx, &g.Parameters, &g.layout, t.Number, w); err != nil {
+		return err
+	}
+	err := groups.RepeatedIDs(w, &g.layout)
+	if g.HasSides {
+		// Equal documents of one side are in no pair, but may be joined: an incremental run, which forms fewer such groups, must count the same.
+		w.Outcome.Counts.NamedByRef += w.Outcome.Repeated.Documents
+	}
+	return err
+}

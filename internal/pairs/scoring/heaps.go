@@ -1,0 +1,180 @@
+package scoring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/work"
+)
+
+// HeapsDelivery makes a task of [Heaps] for each place that has heaps.
+func HeapsDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
+}
+
+// Heaps scores the heaps of a place. Their documents come in order of preference. Each is compared with the leaders so
+// far, and becomes a leader itself if it is like none of them. So the leaders are the documents of the heap that are
+// kept, and the edges to them hold similar documents together.
+type Heaps struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// An edge of a heap has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
+	// there.
+	Similarity
+	// FirstPart is as in [Sets].
+	FirstPart int
+	// ListedPairs is the largest number of pairs of a star that needs no decision; a star is the documents that are
+	// like one leader. A larger star is written, so that other stages may leave its pairs out.
+	ListedPairs int64
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+
+// Task scores the heaps of a place. It fails if a set is missing.
+func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	place := graphs.Place(t.Number)
+	members, err := h.readMembers(w)
+	if err != nil {
+		return err
+	}
+	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, place)}
+	heaps := h.newHeaps(w, edges, members)
+	if err := compareMembers(ctx, w, members, heaps); err != nil {
+		return err
+	}
+	for i := range heaps {
+		heaps[i].count()
+	}
+	if err := h.writeStars(w, members, heaps, place); err != nil {
+		return err
+	}
+	return edges.finish()
+}
+
+// member is a document of a heap and the location of its set.
+type member struct {
+	document preference.Ranked
+	second   docref.Ref // see records.Want
+	side     uint64
+	size     uint32 // distinct shingles
+	piece    uint32 // number of the piece of the task
+	offset   int    // offset of the set in the piece
+	stored   int    // bytes of the set, and of the hashes behind it that do not count
+	counting int    // bytes of the set alone
+	heap     records.HeapNumber
+	star     graphs.Leader // its most similar leader, or graphs.NoLeader
+}
+
+// readMembers returns the documents of all heaps of a place in their order of preference.
+func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
+	packed, err := w.Read(1, records.Heaps)
+	if err != nil {
+		return nil, err
+	}
+	want := records.HeapDocuments(packed)
+	members := make([]member, 0, want)
+	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
+		members = append(members, member{
+			document: preference.Ranked{Ref: s.Ref, Standing: s.Standing},
+			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set) + len(s.Common), counting: len(s.Set), heap: s.Heap,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(members) != want {
+		return nil, fmt.Errorf("heaps have %d documents, but %d sets came", want, len(members))
+	}
+	slices.SortFunc(members, func(a, b member) int { return a.document.Compare(b.document) })
+	return members, nil
+}
+
+// newHeaps returns the heaps of a place, by number.
+func (h *Heaps) newHeaps(w *work.Desk, edges *edgeWriter, members []member) []heap {
+	var sizes []int
+	for i := range members {
+		for int(members[i].heap) >= len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[members[i].heap]++
+	}
+	heaps := make([]heap, len(sizes))
+	for i, size := range sizes {
+		heaps[i] = h.newHeap(w, edges, size)
+	}
+	return heaps
+}
+
+// compareMembers goes through the documents of all heaps.
+func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps []heap) error {
+	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
+	held := ^uint32(0) // the piece in the buffer
+	for i := range members {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m := &members[i]
+		if isInOrder && m.piece != held {
+			held = m.piece
+			if _, err := w.ReadPiece(0, w.Pieces[held]); err != nil {
+				return err
+			}
+		}
+		packed, err := setOf(w, m, isInOrder)
+		if err != nil {
+			return err
+		}
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
+		counting := m.counting / sketchblock.HashSize
+		d.set, d.common = w.Hashes[:counting:counting], w.Hashes[counting:]
+		if m.star, err = heaps[m.heap].add(&d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setOf returns the bytes of a set. IsHeld says that its piece is in the buffer.
+func setOf(w *work.Desk, m *member, isHeld bool) ([]byte, error) {
+	if isHeld {
+		return w.Buffers[0][m.offset : m.offset+m.stored], nil
+	}
+	var err error
+	w.Buffers[1], err = w.Reader.ReadStretch(w.Buffers[1][:0], w.Pieces[m.piece], m.offset, m.stored)
+	return w.Buffers[1], err
+}
+
+// writeStars writes the documents of stars with many pairs.
+func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place graphs.Place) error {
+	for i := range members {
+		m := &members[i]
+		of := &heaps[m.heap]
+		if m.star == graphs.NoLeader || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
+			continue
+		}
+		for _, ref := range []docref.Ref{m.document.Ref, m.second} {
+			if ref == 0 {
+				continue
+			}
+			if err := records.WritePair(&w.Run, records.Stars, int(place), ref, of.leaders[m.star].ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

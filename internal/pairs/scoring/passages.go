@@ -1,0 +1,174 @@
+package scoring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
+)
+
+// mostSpans is the number of spans that are listed of a pair: the longest ones.
+const mostSpans = 16
+
+// timesIndexed is how many times its stored bytes a sequence takes when it is indexed.
+const timesIndexed = 5
+
+// Passages finds what the candidate pairs of a place have in common, and where.
+type Passages struct {
+	// Threshold is the least share of the shingles of one document that the other must contain for the two to be alike,
+	// from 0 to 1.
+	Threshold float64
+	// Excerpt is the number of words of the shortest common passage that makes two documents alike, however small a
+	// share of them it is; 0: no passage does.
+	Excerpt int
+	// Shingle is the number of words of a shingle.
+	Shingle int
+	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans counts
+	// one, over the number of documents that have it besides the one. 0: nobody asks.
+	Rarity float64
+	// FirstPart is as in [Sets].
+	FirstPart int
+}
+
+// Task compares the pairs of a place. It fails if a sequence that it needs is missing.
+func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	texts, err := readTexts(w)
+	if err != nil {
+		return err
+	}
+	pairs, err := readPlacePairs(w)
+	if err != nil {
+		return err
+	}
+	var weigher *weigher
+	if p.Rarity > 0 {
+		if weigher, err = newWeigher(t, w); err != nil {
+			return err
+		}
+	}
+	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, graphs.Place(t.Number))}
+	matcher := sketch.NewMatcher(p.Shingle)
+	for _, pair := range pairs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a, hasA := texts.numbers.Find(uint64(pair[0]))
+		b, hasB := texts.numbers.Find(uint64(pair[1]))
+		if !hasA || !hasB {
+			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
+		}
+		common, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
+		if !alike {
+			continue
+		}
+		if weigher != nil {
+			common.rarity = weigher.rarity(texts.indexed[a], texts.indexed[b], common.listed())
+			if float64(common.rarity) < p.Rarity*records.RarityUnit {
+				continue
+			}
+		}
+		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &common); err != nil {
+			return err
+		}
+	}
+	w.Outcome.Counts.Candidates += int64(len(pairs))
+	w.Figures.Records += int64(len(pairs))
+	return edges.finish()
+}
+
+// inCommon is what two alike documents have in common.
+type inCommon struct {
+	shared int           // shingles
+	spans  []sketch.Span // the longest first
+	rarity uint32        // in the unit of [records.RarityUnit]; 0 where nobody asks
+}
+
+// listed returns the spans that are listed.
+func (c *inCommon) listed() []sketch.Span { return c.spans[:min(len(c.spans), mostSpans)] }
+
+// compare returns what two documents have in common, if they are alike.
+func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (common inCommon, alike bool) {
+	shared := matcher.Compare(a, b)
+	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
+		return inCommon{shared: shared, spans: matcher.Spans()}, true
+	}
+	if p.Excerpt == 0 || !matcher.MayReach(p.Excerpt) {
+		return inCommon{}, false
+	}
+	spans := matcher.Spans()
+	return inCommon{shared: shared, spans: spans}, int(spans[0].Words) >= p.Excerpt
+}
+
+// texts are the documents of a place, as sequences.
+type texts struct {
+	documents []document                // by number
+	indexed   []*sketch.IndexedSequence // by number
+	numbers   graphs.Numbering[number]
+}
+
+// readTexts reads the sequences of a place.
+func readTexts(w *work.Desk) (*texts, error) {
+	total := int64(0)
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.PlaceSets {
+			total += piece.Length
+		}
+	}
+	if err := w.Expect(timesIndexed * total); err != nil {
+		return nil, err
+	}
+	all := &texts{}
+	err := eachSet(w, func(s *records.PlacedSet, _, _ int) error {
+		sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, s.Set)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", s.Ref, err)
+		}
+		indexed := sketch.NewIndexedSequence(sketch.Sequence(sequence))
+		all.numbers.Add(uint64(s.Ref))
+		all.documents = append(all.documents, document{ref: s.Ref, size: indexed.Distinct()})
+		all.indexed = append(all.indexed, indexed)
+		return nil
+	})
+	return all, err
+}
+
+// readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
+func readPlacePairs(w *work.Desk) ([][2]docref.Ref, error) {
+	packed, err := w.Read(0, records.PlacePairs)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([][2]docref.Ref, 0, len(packed)/records.PairSize)
+	for ; len(packed) > 0; packed = packed[records.PairSize:] {
+		a, b := records.GetPair(packed)
+		pairs = append(pairs, [2]docref.Ref{min(a, b), max(a, b)})
+	}
+	slices.SortFunc(pairs, func(x, y [2]docref.Ref) int {
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+	})
+	return slices.Compact(pairs), nil
+}
+
+// writePassages writes the edge of a pair, and its longest spans.
+func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {
+	if err := edges.add(a, b, records.NewScore(common.shared, a.size+b.size-common.shared, false)); err != nil {
+		return err
+	}
+	listed := common.listed()
+	more := uint32(len(common.spans) - len(listed))
+	for _, s := range listed {
+		record, err := edges.run.Record(records.Spans, edges.number, records.SpanSize)
+		if err != nil {
+			return err
+		}
+		records.PutSpan(record, records.Span[graphs.Node]{A: a.node, B: b.node, Span: s, More: more, Rarity: common.rarity})
+	}
+	return nil
+}

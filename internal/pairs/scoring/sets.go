@@ -1,0 +1,154 @@
+package scoring
+
+import (
+	"context"
+	"slices"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Delivery makes a task of [Sets], or of [Passages], for each place that has pairs or is a block.
+func Delivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
+}
+
+// Sets scores the candidate pairs of a place, or all pairs of a block with itself and with the blocks before it.
+type Sets struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	Similarity
+	// FirstPart is the lowest number of the parts that scoring makes of the similarity graph. Lower numbers belong to
+	// other stages.
+	FirstPart int
+	// PlaceBytes is about how many bytes the pairs of a place may take in memory. If there are more, they are scored in
+	// several rounds.
+	PlaceBytes int64
+	// HasPairs is as in [methods.Parameters].
+	HasPairs bool
+
+	layout documents.Layout
+	reused documents.Unchanged // files whose pairs with each other are not compared
+}
+
+// Setup reads the inputs.
+func (s *Sets) Setup() error {
+	err := s.layout.Read(string(s.Inputs))
+	if err == nil && s.HasPairs {
+		s.reused = s.layout.Inputs.Unchanged()
+	}
+	return err
+}
+
+// Task scores a place or a block. It fails if a set that it needs is missing.
+func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	edges := &edgeWriter{run: &w.Run, number: setsPart(s.FirstPart, graphs.Place(t.Number))}
+	var err error
+	if w.Has(records.Blocks) {
+		err = s.block(ctx, t, w, edges)
+	} else {
+		err = s.place(ctx, w, edges)
+	}
+	if err != nil {
+		return err
+	}
+	w.Figures.Records += w.Outcome.Counts.Candidates
+	return edges.finish()
+}
+
+// place scores the pairs of a place.
+func (s *Sets) place(ctx context.Context, w *work.Desk, edges *edgeWriter) error {
+	g, err := readSets(w, &w.Hashes)
+	if err != nil {
+		return err
+	}
+	const pairBytes = 8
+	return visitPairs(w, g, int(s.PlaceBytes/pairBytes), func(pairs []uint64) error {
+		w.Outcome.Counts.Candidates += int64(len(pairs))
+		for i, pair := range pairs {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			x, y := unpackPair(pair)
+			a, b := g.named[x], g.named[y]
+			score, ok := s.compare(a, b)
+			if !ok {
+				continue
+			}
+			if err := edges.add(a, b, score); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// packPair packs the numbers of the documents of a pair into a word.
+func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
+
+// unpackPair returns what packPair has packed.
+func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(word) }
+
+// visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
+// held at a time. A dense component has many times the pairs that the size of its sets suggests.
+func visitPairs(w *work.Desk, g *gathered, atATime int, visit func([]uint64) error) error {
+	total := 0
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.PlacePairs {
+			total += int(piece.Length) / records.PairSize
+		}
+	}
+	parts := 1
+	if total > atATime {
+		// If all documents are pairs, the first documents have twice the average.
+		parts = 2*total/max(atATime, 1) + 1
+	}
+	w.Pairs = slices.Grow(w.Pairs[:0], min(total, atATime))
+	for part := range parts {
+		first, end := len(g.documents)*part/parts, len(g.documents)*(part+1)/parts
+		pairs, err := readPairs(w, g, number(first), number(end))
+		if err != nil {
+			return err
+		}
+		if err := visit(pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
+// keys comes more than once.
+func readPairs(w *work.Desk, g *gathered, first, end number) ([]uint64, error) {
+	pairs := w.Pairs[:0]
+	for _, piece := range w.Pieces {
+		if piece.Kind != records.PlacePairs {
+			continue
+		}
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return nil, err
+		}
+		for ; len(packed) > 0; packed = packed[records.PairSize:] {
+			a, b := records.GetPair(packed)
+			x, err := g.findFirst(a)
+			if err != nil {
+				return nil, err
+			}
+			if x < first || x >= end {
+				continue
+			}
+			y, err := g.find(b)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, packPair(x, y))
+		}
+	}
+	w.Pairs = pairs
+	slices.Sort(pairs)
+	return slices.Compact(pairs), nil
+}

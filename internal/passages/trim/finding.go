@@ -1,0 +1,277 @@
+package trim
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
+)
+
+// Hashing hashes the passages of the documents of a split. It reads these again.
+type Hashing struct {
+	Rule Rule
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Sketching is how the input was read first.
+	Sketching documents.Sketching
+	// Ranges is the number of ranges of hashes.
+	Ranges int
+	// ByFile says that sources are files and folders, whose words are counted.
+	ByFile bool
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (h *Hashing) Setup() error { return h.layout.Read(string(h.Inputs)) }
+
+// HashingDelivery makes a task of [Hashing] for each split, of the outcomes of the tasks that wrote sketch blocks.
+func HashingDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Documents}}
+}
+
+// Task hashes the passages of one split.
+func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	r, err := newReader(h.Rule, h.Sketching, h.layout.Inputs)
+	if err != nil {
+		return err
+	}
+	var refs []docref.Ref
+	err = w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := range block.Len() {
+			refs = append(refs, block.Ref(i))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	windows, found := make([]records.Windows, h.Ranges), findings.Trimmed{}
+	err = h.layout.EachAgain(ctx, h.Sketching.Reading, searched, w, t.Number, refs, func(ref docref.Ref, d *documents.Record) error {
+		w.Figures.Records++
+		w.Figures.Bytes += d.Bytes
+		r.read(d.Content.Texts[0])
+		if ref >= h.layout.FirstInput {
+			words := int64(r.words.Len())
+			if found.Of += words; h.ByFile {
+				w.Outcome.Sources.Words.Add(h.layout.Inputs.SourceOf(ref), words)
+			}
+		}
+		return r.passages(func(at int64, passage sketch.Run) error {
+			shard := records.ShardOf(passage.Hash, h.Ranges)
+			return windows[shard].Write(&w.Run, shard, records.Place{Ref: ref, At: at}, passage)
+		})
+	})
+	w.Outcome.Trimmed = &found
+	return err
+}
+
+// searched is the step of a panic over a document, see [panics.Over]. The document then stays as it is.
+const searched = "searched for passages"
+
+// FindingDelivery makes a task of [Finding] for each range of hashes.
+func FindingDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.PassageHashes}}
+}
+
+// Finding finds the passages that stood before, among the passages of a range of hashes.
+type Finding struct {
+	Rule Rule
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Held is how many passages a task holds at a time, at least 1. If more of them are repeated, it reads them several times.
+	Held int
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (f *Finding) Setup() error { return f.layout.Read(string(f.Inputs)) }
+
+// Task finds them in one range.
+func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+	bytes := int64(0)
+	for _, piece := range w.Pieces {
+		bytes += piece.Length
+	}
+	o := &finder{Finding: f, ctx: ctx, desk: w, seen: newSieve(bytes / leastHashBytes), repeats: make([]records.Repeats, len(f.layout.Starts))}
+	err := o.each(func(_ records.Place, passage sketch.Run) error {
+		w.Figures.Records++
+		o.seen.add(passage.Hash)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	o.parts = uint64(o.seen.again/f.Held + 1)
+	for part := range o.parts {
+		if err := o.part(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastHashBytes is the least number of bytes that a passage takes on its way here.
+const leastHashBytes = 13
+
+type finder struct {
+	*Finding
+	ctx     context.Context
+	desk    *work.Desk
+	seen    *sieve
+	parts   uint64
+	repeats []records.Repeats // by split
+}
+
+// each visits the passages of the range in the order of the corpus. Splits are in that order, as are the documents of each.
+func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
+	var windows records.Windows
+	path := ""
+	for _, piece := range f.desk.Pieces {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		if piece.Path != path {
+			windows, path = records.Windows{}, piece.Path
+		}
+		rest, err := f.desk.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for len(rest) > 0 {
+			var at records.Place
+			var passage sketch.Run
+			at, passage, rest = windows.Next(rest)
+			if err := visit(at, passage); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// occurrence is what is known of a passage.
+type occurrence struct {
+	passage sketch.Run
+	first   records.Place
+	last    records.Place // that was counted
+	count   int64
+}
+
+// occurrences holds what is known of passages. A passage has the number of its hash, or of one behind it if others have the same.
+type occurrences struct {
+	numbers graphs.Numbering[uint32]
+	all     []occurrence // by number
+}
+
+// see returns what is known of a passage, and whether it is new: then its first place is noted.
+func (o *occurrences) see(passage sketch.Run, at records.Place) (of *occurrence, isNew bool) {
+	for hash := passage.Hash; ; hash++ {
+		number, isNew := o.numbers.Add(hash)
+		if isNew {
+			o.all = append(o.all, occurrence{passage, at, at, 1})
+		}
+		if of = &o.all[number]; of.passage == passage {
+			return of, isNew
+		}
+	}
+}
+
+// part finds what stood before among a part of the passages, by their hashes.
+func (f *finder) part(part uint64) error {
+	units := f.Rule.units()
+	known := occurrences{all: make([]occurrence, 0, f.seen.again/int(f.parts)+1)}
+	isOf := func(passage sketch.Run) bool {
+		return f.seen.hasAgain(passage.Hash) && passage.Hash%f.parts == part
+	}
+	repeat := func(at records.Place, of *occurrence) error {
+		if at.Ref < f.layout.FirstInput || !at.ClearOf(of.first, units) {
+			return nil
+		}
+		split := documents.SplitOf(f.layout.Starts, at.Ref)
+		return f.repeats[split].Write(&f.desk.Run, split, records.Repeat{At: at, First: of.first})
+	}
+	const twice = 2 // a passage that stood before does
+	err := f.each(func(at records.Place, passage sketch.Run) error {
+		if !isOf(passage) {
+			return nil
+		}
+		of, isNew := known.see(passage, at)
+		if isNew {
+			return nil
+		}
+		if at.ClearOf(of.last, units) {
+			of.last = at
+			of.count++
+		}
+		if f.Rule.Copies > twice {
+			return nil
+		}
+		return repeat(at, of)
+	})
+	if err != nil || f.Rule.Copies <= twice {
+		return err
+	}
+	return f.each(func(at records.Place, passage sketch.Run) error {
+		if !isOf(passage) {
+			return nil
+		}
+		if of, _ := known.see(passage, at); of.count >= f.Rule.Copies {
+			return repeat(at, of)
+		}
+		return nil
+	})
+}
+
+// sieve tells hashes that came once from hashes that may have come several times. It errs to one side: it says of a few that they came
+// again.
+type sieve struct {
+	mask        uint64
+	once, twice []uint64
+	again       int // how many bits of twice are set
+}
+
+// newSieve returns a sieve for a number of hashes.
+func newSieve(hashes int64) *sieve {
+	bits := uint64(64)
+	for bits < 8*uint64(hashes) {
+		bits *= 2
+	}
+	return &sieve{mask: bits - 1, once: make([]uint64, bits/64), twice: make([]uint64, bits/64)}
+}
+
+// place returns where a hash has its bit. Its highest bits say which range it is of.
+func (s *sieve) place(hash uint64) (word, bit uint64) {
+	place := hash & s.mask
+	return place / 64, 1 << (place % 64)
+}
+
+func (s *sieve) add(hash uint64) {
+	word, bit := s.place(hash)
+	switch {
+	case s.once[word]&bit == 0:
+		s.once[word] |= bit
+	case s.twice[word]&bit == 0:
+		s.twice[word] |= bit
+		s.again++
+	}
+}
+
+func (s *sieve) hasAgain(hash uint64) bool {
+	word, bit := s.place(hash)
+	return s.twice[word]&bit != 0
+}
+
+// errText is the error of a passage that the second reading does not find.
+func errText(name string) error {
+	return work.NewInputError(fmt.Errorf("read document %s again: its text is not what it was: the file changed while the job ran: run the job again when nobody writes to it", name))
+}

@@ -1,4 +1,0 @@
-package corpus_test
-
-// The tests of corpus list files of the formats that this package registers.
-import _ "mirrorbeam/internal/read/formats"

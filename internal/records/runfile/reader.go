@@ -1,0 +1,197 @@
+package runfile
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/checksum"
+)
+
+// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. Where a request takes long, it reads
+// ahead. It is not for concurrent use.
+type Reader struct {
+	// Pieces and Bytes count what was read so far: pieces whole or in part, and their bytes.
+	Pieces, Bytes int64
+	// Stopped, if it is not nil, returns an error when nobody wants the pieces any more. Reading then returns it.
+	Stopped func() error
+
+	path   string
+	file   storage.File
+	size   int64 // of the file
+	isFar  bool  // the file is in a storage behind a network
+	ahead  ahead
+	wanted []Piece         // for ReadKind
+	ranges []storage.Range // where the wanted pieces are
+}
+
+// filesInFlight is how many files of a storage behind a network are read side by side.
+const filesInFlight = 16
+
+// Read appends the bytes of the piece to buffer. It returns an error if their sum is wrong.
+func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
+	if err := r.open(p); err != nil {
+		return buffer, err
+	}
+	n := len(buffer)
+	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
+	if err := r.readAt(buffer[n:], p.Offset); err != nil {
+		return buffer[:n], fault("read", p.Path, err)
+	}
+	if err := p.check(buffer[n:]); err != nil {
+		return buffer[:n], err
+	}
+	r.count(1, p.Length)
+	return buffer, nil
+}
+
+func (r *Reader) count(pieces int, bytes int64) {
+	r.Pieces += int64(pieces)
+	r.Bytes += bytes
+}
+
+// check returns an error unless the bytes are those that were written as the piece.
+func (p Piece) check(content []byte) error {
+	if checksum.Of(content) != p.sum {
+		return damage("read", p.Path, fmt.Errorf("the bytes at %d are damaged (check sum)", p.Offset))
+	}
+	return nil
+}
+
+// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole
+// piece.
+func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
+	if err := r.open(p); err != nil {
+		return buffer, err
+	}
+	n := len(buffer)
+	buffer = slices.Grow(buffer, length)[:n+length]
+	if err := r.readAt(buffer[n:], p.Offset+int64(offset)); err != nil {
+		return buffer[:n], fault("read", p.Path, err)
+	}
+	r.count(1, int64(length))
+	return buffer, nil
+}
+
+// readAt fills b from the open file.
+func (r *Reader) readAt(b []byte, offset int64) error {
+	if r.isFar && offset+int64(len(b)) <= r.size {
+		return r.ahead.readAt(r.file, r.size, b, offset)
+	}
+	_, err := r.file.ReadAt(b, offset)
+	return err
+}
+
+// open opens the file of a piece unless it is open already.
+func (r *Reader) open(p Piece) error {
+	if r.Stopped != nil {
+		if err := r.Stopped(); err != nil {
+			return err
+		}
+	}
+	if r.path == p.Path {
+		return nil
+	}
+	r.Close()
+	file, err := p.open()
+	if err != nil {
+		return err
+	}
+	r.path, r.file, r.size, r.isFar = p.Path, file, p.size, storage.Scheme(p.Path) != ""
+	r.ahead.reset()
+	return nil
+}
+
+// open opens the file of the piece. It asks the storage for nothing that the piece knows.
+func (p Piece) open() (storage.File, error) {
+	var file storage.File
+	var err error
+	if storage.Scheme(p.Path) == "" || p.size == 0 {
+		file, err = storage.Open(p.Path)
+	} else {
+		file, err = storage.Reopen(storage.Info{Name: p.Path, Size: p.size})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open run: %w", err)
+	}
+	return file, nil
+}
+
+// ReadKind appends all pieces of a kind to buffer, one behind the other. The pieces of a
+// file are asked for together, and files behind a network are read side by side.
+func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
+	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
+	before := len(buffer)
+	n, total := before, before
+	for _, p := range pieces {
+		if p.Kind == kind {
+			r.wanted = append(r.wanted, p)
+			total += int(p.Length)
+		}
+	}
+	buffer = slices.Grow(buffer, total-n)[:total]
+	for _, p := range r.wanted {
+		r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n : n+int(p.Length)]})
+		n += int(p.Length)
+	}
+	if err := r.readWanted(); err != nil {
+		return buffer[:before], err
+	}
+	r.count(len(r.wanted), int64(total-before))
+	return buffer, nil
+}
+
+// readWanted reads the wanted pieces.
+func (r *Reader) readWanted() (err error) {
+	var group errgroup.Group
+	group.SetLimit(filesInFlight)
+	for start := 0; start < len(r.wanted) && err == nil; {
+		end := start + 1
+		for end < len(r.wanted) && r.wanted[end].Path == r.wanted[start].Path {
+			end++
+		}
+		wanted, ranges := r.wanted[start:end], r.ranges[start:end]
+		if storage.Scheme(wanted[0].Path) == "" {
+			if err = r.open(wanted[0]); err == nil {
+				err = readPieces(r.file, wanted, ranges)
+			}
+		} else {
+			group.Go(func() error {
+				file, err := wanted[0].open()
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				return readPieces(file, wanted, ranges)
+			})
+		}
+		start = end
+	}
+	if waited := group.Wait(); err == nil {
+		err = waited
+	}
+	return err
+}
+
+// readPieces reads pieces of one file and checks them.
+func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error {
+	for i, err := range file.ReadRanges(ranges) {
+		if err != nil {
+			return fault("read", wanted[0].Path, err)
+		}
+		if err := wanted[i].check(ranges[i].Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the file that is open, if any.
+func (r *Reader) Close() {
+	if r.file != nil {
+		r.file.Close()
+	}
+	r.path, r.file = "", nil
+}

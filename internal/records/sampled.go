@@ -1,0 +1,25 @@
+package records
+
+import (
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/sketchblock"
+)
+
+// SetAside is a document that is set aside for the audit. Its set is packed.
+type SetAside struct {
+	Ref         docref.Ref
+	Hash        uint64 // by which it is chosen, see [audit.DocumentHash]
+	Digest      uint64 // the first word of its digest
+	Scope, Side uint64
+	Set         []byte
+}
+
+// AppendSetAside packs a document that is set aside, with a set that is not packed yet instead of its own.
+func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
+	d.Set = sketchblock.AppendPacked(nil, set)
+	return Append(b, &d)
+}
+
+// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its
+// class.
+const SampledSize = 8 + 4

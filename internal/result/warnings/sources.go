@@ -1,0 +1,58 @@
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/job"
+)
+
+// ofSources warns of sources that lose more than nine tenths of their documents, or far more than the others, but for those that a
+// guard is for.
+func ofSources(c *job.Config, rows []sources.Row) []Warning {
+	guards, _ := c.Guards()
+	var all sources.Row
+	for _, row := range rows {
+		if !row.Reference {
+			all.Documents, all.Removed = all.Documents+row.Documents, all.Removed+row.Removed
+		}
+	}
+	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
+		return isGuarded(guards, row) || row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents && !losesMore(row, all)
+	})
+	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
+	var listed []Warning
+	for _, row := range lost[:min(len(lost), mostSources)] {
+		listed = append(listed, ofSource(c, row))
+	}
+	return withMore(listed, int64(len(lost)))
+}
+
+// losesMore reports whether a source loses a third of its documents or more, and five times as large a share as all others together.
+func losesMore(row, all sources.Row) bool {
+	others := sources.Row{Documents: all.Documents - row.Documents, Removed: all.Removed - row.Removed}
+	return others.Documents >= leastDocuments && 3*row.Removed >= row.Documents &&
+		float64(row.Removed)*float64(others.Documents) >= 5*float64(others.Removed)*float64(row.Documents)
+}
+
+// ofSource warns of a source that loses most of its documents. What helps depends on where their near-duplicates are.
+func ofSource(c *job.Config, row sources.Row) Warning {
+	w := Warning{
+		Kind: SourceLoss, Flag: templateFlag(c),
+		Text: fmt.Sprintf("%s loses %d of its %d documents", row.Source, row.Removed, row.Documents),
+	}
+	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
+		return w
+	}
+	if most := row.In[0]; !most.IsOf(row) {
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Name())
+		if w.Flag = "--input"; c.SourceField != "" {
+			w.Flag = "--keep rank:FILE" // files may hold other sources, too
+		}
+	} else {
+		w.Text += fmt.Sprintf("; %d are like others of the same source", most.Documents)
+	}
+	return w
+}

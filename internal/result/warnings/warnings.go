@@ -1,0 +1,409 @@
+// Package warnings says where the results of a job may lack what its user wants to keep.
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/sketch"
+)
+
+// Kind says what a warning is about. Kinds keep their names.
+type Kind string
+
+// The kinds of warnings, in the order in which they are listed.
+const (
+	// Panics: the program panicked over documents.
+	Panics Kind = "panics"
+	// Removal: more of a source is removed than a guard allows.
+	Removal Kind = "removal"
+	// LargeCluster: a cluster has more of all documents than a guard allows, or more than a tenth without one.
+	LargeCluster Kind = "large_cluster"
+	// TextField: most of the texts are empty or addresses, so the text may be in another field.
+	TextField Kind = "text_field"
+	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
+	RepeatedID Kind = "repeated_ids"
+	// Exchanged: bands and rows were given the wrong way round, so that nearly all pairs are missed.
+	Exchanged Kind = "exchanged"
+	// NoText: many records are rejected since their text is null or missing.
+	NoText Kind = "no_text"
+	// SourceLoss: a source loses more than nine tenths of its documents, or far more than the others do.
+	SourceLoss Kind = "source_loss"
+	// PassageLoss: more than half of the words of the corpus, or of a source, are cut since they stand elsewhere.
+	PassageLoss Kind = "passage_loss"
+	// Expanding: compressed files become very long.
+	Expanding Kind = "expanding"
+	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
+	ShortRecords Kind = "short_records"
+	// SmallTexts: many documents are so short that containment finds no passage of theirs.
+	SmallTexts Kind = "small_texts"
+	// CommonPhrases: more pairs share a passage than copying explains. Most passages may be phrases that nobody copied.
+	CommonPhrases Kind = "common_phrases"
+	// Markup: texts of records are web pages with all their tags.
+	Markup Kind = "markup"
+	// OtherTitle: web pages are removed for pages of another title.
+	OtherTitle Kind = "other_title"
+	// OtherPreset: the corpus looks like one that there is a preset for.
+	OtherPreset Kind = "preset"
+	// LikelyTemplate: the documents of a cluster may have little in common but a template.
+	LikelyTemplate Kind = "template"
+	// OnePair: two large parts of a cluster are joined by one pair.
+	OnePair Kind = "one_pair"
+	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
+	ProtectedChanged Kind = "protected_changed"
+	// ProtectedMissing: there are no pages of any protected site, so nobody is found who copies one.
+	ProtectedMissing Kind = "protected_missing"
+)
+
+// Kinds are all kinds of warnings, in the order in which they are listed.
+var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+
+// Warning is a sentence for the user.
+type Warning struct {
+	// Kind says what the warning is about.
+	Kind Kind `json:"kind"`
+	// Text is the sentence.
+	Text string `json:"text"`
+	// Flag is the flag of the command that helps, or several in one string.
+	Flag string `json:"flag"`
+	// A is a document that shows what is meant, where there is one.
+	A string `json:"a,omitempty"`
+	// B is a second such document.
+	B string `json:"b,omitempty"`
+	// More is the number of further warnings of the kind, which are not listed. Only the last of a kind has it.
+	More int64 `json:"more,omitempty"`
+}
+
+// IsGrave reports whether the warning is told before all else.
+func (w Warning) IsGrave() bool {
+	return slices.Contains([]Kind{Panics, Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
+}
+
+// Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of each kind, by kind, the gravest of each first.
+func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
+	warnings := append([]Warning{}, ofPanics(found)...)
+	warnings = append(warnings, ofGuards(c, found, table)...)
+	warnings = append(warnings, ofBands(c)...)
+	warnings = append(warnings, ofTexts(c, found.Texts)...)
+	warnings = append(warnings, ofMissing(c, &found.Counts)...)
+	warnings = append(warnings, ofRepeated(c, found)...)
+	warnings = append(warnings, ofSources(c, table)...)
+	warnings = append(warnings, ofTrimmed(found.Trimmed, table)...)
+	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
+	warnings = append(warnings, ofShort(c, found)...)
+	warnings = append(warnings, ofSmall(c, found)...)
+	warnings = append(warnings, ofPhrases(c, found)...)
+	warnings = append(warnings, ofMarkup(c, found.Texts)...)
+	warnings = append(warnings, ofTitles(c, found)...)
+	warnings = append(warnings, ofPreset(c, found)...)
+	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
+	var listed []Warning
+	for _, t := range found.Templates.Named {
+		listed = append(listed, Warning{
+			Kind: LikelyTemplate,
+			Text: fmt.Sprintf("cluster %s of %d documents looks like a template: the similarity of those removed to those kept is %.2f on average, the least %.2f",
+				t.Cluster, t.Documents, t.Mean, t.Least),
+			Flag: templateFlag(c),
+		})
+	}
+	warnings = append(warnings, withMore(listed, found.Templates.Count)...)
+	listed = nil
+	for _, b := range found.Bridges.Named {
+		listed = append(listed, Warning{
+			Kind: OnePair,
+			Text: fmt.Sprintf("cluster %s of %d documents is held together by one pair, %s and %s: without it, %d of them are not joined to the others",
+				b.Cluster, b.Documents, b.A, b.B, b.Part),
+			Flag: "--split " + string(keep.Star),
+		})
+	}
+	warnings = append(warnings, withMore(listed, found.Bridges.Count)...)
+	if c.TellsRemoved() {
+		return warnings
+	}
+	return slices.DeleteFunc(warnings, func(w Warning) bool { return slices.Contains(ofRemoval, w.Kind) })
+}
+
+// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, there is
+// nothing to warn of.
+var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
+
+// ofPanics warns of panics over documents.
+func ofPanics(found *findings.Findings) []Warning {
+	if found.Counts.Panics == 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: Panics, Flag: "--fail-on " + job.FailOnPanics, A: found.Panicked.Ref,
+		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others stay as they are; such as %s: %s",
+			found.Counts.Panics, found.Panicked.Ref, found.Panicked.Fault),
+	}}
+}
+
+// OfPairs returns the warnings about clusters that were made of the pairs of an earlier run, given what was found and the warnings of that
+// run. Those about the texts of the input are the earlier run's. Nothing is known of sources, of titles, and of the lengths of texts.
+func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warning {
+	unknown := []Kind{ShortRecords, OtherTitle}
+	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
+	for _, w := range earlier {
+		if w.Kind == TextField || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
+			all = append(all, w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Warning) int {
+		return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind))
+	})
+	return all
+}
+
+// withMore notes how many warnings of a kind there are beside those listed.
+func withMore(listed []Warning, count int64) []Warning {
+	if len(listed) > 0 {
+		listed[len(listed)-1].More = count - int64(len(listed))
+	}
+	return listed
+}
+
+// leastRecords is the least number of records that say something of a field.
+const leastRecords = 10
+
+// ofTexts warns of a field that holds no texts in most records.
+func ofTexts(c *job.Config, t findings.Texts) []Warning {
+	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	what := fmt.Sprintf("is empty in %d and a web address in %d", t.Empty, t.Addresses)
+	switch {
+	case t.Addresses == 0:
+		what = fmt.Sprintf("is empty in %d", t.Empty)
+	case t.Empty == 0:
+		what = fmt.Sprintf("is a web address in %d", t.Addresses)
+	}
+	warning := Warning{
+		Kind: TextField, Flag: "--text-field",
+		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field", strings.Join(fields, " and "), what, t.Records),
+	}
+	if len(c.Weight) > 0 {
+		warning.Flag = "--weight"
+	}
+	return []Warning{warning}
+}
+
+// ofBands warns of bands and rows that were exchanged.
+func ofBands(c *job.Config) []Warning {
+	given, other, isExchanged := c.Exchanged()
+	if !isExchanged {
+		return nil
+	}
+	return []Warning{{
+		Kind: Exchanged, Flag: "--bands --rows",
+		Text: fmt.Sprintf("%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: the numbers may be exchanged",
+			given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows, other.Probability(c.Threshold)),
+	}}
+}
+
+// ofExpanding warns of compressed files that are much longer than they seem.
+func ofExpanding(c *job.Config, files int64) []Warning {
+	if files == 0 || c.MaxExpanded > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: Expanding, Flag: "--max-expanded",
+		Text: fmt.Sprintf("compressed files that became more than 1,000 times as long when they were decoded: %d; a file that was made to cost time looks so", files),
+	}}
+}
+
+// ofMissing warns of records without a text, where more than one of a hundred has none.
+func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
+	if 100*counts.Empty <= counts.Documents+counts.Rejected || counts.Empty == 0 {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	w := Warning{
+		Kind: NoText, Flag: "--text-field",
+		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty, counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
+	}
+	if len(c.Weight) > 0 {
+		w.Flag = "--weight"
+	}
+	return []Warning{w}
+}
+
+// ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
+// document for another.
+func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
+	if found.Repeated.Documents == 0 || !namesByID(c) {
+		return nil
+	}
+	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	if found.Counts.RepeatedIDs == 1 {
+		ids = "one id stands"
+	}
+	w := Warning{
+		Kind: RepeatedID, Flag: "--id-field",
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join results with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second),
+		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
+	}
+	return []Warning{w}
+}
+
+// namesByID reports whether the job has an output whose rows name documents by their ids.
+func namesByID(c *job.Config) bool {
+	return slices.ContainsFunc(c.Outputs(), func(of string) bool {
+		return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of)
+	})
+}
+
+// ofProtected warns of a list of protected sites that no page belongs to.
+func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
+	if c.Protected == "" || !c.HasSites() || found == nil || found.Protected > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: ProtectedMissing, Flag: "--protected",
+		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so nobody is found who copies one: correct the names on the list, or add pages of these sites to the input", found.Sites),
+	}}
+}
+
+const (
+	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be called short.
+	leastDocuments = 50
+	// mostSources is the largest number of sources that are named.
+	mostSources = 10
+)
+
+// templateFlag returns the flags that let fewer documents be near-duplicates, the one that helps most first.
+func templateFlag(c *job.Config) string {
+	var flags []string
+	switch {
+	case c.TakesCommon():
+		flags = append(flags, "--common "+common.Auto)
+	case c.MakesShingles() && len(c.Ignore) == 0:
+		flags = append(flags, "--ignore PATH")
+	}
+	switch {
+	case c.Scorer().IsDistance && c.Hamming > 0:
+		flags = append(flags, fmt.Sprintf("--hamming %d", c.Hamming-1))
+	case !c.Scorer().IsDistance && c.Threshold < 1:
+		flags = append(flags, fmt.Sprintf("--threshold %g", math.Round(50*(1+c.Threshold))/100))
+	}
+	if c.Split != keep.Star {
+		flags = append(flags, "--split "+string(keep.Star))
+	}
+	return strings.Join(flags, ", ")
+}
+
+// quotedWords is the number of words of a passage that are quoted.
+const quotedWords = 16
+
+// Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they have
+// none.
+func Passage(c *job.Config, a, b string) string {
+	options := c.Sketching(0).Options
+	options.Weights, options.StopWordUse, options.LeastShingles = nil, sketch.RemoveStopWords, 0
+	var sequences [2]*sketch.IndexedSequence
+	for i, text := range []string{a, b} {
+		sequencer, err := sketch.NewSequencer(options, false)
+		if err != nil {
+			return ""
+		}
+		_, sequence := sequencer.Sequence([]byte(text))
+		sequences[i] = sketch.NewIndexedSequence(sequence)
+	}
+	matcher := sketch.NewMatcher(c.Shingle)
+	matcher.Compare(sequences[0], sequences[1])
+	spans := matcher.Spans()
+	if len(spans) == 0 {
+		return ""
+	}
+	words := strings.Fields(a[spans[0].StartA:spans[0].EndA])
+	if len(words) > quotedWords {
+		words = append(words[:quotedWords:quotedWords], "…")
+	}
+	return strings.Join(words, " ")
+}
+
+// GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
+func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
+	guards, _ := c.Guards() // Validate has checked them
+	var met []string
+	if len(removed(guards, table)) > 0 {
+		met = append(met, fmt.Sprintf("removes:%g", guards.Removes))
+	}
+	if guards.Cluster > 0 && len(large(guards, found)) > 0 {
+		met = append(met, fmt.Sprintf("cluster:%g", guards.Cluster))
+	}
+	return met
+}
+
+// ofGuards warns of sources and clusters that a guard is for, and of clusters that are large without one.
+func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
+	guards, _ := c.Guards()
+	var listed, all []Warning
+	lost := removed(guards, table)
+	for _, row := range lost[:min(len(lost), mostSources)] {
+		w := ofSource(c, row)
+		w.Kind = Removal
+		w.Text = fmt.Sprintf("more than %g %% is removed: %s", guards.Removes, w.Text)
+		listed = append(listed, w)
+	}
+	all = append(all, withMore(listed, int64(len(lost)))...)
+	listed = nil
+	for _, cluster := range large(guards, found) {
+		w := Warning{
+			Kind: LargeCluster, Flag: templateFlag(c),
+			Text: fmt.Sprintf("cluster %s has %d of %d documents", cluster.Name, cluster.Documents, compared(found)),
+		}
+		if cluster.B == "" {
+			w.Text += ", all of them identical"
+		} else {
+			w.Text += fmt.Sprintf(", such as %s and %s", cluster.A, cluster.B)
+			w.A, w.B = cluster.A, cluster.B
+		}
+		listed = append(listed, w)
+	}
+	return append(all, withMore(listed, int64(len(listed)))...)
+}
+
+// removed returns the sources that lose more than the guard allows, the one that loses most first.
+func removed(guards job.Guards, table []sources.Row) []sources.Row {
+	lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool {
+		return !isGuarded(guards, row)
+	})
+	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
+	return lost
+}
+
+func isGuarded(guards job.Guards, row sources.Row) bool {
+	return guards.Removes > 0 && isAbove(row.Removed, row.Documents, guards.Removes)
+}
+
+// large returns the clusters that are larger than the guard allows.
+func large(guards job.Guards, found *findings.Findings) []findings.LargeCluster {
+	least, share := guards.Large()
+	var clusters []findings.LargeCluster
+	for _, cluster := range found.Largest.Named {
+		if cluster.Documents >= least && isAbove(cluster.Documents, compared(found), share) {
+			clusters = append(clusters, cluster)
+		}
+	}
+	return clusters
+}
+
+// compared is the number of documents that are in clusters or not.
+func compared(found *findings.Findings) int64 {
+	return found.Counts.Documents + found.Counts.ReferenceDocuments
+}
+
+// isAbove reports whether n is more than a share of all, in percent.
+func isAbove(n, all int64, percent float64) bool { return 100*float64(n) > percent*float64(all) }

@@ -1,0 +1,100 @@
+package write
+
+import (
+	"context"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/records/sketchblock"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Sketches writes the sketch of every document of the input in document order. An output
+// shard takes the documents of some splits.
+type Sketches struct {
+	Files
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Hashes is the largest number of hashes that a row lists: the smallest of its set.
+	Hashes int
+	// Bits is the length of the SimHash fingerprints.
+	Bits int
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
+
+// Task writes the file of one output shard.
+func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), s.Names(t), func(row func(output.Sketch) error) error {
+		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
+		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
+			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+				sets, err := split.ReadPiece(1, setsPiece)
+				if err != nil {
+					return err
+				}
+				return s.block(block, sets, row)
+			})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += file.Bytes
+	w.Outcome.Files = append(w.Outcome.Files, file)
+	return nil
+}
+
+// block writes the rows of the documents of a block.
+func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.Sketch) error) error {
+	var set, simhash []uint64
+	var hashes []int64
+	for i, packed := range block.Sets(sets) {
+		ref := block.Ref(i)
+		if ref < s.layout.FirstInput {
+			continue
+		}
+		// The smallest hashes come first.
+		set = sketchblock.AppendSet(set[:0], packed[:min(len(packed), sketchblock.HashSize*s.Hashes)])
+		hashes = hashes[:0]
+		for _, hash := range set {
+			hashes = append(hashes, int64(hash))
+		}
+		simhash = block.SimHash(simhash[:0], i)
+		name := quoting.Text(s.layout.Inputs.RefText(nil, ref))
+		id := name
+		if len(block.ID(i)) > 0 {
+			id = quoting.Text(block.ID(i))
+		}
+		at := records.CaptureOf(block.Capture(i))
+		err := row(output.Sketch{
+			ID: id, Ref: name, URL: at.URL, Date: at.Date, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash, s.Bits), Fingerprint: hashes,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteShingles writes shingles that did not count, packed as in a sketch block: [output.IgnoredShingles] or
+// [output.CommonShingles]. Who explains the results needs them.
+func WriteShingles(f Files, of string, packed []byte) (output.File, error) {
+	f.Format = output.Binary
+	out, err := output.NewWriter(string(f.Partial), f.Name(of, 0, 1), f.Format)
+	if err != nil {
+		return output.File{}, err
+	}
+	defer out.Abort()
+	if _, err := out.Write(packed); err != nil {
+		return output.File{}, err
+	}
+	out.Count(int64(len(packed) / sketchblock.HashSize))
+	return out.Close()
+}

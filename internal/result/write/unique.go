@@ -1,0 +1,416 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/schema/findings"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/panics"
+	"mirrorbeam.dev/internal/util/quoting"
+	"mirrorbeam.dev/internal/work"
+)
+
+// Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
+// reads the input again, which is cheaper than keeping it. Files that are one document each come in archives, or in a [output.Tree] as
+// they are.
+//
+// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim it writes
+// [output.Trimmed]: the records without what is cut from their texts.
+type Unique struct {
+	Annotate, Trim bool
+	// Layout says which names the files get.
+	Layout output.Layout
+
+	// Partial is the folder of output files that are not published yet.
+	Partial work.Path
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Reading is how the input was read first.
+	Reading documents.Reading
+
+	layout documents.Layout // read in Setup
+}
+
+// Reads returns the kind of the records that say what became of documents.
+func (u *Unique) Reads() runfile.Kind {
+	switch {
+	case u.Annotate:
+		return records.AnnotatedDocuments
+	case u.Trim:
+		return records.Trims
+	}
+	return records.Removed
+}
+
+// writes returns the name of the output.
+func (u *Unique) writes() string {
+	switch {
+	case u.Annotate:
+		return output.Annotated
+	case u.Trim:
+		return output.Trimmed
+	}
+	return output.Unique
+}
+
+// Setup reads the list of inputs.
+func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
+
+// Task copies the kept records of the files that start in a split.
+func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	inputs := u.layout.Inputs
+	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory), found: &w.Outcome.Findings}
+	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames
+	defer c.close()
+	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
+	from = max(from, inputs.References())
+	var all corpus.Split
+	for number := from; number < to; number++ {
+		all = append(all, inputs.Files[number].Whole(number))
+	}
+	c.ahead = corpus.NewAhead(inputs.Files, all, w.Runs.Ahead)
+	c.writer.out.Later = output.NewLater(string(u.Partial), w.Runs.Ahead)
+	for number := from; number < to; number++ {
+		files, err := c.file(number)
+		if err != nil {
+			return err
+		}
+		w.Outcome.Files = append(w.Outcome.Files, files...)
+	}
+	return c.writer.out.Later.Wait()
+}
+
+// copier copies the kept records of one input file after the other. It reuses its buffers for the next file, as there
+// may be a hundred thousand files.
+type copier struct {
+	*Unique
+	ctx     context.Context // context of the task
+	staying *staying
+	found   *findings.Findings
+	reader  *formats.Reader // nil before the first file
+	buffer  []byte
+	holds   bool // the right to hold a long line, which is in buffer
+	windows documents.Windows
+	ahead   *corpus.Ahead
+	writer  recordWriter
+
+	annotator corpus.Annotator // nil unless records are annotated
+	cutter    corpus.Cutter    // nil unless texts are cut
+	changed   []byte           // a record with its annotation, or with its cuts
+}
+
+// file copies the kept records of one input file.
+func (c *copier) file(number int) ([]output.File, error) {
+	input := &c.layout.Inputs.Files[number]
+	if err := c.begin(number, input); err != nil {
+		return nil, err
+	}
+	if input.Format.Definition().CopyRows != nil {
+		return c.rows(number, input)
+	}
+	c.renew(input)
+	for {
+		stretch, sum, err := c.staying.next(number)
+		if err == io.EOF {
+			return c.finish(number)
+		}
+		if err == nil {
+			err = c.stretch(stretch, sum)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// renew gives the copier what changes the records of a file.
+func (c *copier) renew(input *corpus.File) {
+	definition := input.Format.Definition()
+	if c.Annotate {
+		c.annotator = definition.Annotator(c.Reading.Wanted())
+	}
+	if c.Trim {
+		c.cutter = definition.Cutter(c.Reading.Wanted())
+	}
+}
+
+// begin begins the copy of an input file.
+func (c *copier) begin(number int, input *corpus.File) error {
+	if c.Layout == output.Tree && input.Members != nil {
+		c.writer.separate(string(c.Partial), c.writes(), input)
+		return nil
+	}
+	inputs := c.layout.Inputs
+	references := inputs.References()
+	files := Files{Partial: c.Partial, Format: output.Format(input.Ending())}
+	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
+	if c.Layout == output.Tree {
+		file.Name = output.TreeName(c.writes(), input.CopyName())
+	}
+	file.Input = quoting.Text(input.Path)
+	return c.writer.reset(files, file, input)
+}
+
+// rows copies the kept rows of a file that is copied as a whole.
+func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
+	end := int64(0) // of the stretch at hand
+	var fault error
+	out := sink{w: &c.writer.out}
+	var rows corpus.RowCopy
+	rows.Keep = func(row int64) bool {
+		for row >= end && fault == nil {
+			var stretch corpus.Stretch
+			stretch, _, fault = c.staying.next(number)
+			end = stretch.End
+		}
+		if fault != nil {
+			return false
+		}
+		var kept int64
+		kept, found, err := c.staying.before(number, row+1)
+		fault = err
+		return found && kept == row && fault == nil
+	}
+	if c.Annotate {
+		rows.Annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
+			a, _ := c.staying.annotation(number, row) // a row of that number is no document
+			return a
+		}}
+	}
+	if c.Trim {
+		rows.Text = c.Reading.Fields.Texts[0]
+		rows.Cuts = func(row int64) []corpus.Cut { return c.staying.cuts(number, row) }
+	}
+	copied, err := input.Format.Definition().CopyRows(input, c.limits(), &out, rows)
+	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
+		if fault != nil {
+			return nil, fault
+		}
+	}
+	if err != nil {
+		return nil, work.NewInputError(err)
+	}
+	c.writer.out.Count(copied)
+	return c.finish(number)
+}
+
+// finish closes the copy of a file, which must have all documents that were kept of it.
+func (c *copier) finish(number int) ([]output.File, error) {
+	position, isLeft, err := c.staying.before(number, math.MaxInt64)
+	if err == nil && isLeft {
+		err = c.lost(number, position)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.writer.close()
+}
+
+// lost is the error of a document that the second reading does not find.
+func (c *copier) lost(number int, position int64) error {
+	return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: the document at %d was there when it was read first, and is not any more: run the job again when nobody writes to the file",
+		c.layout.Inputs.Files[number].Path, position))
+}
+
+// sink keeps the error of a writer, which is not one of the input.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// stretch copies the records of a stretch, whose checksum must be as in the first read.
+func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error {
+	if err := c.open(stretch); err != nil {
+		return work.NewInputError(err)
+	}
+	var sum documents.Checksum
+	for {
+		batch, err := c.reader.Next(c.buffer)
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return work.NewInputError(err)
+		}
+		c.buffer = batch.Data
+		sum.Add(batch)
+		if err := c.batch(&batch); err != nil {
+			return err
+		}
+		if c.release(); c.ctx.Err() != nil {
+			return c.ctx.Err()
+		}
+	}
+	if sum != want {
+		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first: run the job again when nobody writes to the file", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
+	}
+	return nil
+}
+
+func (c *copier) open(stretch corpus.Stretch) (err error) {
+	file := c.layout.Inputs.Files[stretch.File]
+	if c.reader == nil {
+		c.reader = formats.NewReader(c.limits(), c.Reading.Wanted())
+	}
+	return c.reader.Reset(file, stretch)
+}
+
+// limits returns the limits within which files are read.
+func (c *copier) limits() corpus.Limits {
+	limits := c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
+	limits.Ahead = c.ahead
+	return limits
+}
+
+// hold waits for the right to hold a long line.
+func (c *copier) hold() error {
+	err := documents.HoldLongLine(c.ctx)
+	c.holds = err == nil
+	return err
+}
+
+// release gives the right back.
+func (c *copier) release() {
+	if c.holds {
+		c.buffer, c.holds = nil, false
+		documents.ReleaseLongLine()
+	}
+}
+
+// batch copies the kept records of a batch.
+func (c *copier) batch(batch *corpus.Batch) error {
+	if !batch.Format.IsLines() {
+		return c.frames(batch)
+	}
+	end := batch.End()
+	for {
+		position, found, err := c.staying.before(batch.File, end)
+		if err != nil || !found {
+			return err
+		}
+		if position < batch.Offset {
+			return c.lost(batch.File, position)
+		}
+		if err := c.write(batch, position, batch.Line(position)); err != nil {
+			return err
+		}
+	}
+}
+
+// frames copies the kept records of a batch whose records are not lines.
+func (c *copier) frames(batch *corpus.Batch) error {
+	header := batch.Header
+	if c.Annotate && len(header) > 0 {
+		header = c.annotator.Header(nil, header)
+	}
+	if err := c.writer.header(header); err != nil {
+		return err
+	}
+	for position, record := range batch.Records() {
+		kept, isKept, err := c.staying.before(batch.File, position+1)
+		if err == nil && isKept && kept < position {
+			err = c.lost(batch.File, kept)
+		}
+		if err == nil && isKept {
+			err = c.write(batch, position, record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close frees the buffers of the copier.
+func (c *copier) close() {
+	c.release()
+	c.writer.out.Abort()
+	c.staying.Reader.Close()
+	if c.reader != nil {
+		c.reader.Close() // closing a file that was only read cannot lose data
+	}
+	c.ahead.Close()
+	_ = c.writer.out.Later.Wait() // the task has waited, unless it has failed
+}
+
+// annotation returns what is known of the document at a position of the file of that number, in the current split.
+func (s *staying) annotation(file int, position int64) (corpus.Annotation, error) {
+	ref, err := docref.New(file, position)
+	if err != nil {
+		return corpus.Annotation{}, err
+	}
+	a, isClustered := s.annotations.Of(ref)
+	if !isClustered {
+		return corpus.Annotation{Size: 1, Kept: true}, nil
+	}
+	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
+}
+
+// cuts returns what is cut from the document at a position of the file of that number, in the current split.
+func (s *staying) cuts(file int, position int64) []corpus.Cut {
+	ref, _ := docref.New(file, position) // a position of that number is no document
+	return s.trims[ref]
+}
+
+// write writes the record at a position as the output has it. If the program panics over the record, the record stays as it is.
+func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
+	if c.Annotate || c.Trim {
+		step, operation, change := "annotated", "annotate", c.annotate
+		if c.Trim {
+			step, operation, change = "cut", "cut the text of", c.cut
+		}
+		input := &c.layout.Inputs.Files[batch.File]
+		err := panics.Over(step, func() (err error) {
+			record, err = change(batch, position, record)
+			return err
+		})
+		if fault := panics.Of(err); fault != nil {
+			name, inFile := input.Place(position)
+			c.found.AddPanic(quoting.Text(fmt.Sprintf("%s:%d", name, inFile)), fault)
+			c.renew(input)
+			c.changed = nil
+		} else if err != nil {
+			return work.NewInputError(fmt.Errorf("%s %s:%d: %w", operation, input.Path, position, err))
+		}
+	}
+	return c.writer.record(position, record)
+}
+
+// cut returns a record with the cuts of its document.
+func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (_ []byte, err error) {
+	cuts := c.staying.cuts(batch.File, position)
+	if len(cuts) == 0 {
+		return record, nil
+	}
+	c.changed, err = c.cutter.Cut(c.changed[:0], batch.Header, record, cuts)
+	return c.changed, err
+}
+
+// annotate returns a record with its annotation.
+func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([]byte, error) {
+	annotation, err := c.staying.annotation(batch.File, position)
+	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
+		err = fmt.Errorf("the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.changed = c.annotator.Record(c.changed[:0], record, annotation)
+	return c.changed, nil
+}

@@ -1,0 +1,353 @@
+// Package s3 keeps files in Amazon S3 and in services that are like it, under names such as s3://bucket/folder/file.
+//
+// Everything is chosen by the environment, so that the workers of a cluster need no flags:
+//
+//   - Credentials and the region are as in all AWS programs: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+//     AWS_PROFILE, AWS_REGION, or the machine's own. Where there are no credentials, requests are anonymous, which
+//     public buckets allow. A bucket in another region is found.
+//   - AWS_REQUEST_PAYER=requester agrees to pay for requests to buckets whose requester pays.
+//   - AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is the address of another service. The name of the bucket is then a part
+//     of the path.
+//   - AWS_REQUEST_CHECKSUM_CALCULATION=when_required leaves out check sums, which older services do not know.
+package s3
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+)
+
+// Register makes it the storage of s3://. Nothing is connected before the first use.
+func Register() { storage.Register("s3", New(bucket.Usual())) }
+
+// New returns the storage of s3://.
+func New(limits bucket.Limits) *bucket.Store {
+	return bucket.New("s3", &service{sizes: usualSizes}, limits)
+}
+
+type service struct {
+	sizes sizes
+	meter bucket.Meter
+
+	mutex     sync.Mutex
+	client    *s3.Client // nil until the first use
+	anonymous bool
+	summed    bool               // check sums are sent
+	payer     types.RequestPayer // empty unless this side pays
+
+	regions sync.Map // of buckets that are in another region than the client's
+}
+
+// tokenKey is the name of a writer's token among the metadata of an object.
+const tokenKey = "mirrorbeam-writer"
+
+func (s *service) connect(ctx context.Context) (*s3.Client, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.client != nil {
+		return s.client, nil
+	}
+	const connections = 100 // of one host that are kept
+	transport := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = connections
+	})
+	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport), config.WithDefaultRegion("us-east-1"),
+		config.WithLogger(logging.Nop{})) // it would tell of connections that are cut, which is our matter
+	if err != nil {
+		return nil, err
+	}
+	if aws.IsCredentialsProvider(settings.Credentials, (*ec2rolecreds.Provider)(nil)) {
+		// Nothing names credentials: the machine's own serve, or none.
+		if _, err := settings.Credentials.Retrieve(ctx); err != nil {
+			s.anonymous, settings.Credentials = true, aws.AnonymousCredentials{}
+		}
+	}
+	s.summed = settings.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
+	if strings.EqualFold(os.Getenv("AWS_REQUEST_PAYER"), "requester") {
+		s.payer = types.RequestPayerRequester
+	}
+	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
+		o.HTTPClient = bounding{o.HTTPClient, &s.meter}
+		o.UsePathStyle = o.BaseEndpoint != nil
+		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
+		// Sums are made and compared here: sums of parts say nothing of a stretch.
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
+	return s.client, nil
+}
+
+// bounding bounds all answers but the content of objects.
+type bounding struct {
+	s3.HTTPClient
+	meter *bucket.Meter
+}
+
+// Do counts and sends a request.
+func (b bounding) Do(request *http.Request) (*http.Response, error) {
+	kind, begun := kindOf(request), time.Now()
+	b.meter.Count(kind)
+	answer, err := b.HTTPClient.Do(request)
+	b.meter.Answered(kind, time.Since(begun))
+	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
+		return answer, err
+	}
+	return bucket.Bound(answer), nil
+}
+
+// kindOf returns the kind of a request.
+func kindOf(request *http.Request) storage.Kind {
+	switch {
+	case request.Method == http.MethodDelete:
+		return storage.Removing
+	case request.Method == http.MethodHead:
+		return storage.Describing
+	case request.Method == http.MethodGet && request.URL.Query().Has("list-type"):
+		return storage.Listing
+	case request.Method == http.MethodGet:
+		return storage.Reading
+	case request.Header.Get("X-Amz-Copy-Source") != "":
+		return storage.Copying
+	}
+	return storage.Writing
+}
+
+// Meter counts the requests.
+func (s *service) Meter() *bucket.Meter { return &s.meter }
+
+// in makes a request go to the region of a bucket, if that is known to be another one.
+func (s *service) in(name string) func(*s3.Options) {
+	return func(o *s3.Options) {
+		if region, known := s.regions.Load(name); known {
+			o.Region = region.(string)
+		}
+	}
+}
+
+// List asks for a page of 1,000 objects.
+func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	input := &s3.ListObjectsV2Input{
+		Bucket: &prefix.Bucket, Prefix: &prefix.Name, RequestPayer: s.payer,
+		EncodingType: types.EncodingTypeUrl, // XML has no way to write some characters
+	}
+	if mark != "" {
+		input.ContinuationToken = &mark
+	}
+	page, err := client.ListObjectsV2(ctx, input, s.in(prefix.Bucket))
+	if err != nil {
+		return nil, "", s.elsewhere(prefix.Bucket, err)
+	}
+	objects := make([]bucket.Object, len(page.Contents))
+	for i, item := range page.Contents {
+		name, err := decode(aws.ToString(item.Key), page.EncodingType)
+		if err != nil {
+			return nil, "", err
+		}
+		objects[i] = bucket.Object{Name: name, Size: aws.ToInt64(item.Size), Generation: generation(item.ETag)}
+	}
+	return objects, aws.ToString(page.NextContinuationToken), nil
+}
+
+// Stat asks for the head of an object.
+func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return bucket.Object{}, err
+	}
+	head, err := client.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer, ChecksumMode: types.ChecksumModeEnabled,
+	}, s.in(key.Bucket))
+	if err != nil {
+		return bucket.Object{}, s.elsewhere(key.Bucket, err)
+	}
+	if head.ContentLength == nil {
+		return bucket.Object{}, errors.New("the service does not tell the size")
+	}
+	object := bucket.Object{
+		Name: key.Name, Size: aws.ToInt64(head.ContentLength), Generation: generation(head.ETag), Token: head.Metadata[tokenKey],
+	}
+	if head.ChecksumType != types.ChecksumTypeComposite { // which is a sum of the sums of parts
+		object.CRC32C, object.Summed = decodeSum(head.ChecksumCRC32C)
+	}
+	return object, nil
+}
+
+// Read reads bytes of an object.
+func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return bucket.Body{}, err
+	}
+	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: s.payer}
+	input.Range = aws.String(rangeOf(span.Offset, span.Length))
+	if span.Generation != "" {
+		input.IfMatch = &span.Generation
+	}
+	answer, err := client.GetObject(ctx, input, s.in(span.Bucket))
+	if err != nil {
+		return bucket.Body{}, s.elsewhere(span.Bucket, err)
+	}
+	body := bucket.Body{ReadCloser: answer.Body, Generation: generation(answer.ETag), Length: -1, Encoding: aws.ToString(answer.ContentEncoding)}
+	if answer.ContentLength != nil {
+		body.Length = *answer.ContentLength
+	}
+	if body.Offset, body.Size, err = place(answer.ContentRange, body.Length); err != nil {
+		answer.Body.Close()
+		return bucket.Body{}, err
+	}
+	return body, nil
+}
+
+// Remove removes an object. A service that does not know the condition removes any generation.
+func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	input := &s3.DeleteObjectInput{Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer}
+	if generation != "" {
+		input.IfMatch = &generation
+	}
+	_, err = client.DeleteObject(ctx, input, s.in(key.Bucket))
+	return s.elsewhere(key.Bucket, err)
+}
+
+// generation is the etag of an object. Some services leave out its quotes in lists.
+func generation(etag *string) string { return `"` + strings.Trim(aws.ToString(etag), `"`) + `"` }
+
+// encodeSum writes a sum as the service does, and decodeSum reads it.
+func encodeSum(sum uint32) *string {
+	return aws.String(base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)))
+}
+
+func decodeSum(text *string) (sum uint32, ok bool) {
+	b, err := base64.StdEncoding.DecodeString(aws.ToString(text))
+	if err != nil || len(b) != 4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(b), true
+}
+
+// rangeOf is a stretch in the words of HTTP.
+func rangeOf(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
+
+// place returns where the answer to a request for a range begins, and the size of the whole object, -1 if it does not tell.
+// Without a range it is the whole object.
+func place(contentRange *string, length int64) (offset, size int64, err error) {
+	text := aws.ToString(contentRange)
+	if text == "" {
+		return 0, length, nil
+	}
+	var last int64
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
+		return offset, size, nil
+	}
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
+		return 0, 0, fmt.Errorf("the answer is of the range %q: %w", text, err)
+	}
+	return offset, -1, nil
+}
+
+// decode returns the name of an object in a list.
+func decode(name string, encoding types.EncodingType) (string, error) {
+	if encoding != types.EncodingTypeUrl {
+		return name, nil
+	}
+	decoded, err := url.QueryUnescape(name)
+	if err != nil {
+		return "", fmt.Errorf("the list has a name that cannot be read: %w", err)
+	}
+	return decoded, nil
+}
+
+// moved is the answer for a bucket that is in another region. The next try goes there.
+type moved struct{ error }
+
+func (m moved) Unwrap() error { return m.error }
+
+// elsewhere notes the region of a bucket, if an error names another one than the last time.
+func (s *service) elsewhere(name string, err error) error {
+	answer, is := errors.AsType[*smithyhttp.ResponseError](err)
+	if !is || answer.Response == nil {
+		return err
+	}
+	region := answer.Response.Header.Get("X-Amz-Bucket-Region")
+	switch answer.HTTPStatusCode() {
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusBadRequest:
+		if known, _ := s.regions.Swap(name, region); region != "" && known != region {
+			return moved{err}
+		}
+	}
+	return err
+}
+
+// passing are the codes of faults that may pass, besides those that the client library knows. versitygw gives the last one to an object whose folder
+// another request has just removed, since that was empty.
+var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
+
+// Judge knows the errors of the service and of connections.
+func (s *service) Judge(err error) (verdict bucket.Verdict) {
+	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
+		verdict.Status = answer.HTTPStatusCode()
+	}
+	code := ""
+	if told, is := errors.AsType[smithy.APIError](err); is {
+		code, verdict.Text = told.ErrorCode(), told.ErrorCode()
+		if message := told.ErrorMessage(); message != "" && message != code {
+			verdict.Text += ": " + message
+		}
+	}
+	if sent, is := errors.AsType[*url.Error](err); is {
+		verdict.Text = sent.Error() // without the words around it, which tell of an answer
+	}
+	switch status := verdict.Status; {
+	case errors.As(err, new(moved)), errors.Is(err, io.ErrUnexpectedEOF), slices.Contains(passing, code):
+		verdict.Again = true
+	case status == http.StatusNotImplemented:
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		verdict.Again = true
+	case status < 300: // there is no answer, or it ends too early
+		verdict.Again = retry.RetryableConnectionError{}.IsErrorRetryable(err) == aws.TrueTernary ||
+			errors.Is(err, io.EOF)
+	}
+	for retryable := range retry.DefaultRetryableErrorCodes {
+		verdict.Again = verdict.Again || retryable == code
+	}
+	for throttle := range retry.DefaultThrottleErrorCodes {
+		verdict.Again = verdict.Again || throttle == code
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.anonymous && (verdict.Status == http.StatusForbidden || verdict.Status == http.StatusUnauthorized) {
+		verdict.Advice = "no credentials were found, so the request was anonymous: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	}
+	return verdict
+}

@@ -1,0 +1,230 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/storage/bucket"
+)
+
+// client makes requests to servers of the web. It follows redirects itself: a token goes to the host that was named and to no
+// other one, and a server out in the public leads to no address that only this network reaches.
+type client struct {
+	meter bucket.Meter
+	// near reaches any address, far only those that anybody reaches.
+	near, far *http.Transport
+	tokens    tokens
+}
+
+// newClient returns a client that trusts the certificates of roots; nil: those that the system trusts.
+func newClient(roots *x509.CertPool) *client {
+	const connections, longestDial = 100, 30 * time.Second // connections of one host that are kept
+	transport := func(control func(network, address string, c syscall.RawConn) error) *http.Transport {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = connections
+		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		t.DialContext = (&net.Dialer{Timeout: longestDial, Control: control}).DialContext
+		return t
+	}
+	return &client{near: transport(nil), far: transport(publicOnly)}
+}
+
+// shared are networks that only some machines reach, besides those that package netip knows.
+var shared = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96")}
+
+// isPublic reports whether anybody reaches an address, which has a port.
+func isPublic(address string) bool {
+	found, err := netip.ParseAddrPort(address)
+	ip := found.Addr().Unmap()
+	return err == nil && ip.IsGlobalUnicast() && !ip.IsPrivate() &&
+		!slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+var errPrivate = errors.New("a public server leads to an address that only this network reaches: name that address if you trust it")
+
+// publicOnly lets no connection be made to an address that only this network reaches.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	if !isPublic(address) {
+		return errPrivate
+	}
+	return nil
+}
+
+// answer is the answer of the last server of a chain of redirects.
+type answer struct {
+	*http.Response
+	// own is the header of the last answer of the host that was named, or of the one that tells the etag of where it leads.
+	own http.Header
+}
+
+// linkedEtag is the field in which the hub says the etag of a file that is elsewhere.
+const linkedEtag = "X-Linked-Etag"
+
+// get asks for a stretch of what is at an address, or for all of it if the length is 0. Its answer has a status below 300. An error that is
+// an answer is a refusal.
+func (c *client) get(ctx context.Context, address string, offset, length int64) (answer, error) {
+	first, err := url.Parse(address)
+	if err != nil {
+		return answer{}, errors.New("the address is malformed: write %25 for a percent sign that stands for itself")
+	}
+	var own http.Header
+	next, isLed := first, false
+	const mostRedirects = 10
+	for range mostRedirects {
+		request := &http.Request{Method: http.MethodGet, URL: next, Host: next.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
+		if length > 0 {
+			request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
+		}
+		if next.Host == first.Host {
+			if err := c.tokens.authorize(request); err != nil {
+				return answer{}, err
+			}
+		}
+		got, isFar, err := c.send(ctx, request, isLed)
+		if err != nil {
+			return answer{}, unanswered{err}
+		}
+		if next.Host == first.Host && own.Get(linkedEtag) == "" {
+			own = got.Header
+		}
+		isLed = isLed || isFar
+		place := got.Header.Get("Location")
+		switch {
+		case got.StatusCode < http.StatusMultipleChoices:
+			return answer{got, own}, nil
+		case got.StatusCode >= http.StatusBadRequest || place == "":
+			drop(got)
+			return answer{}, refuse(got)
+		}
+		drop(got)
+		if next, err = follow(next, place); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{}, fmt.Errorf("%d servers lead from one to the next: name the address that has the file", mostRedirects)
+}
+
+// send sends a request, and reports whether the server is one that anybody reaches. If a public server has led there, only such a server is
+// asked. A proxy of the user's decides for itself.
+func (c *client) send(ctx context.Context, request *http.Request, isLed bool) (got *http.Response, isFar bool, err error) {
+	proxy, err := http.ProxyFromEnvironment(request)
+	if err != nil {
+		return nil, false, err
+	}
+	transport := c.near
+	if proxy == nil {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(g httptrace.GotConnInfo) {
+			isFar = isPublic(g.Conn.RemoteAddr().String())
+		}})
+		if isLed {
+			transport = c.far
+		}
+	}
+	c.meter.Count(storage.Fetching)
+	got, err = transport.RoundTrip(request.WithContext(ctx))
+	return got, isFar, err
+}
+
+// drop ends an answer whose content nobody wants. A short one is read, so that its connection serves the next request.
+func drop(got *http.Response) {
+	const short = 4 << 10
+	_, _ = io.CopyN(io.Discard, got.Body, short)
+	got.Body.Close()
+}
+
+// follow returns where a redirect leads to.
+func follow(from *url.URL, place string) (*url.URL, error) {
+	next, err := from.Parse(place)
+	switch {
+	case err != nil:
+		return nil, errors.New("the server leads to an address that is malformed: name the address that has the file")
+	case next.Scheme != from.Scheme && next.Scheme != "https":
+		return nil, fmt.Errorf("the server leads to an address of %s://, which nobody protects on the way: name another one", next.Scheme)
+	case next.Host == from.Host && next.Path == from.Path+"/":
+		return nil, &refusal{status: http.StatusNotFound, text: "the address is of a folder"}
+	}
+	next.User = nil
+	return next, nil
+}
+
+// unanswered is the error of a request that got no answer.
+type unanswered struct{ error }
+
+func (u unanswered) Unwrap() error { return u.error }
+
+// refusal is the answer of a server that refuses a request.
+type refusal struct {
+	status int
+	text   string
+	after  time.Duration // how long the server wants to be left alone
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// refuse returns the error that an answer is. The hub says in its header what is wrong.
+func refuse(got *http.Response) error {
+	r := &refusal{status: got.StatusCode, text: cmp.Or(got.Header.Get("X-Error-Message"), fmt.Sprintf("%d %s", got.StatusCode, http.StatusText(got.StatusCode)))}
+	wait := got.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(wait, 10, 31); err == nil {
+		r.after = time.Duration(seconds) * time.Second
+	} else if until, err := http.ParseTime(wait); err == nil {
+		r.after = max(time.Until(until), 0)
+	}
+	return r
+}
+
+// Meter counts the requests.
+func (c *client) Meter() *bucket.Meter { return &c.meter }
+
+// Judge knows refusals, and requests without an answer.
+func (c *client) Judge(err error) (verdict bucket.Verdict) {
+	if answer, is := errors.AsType[*refusal](err); is {
+		verdict.Status, verdict.Text, verdict.After = answer.status, answer.text, answer.after
+		verdict.Again = answer.status == http.StatusTooManyRequests || answer.status == http.StatusRequestTimeout ||
+			answer.status >= 500 && answer.status != http.StatusNotImplemented
+	} else if errors.As(err, new(unanswered)) {
+		unknown, isName := errors.AsType[*net.DNSError](err)
+		_, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
+		verdict.Again = !errors.Is(err, errPrivate) && !isUntrusted && !(isName && unknown.IsNotFound) &&
+			!errors.As(err, new(tls.AlertError)) && !errors.As(err, new(tls.RecordHeaderError))
+		if isUntrusted {
+			verdict.Advice = "put the certificate of who has signed it into the file that SSL_CERT_FILE names"
+		}
+	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		verdict.Again = true
+	}
+	return verdict
+}
+
+// stretch is an answer about a stretch of a file.
+func (a answer) stretch() (bucket.Body, error) {
+	body := bucket.Body{ReadCloser: a.Body, Length: a.ContentLength, Size: a.ContentLength, Encoding: a.Header.Get("Content-Encoding")}
+	if a.StatusCode != http.StatusPartialContent {
+		return body, nil // of the whole
+	}
+	text, last := a.Header.Get("Content-Range"), int64(0)
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &body.Offset, &last, &body.Size); err == nil {
+		return body, nil
+	}
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &body.Offset, &last); err != nil {
+		a.Body.Close()
+		return bucket.Body{}, fmt.Errorf("the answer is of the range %q: the server reads no ranges", text)
+	}
+	body.Size = -1
+	return body, nil
+}

@@ -1,0 +1,317 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/paged"
+	"mirrorbeam.dev/internal/records/runfile"
+	"mirrorbeam.dev/internal/storage"
+)
+
+// Figures are the cost of a task, and the amount of its input.
+type Figures struct {
+	Records, Bytes int64
+	CPU            time.Duration
+	Begun, Ended   time.Time
+	Resident       int64 // bytes that the process held when the task ended
+	// Pieces and Read count what the task read of run files, Written the bytes of its own.
+	Pieces, Read, Written int64
+	// Spent is what the process has asked of buckets since the last task of it ended.
+	Spent storage.Spent
+}
+
+// tasks bounds the number of tasks of all stages that run at a time in this process: a worker of a cluster may get
+// several bundles. A task holds one of the slots and the memory in it. The owner of the process can wait for all tasks:
+// a runner may give up a pipeline while some still write.
+var tasks = newSlots(runtime.GOMAXPROCS(0))
+
+// limitOnce sets the memory limit of a worker.
+var limitOnce sync.Once
+
+type slots struct {
+	free chan *Memory
+
+	// A WaitGroup would not do: it allows no task to begin while one waits for all.
+	mutex   sync.Mutex
+	idle    sync.Cond
+	running map[Path]int // number of running tasks by folder of the job
+}
+
+func newSlots(n int) *slots {
+	s := &slots{free: make(chan *Memory, n), running: map[Path]int{}}
+	s.idle.L = &s.mutex
+	for range n {
+		s.free <- &Memory{}
+	}
+	return s
+}
+
+func (s *slots) begin(job Path) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.running[job]++
+}
+
+func (s *slots) end(job Path) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.running[job]--; s.running[job] == 0 {
+		delete(s.running, job)
+		s.idle.Broadcast()
+	}
+}
+
+func (s *slots) wait(job Path) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for s.running[job] > 0 {
+		s.idle.Wait()
+	}
+}
+
+// Cores returns the number of tasks that run at a time in this process.
+func Cores() int { return cap(tasks.free) }
+
+// Drain waits until no task of the job in a folder runs in this process, and frees the memory of the tasks. It is
+// called after the pipeline has ended, before its folders are removed.
+func Drain(job Path) {
+	tasks.wait(job)
+	for range cap(tasks.free) {
+		select {
+		case <-tasks.free:
+			tasks.free <- &Memory{}
+		default: // a task of another job holds this slot
+		}
+	}
+}
+
+// Run does the work of one task of a stage and returns its figures. It waits for a slot. The error, a [Fault], names
+// the task.
+func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
+	tasks.begin(r.Folder)
+	defer tasks.end(r.Folder)
+	if r.Patience > 0 {
+		storage.SetWaiting(storage.Waiting{Patience: r.Patience})
+	}
+	if r.Memory > 0 {
+		limitOnce.Do(func() { LimitMemory(r.Memory) }) // for good: a worker serves one job
+	}
+	var m *Memory
+	select {
+	case m = <-tasks.free:
+	case <-ctx.Done():
+		return Figures{}, ctx.Err()
+	}
+	defer func() { tasks.free <- m }()
+	if m.stage != stage {
+		// The buffers of another stage would only add to this stage's memory.
+		*m = Memory{stage: stage, Run: m.Run}
+	}
+	// Work that does not look at the context ends as soon as it reads or writes.
+	m.Run.Stopped = ctx.Err
+	defer func() { m.Run.Stopped = nil }()
+	m.Figures = Figures{Begun: time.Now()}
+	if p := r.progress(); p != nil {
+		p.began(stage, m.Figures.Begun)
+	}
+	cpu, err := Measure(func() error { return Shielded(func() error { return work(m) }) })
+	m.Figures.CPU += cpu
+	m.Figures.Ended, m.Figures.Resident = time.Now(), max(m.Figures.Resident, residentBytes())
+	if err != nil {
+		return m.Figures, MarkFault(fmt.Errorf("%s %d: %w", stage, number, err))
+	}
+	m.Figures.Spent = storage.TakeSpent()
+	return m.Figures, nil
+}
+
+// Shielded turns a panic of the work into an error. A task, or a part of it, may run in a goroutine of its own, where nobody else would
+// name the task, or clean up after it.
+func Shielded(work func() error) (err error) {
+	defer func() {
+		fault := recover()
+		disk, isOfDisk := fault.(*paged.Fault)
+		switch {
+		case fault == nil:
+		case fault == graphs.ErrFull:
+			err = graphs.ErrFull // no fault of the program
+		case isOfDisk:
+			err = disk
+		default:
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	return work()
+}
+
+// Measure runs work and returns the CPU time that it takes in this goroutine.
+func Measure(work func() error) (time.Duration, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := threadCPU()
+	err := work()
+	return threadCPU() - start, err
+}
+
+// Attempt does a task, or a step between stages, from its beginning.
+type Attempt func(ctx context.Context) (Done, Figures, error)
+
+// Try makes an attempt at what has that name. If [Runs.Unreliable] is set, it first makes attempts that do not count: one
+// that breaks off, one whose outcome is lost, and one at the same time as the last, or some of these.
+func (r Runs) Try(ctx context.Context, name string, attempt Attempt) (done Done, figures Figures, err error) {
+	if r.Unreliable == 0 {
+		return attempt(ctx)
+	}
+	random := rand.New(rand.NewPCG(r.Unreliable, xxh3.HashString(name)))
+	if random.IntN(2) == 0 {
+		brittle := &brittle{Context: ctx}
+		brittle.left.Store(random.Int64N(40))
+		_, _, _ = attempt(brittle)
+	}
+	if random.IntN(3) == 0 {
+		if _, _, err := attempt(ctx); err != nil {
+			return done, figures, err
+		}
+	}
+	var twins errgroup.Group
+	if random.IntN(3) == 0 {
+		twins.Go(func() error {
+			_, _, err := attempt(ctx)
+			return err
+		})
+	}
+	done, figures, err = attempt(ctx)
+	if twin := twins.Wait(); err == nil {
+		err = twin
+	}
+	return done, figures, err
+}
+
+// brittle is a context that ends when it was asked a number of times.
+type brittle struct {
+	context.Context
+	left atomic.Int64
+}
+
+// Err counts the question.
+func (b *brittle) Err() error {
+	if b.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return b.Context.Err()
+}
+
+// A runner of this process never runs a task twice. So a file that no later task reads need not stay until the job
+// ends. Removing it saves a third of the job's disk space. It also frees the memory in which the system caches the
+// file, for the next files.
+
+// ReleaseStage removes the run files of a stage. All of their readers are done.
+func (r Runs) ReleaseStage(outcomes []Outcome, stage Stage) {
+	if !r.Release {
+		return
+	}
+	notePeak(string(r.Folder))
+	for _, o := range outcomes {
+		if o.Stage == stage && o.Run != "" {
+			_ = storage.Remove(o.Run) // a file that stays is removed with the folder
+		}
+	}
+}
+
+// ReleaseSets gives back the disk space of the sets of the sketch blocks.
+func (r Runs) ReleaseSets(outcomes []Outcome) {
+	if !r.Release {
+		return
+	}
+	for _, o := range outcomes {
+		if o.Stage != Fingerprint && o.Stage != Strip || o.Run == "" {
+			continue
+		}
+		pieces, err := runfile.Pieces(o.Run)
+		if err != nil {
+			continue // the next reader reports the error
+		}
+		var sets []storage.Stretch
+		for _, piece := range pieces {
+			if slices.Contains([]runfile.Kind{records.Sets, records.WholeSets, records.CommonParts}, piece.Kind) {
+				sets = append(sets, storage.Stretch{Offset: piece.Offset, Length: piece.Length})
+			}
+		}
+		storage.Release(o.Run, sets)
+	}
+}
+
+// notePeak notes the size of the job's folder if it is a new maximum. Steps that release do not run side by side.
+func notePeak(temp string) {
+	peak := strconv.FormatInt(TempBytes(temp), 10)
+	_ = storage.WriteFile(peakPath(temp), []byte(peak)) // only a figure for the summary
+}
+
+func peakPath(temp string) string { return storage.Join(temp, "peak-bytes") }
+
+// TempBytes returns the largest size that the job's folder has had, in bytes.
+func TempBytes(temp string) int64 {
+	noted, _ := storage.ReadFile(peakPath(temp))
+	peak, _ := strconv.ParseInt(string(noted), 10, 64)
+	return max(peak, storage.Used(temp))
+}
+
+// Path is the path of a file: bytes in any encoding. The parameters of tasks travel as JSON, which replaces bytes that
+// are not UTF-8 by U+FFFD. So a Path travels as bytes.
+type Path string
+
+// MarshalJSON encodes the path as bytes.
+func (p Path) MarshalJSON() ([]byte, error) { return json.Marshal([]byte(p)) }
+
+// UnmarshalJSON decodes the output of MarshalJSON.
+func (p *Path) UnmarshalJSON(b []byte) error {
+	var path []byte
+	if err := json.Unmarshal(b, &path); err != nil {
+		return err
+	}
+	*p = Path(path)
+	return nil
+}
+
+// Runs says where the tasks of a job write their run files, and how.
+type Runs struct {
+	// Folder is the job's own. All workers share it.
+	Folder Path
+	// Held is the number of bytes of its run file that a task buffers, so that sections grow to a size worth a read.
+	Held int
+	// Ahead is how many bytes of input files a task reads before it wants them, and how many of results it finishes while it writes
+	// others.
+	Ahead int64
+	// LargeBytes is how many bytes of documents an ordinary task holds at most. Tasks that hold more take turns; 0: they do
+	// not. It changes no result.
+	LargeBytes int64
+	// Release lets run files go as soon as no later task reads them. It requires a runner that never runs a task twice.
+	Release bool
+	// Resumable makes tasks note what they have done, and take up what they find noted. It excludes Release.
+	Resumable bool
+	// Unreliable, if not 0, makes tasks run as on a cluster that loses workers: see [Runs.Try]. It is the seed of what
+	// goes wrong. Tests set it, to see that nothing of that changes results. It excludes Release.
+	Unreliable uint64
+	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
+	// set itself, see [Room].
+	Memory int64
+	// Patience is how long an operation on a bucket goes on that makes no progress; 0: the usual time.
+	Patience time.Duration
+}
+
+// Begin begins a run file. It reuses the memory of the writer.
+func (r Runs) Begin(run *runfile.Writer) { run.Reset(string(r.Folder), r.Held) }
