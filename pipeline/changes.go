@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/result/finished"
@@ -56,7 +57,7 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &finished.StateSummary{
-		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.reuse().why, Changes: r.count(of.changes),
+		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.plan().Why, Changes: r.count(of.changes),
 		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
 	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
@@ -152,7 +153,7 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
 		err = state.WriteVerdicts(r.state.Path(f.names.Pairs), now.Verdicts, ctx.Err)
 	}
-	if f.knowsIDs = result.SharedIDs > 0; err == nil && (f.knowsIDs || r.keepsPairs()) {
+	if f.knowsIDs = result.SharedIDs > 0; err == nil && (f.knowsIDs || incremental.KeepsPassages(&r.Config)) {
 		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
 	}
 	return f, err

@@ -19,6 +19,7 @@ import (
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/input/listing"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/workspace"
@@ -177,9 +178,14 @@ func (r *run) newJob() *transforms.Job {
 		HaveURLs: r.inputs.Archives() > 0,
 	}
 	if r.state != nil {
-		reuse := r.reuse()
-		e.Units, e.Verdicts, e.Paired, e.KnowsCommon, e.Narrows = r.state.Units(), reuse.pairs, reuse.paired,
-			r.knowsCommon(), reuse.paired != ""
+		plan := r.plan()
+		e.Units, e.KnowsCommon = r.state.Units(), r.takesCommon()
+		if plan.Reuse != "" {
+			e.Verdicts = r.state.Path(plan.Reuse)
+		}
+		if e.Narrows = plan.Prune != ""; e.Narrows {
+			e.Paired = r.state.Path(plan.Prune)
+		}
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
 		if r.state.Last.KnowsIDs {
 			e.SharedIDs = r.state.Path(r.state.Last.Kept)
@@ -201,13 +207,18 @@ func (r *run) openFolders() error {
 	r.sayResumed()
 	r.job.In(r.results.Temp, r.results.Partial)
 	err = documents.WriteInputs(string(r.job.Inputs), *r.inputs)
-	if err == nil && r.knowsCommon() {
+	if err == nil && r.takesCommon() {
 		err = common.Give(r.results.Temp, r.state.Last.Common)
 	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
 	return nil
+}
+
+// takesCommon reports whether the run takes the list of common shingles from its state.
+func (r *run) takesCommon() bool {
+	return r.state != nil && incremental.TakesCommon(&r.Config, &r.state.Last)
 }
 
 // close gives the folders of the run back, or keeps them to be resumed.

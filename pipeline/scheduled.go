@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -15,11 +14,9 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/input/listing"
-	"mirrorbeam.dev/internal/pairs/groups"
-	"mirrorbeam.dev/internal/pairs/methods"
-	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/schema/output"
@@ -71,6 +68,20 @@ func openState(config *job.Config) (*scheduled, error) {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return s, nil
+}
+
+// readState reads the state of a run that is only checked. It takes no lease. The error is of a kind.
+func readState(config *job.Config) (*scheduled, error) {
+	last, err := state.Read(config.State)
+	if errors.Is(err, state.ErrNone) {
+		last, err = &state.Content{}, nil
+	}
+	folder, absoluteErr := storage.Absolute(config.State)
+	if err = errors.Join(err, absoluteErr); err != nil {
+		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s cannot be used: %w", config.State, err))
+	}
+	s := &scheduled{State: &state.State{Folder: folder, Last: *last}}
+	return s, s.keepSeed(config)
 }
 
 // keepSeed replaces a seed that was drawn by the one of the state: its sketches can be compared with no others.
@@ -169,73 +180,17 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
-// reuse is what an incremental run takes from the last one, besides sketches.
-type reuse struct {
-	// paired is the path of the pairs of the last run: a table of the similar ones or, with passages, a run file. Documents that are in no pair and like
-	// no new one are left out. "": the run compares all documents.
-	paired string
-	// pairs is the same path if these pairs are taken as they are, and "" if they are compared once more.
-	pairs string
-	// why says why all documents are compared. It is empty in the first run, and with --rebuild.
-	why string
-}
-
-// reuse decides what the run takes from the last one.
-func (r *run) reuse() reuse {
-	if r.state == nil || r.state.Last.Number == 0 || r.Config.Rebuild {
-		return reuse{}
+// plan decides what the run takes from the last one.
+func (r *run) plan() incremental.Plan {
+	if r.state == nil {
+		return incremental.Plan{}
 	}
-	last, scorer := &r.state.Last, r.Config.Scorer()
-	all := func(why string) reuse { return reuse{why: why} }
-	switch {
-	case r.state.comparesAll:
-		return all("there are dense groups, in which it depends on all documents what is compared")
-	case last.Results != r.ConfigHash:
-		return all("settings have changed that decide which pairs are similar")
-	case r.keepsPairs() && last.Kept == "":
-		return all(withoutPairs)
-	case r.keepsPairs() && !r.inputs.Past.IsInOrder():
-		return all("the files have changed their order, and with it the first of equal documents")
-	case r.keepsPairs():
-		return reuse{paired: r.state.Path(last.Kept)} // the groups of all keys that new documents, gone ones or crowds have are whole
-	case !scorer.HasClusters || !scorer.IsExact || scorer.NeedsAll:
-		return all("these settings let unchanged documents decide which pairs of others are listed")
-	case last.Pairs == "":
-		return all(withoutPairs)
-	case last.SimilarPairs > mostVerdicts(&r.Config):
-		return all("the pairs of the last run take more than a quarter of a worker's memory")
-	case last.Documents > max(last.Grouped+last.Grouped/growth, methods.SmallCorpus):
-		return all("the corpus has grown by more than an eighth since all documents were compared")
-	case r.isCrowded(last.Crowded, last.Documents):
-		return all("groups of near-duplicates come near to the number of pairs that are compared")
-	}
-	path := r.state.Path(last.Pairs)
-	if !r.Config.CommonLaw().IsOff() {
-		return reuse{paired: path} // the table has no similarities by all shingles, which rows tell
-	}
-	return reuse{path, path, ""}
+	return incremental.Decide(&r.Config, &r.state.Last, incremental.Listing{
+		Results: r.ConfigHash,
+		InOrder: r.inputs.Past.IsInOrder(),
+		Dense:   r.state.comparesAll,
+	})
 }
-
-// withoutPairs says why there are no pairs of the last run.
-const withoutPairs = "the last run has left no pairs: it has skipped some of dense groups, or another version of the program made the state"
-
-// keepsPairs reports whether the state has the pairs of the last run with their passages, and not only their scores.
-func (r *run) keepsPairs() bool {
-	return r.state != nil && r.Config.Scorer().Reads == methods.Texts && r.Config.CommonLaw().IsOff()
-}
-
-// mostVerdicts returns the largest number of similar pairs of the last run that a job makes use of. A process of a cluster holds them
-// and, in one task, the documents that they are about, in a quarter of its memory.
-func mostVerdicts(config *job.Config) int64 {
-	if job.IsLocal(config.Runner) || config.ProcessMemory() == 0 {
-		return math.MaxInt64
-	}
-	return config.ProcessMemory() / 4 / (state.VerdictSize + 4*records.KnownSize)
-}
-
-// growth bounds how far a corpus may grow in runs that leave documents out: by a part of this size of what it was when a run last grouped all
-// documents. Which pairs of a dense group are compared depends on all of them.
-const growth = 8
 
 // crowded returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
 // adds the pairs with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
@@ -254,33 +209,18 @@ func (r *run) crowded(result *write.Result) int64 {
 // hasNarrowed reports whether this run has left documents out.
 func (r *run) hasNarrowed() bool { return r.job != nil && r.job.Parameters.Narrowed }
 
-// isCrowded reports whether the pairs of all crowds are more than half of what is compared of a corpus of that many documents. Of SimHash
-// distances, it reports whether one key may have more pairs than are listed.
-func (r *run) isCrowded(pairs, documents int64) bool {
-	bounds := groups.UsualBounds()
-	if r.Config.Scorer().IsDistance {
-		return pairs > bounds.Group
-	}
-	return 2*pairs > bounds.Allowed(documents)
-}
-
-// knowsCommon reports whether the state has a list of common shingles, which the run takes as it is.
-func (r *run) knowsCommon() bool {
-	return r.state != nil && !r.Config.CommonLaw().IsOff() && r.state.Last.Number > 0 && !r.Config.Rebuild
-}
-
 // executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
 // on all documents. So the job then begins from scratch and compares all, as a run over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
-	if err != nil || !r.hasNarrowed() || r.keepsPairs() {
+	if err != nil || !r.hasNarrowed() || incremental.KeepsPassages(&r.Config) {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return nil, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	if hasComparedAll(result) && !r.isCrowded(r.crowded(&result), documentsOf(result)) {
+	if hasComparedAll(result) && !incremental.IsDense(&r.Config, r.crowded(&result), documentsOf(result)) {
 		return found, nil
 	}
 	r.state.comparesAll = true

@@ -14,8 +14,9 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/incremental"
+	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/input/corpus"
-	"mirrorbeam.dev/internal/input/listing"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
@@ -49,16 +50,40 @@ func checkSettings(ctx context.Context, config job.Config) (s settings, err erro
 	return s, nil
 }
 
-// Check checks the settings of a job and lists its inputs. It returns about how many bytes of text they have. It writes
-// nothing, and asks neither an engine nor a state. The standard input is taken to be there, with no text. The error is
-// of a kind.
-func Check(ctx context.Context, config job.Config) (bytes int64, err error) {
+// Checked is what a check of a job has found.
+type Checked struct {
+	// Bytes is about how many bytes of text the inputs have. It is 0 if one of them is the standard input.
+	Bytes int64
+	// Plan says what the run would take from its state, and Files how the inputs differ from the last run. Both are zero
+	// without a state.
+	Plan  incremental.Plan
+	Files state.Difference
+}
+
+// Check checks the settings of a job, lists its inputs, and compares them with its state. It writes nothing, takes no
+// lease and asks no engine. The standard input is not read. The error is of a kind.
+func Check(ctx context.Context, config job.Config) (c Checked, err error) {
 	s, err := readSettings(config)
 	if err != nil || slices.Contains(slices.Concat(config.Input, config.Reference), corpus.Stdin) {
-		return 0, err
+		return c, err
 	}
-	_, bytes, err = listing.Apart(ctx, s.Config, listing.Earlier{})
-	return bytes, err
+	r := &run{settings: s}
+	if config.State != "" {
+		if r.state, err = readState(&r.Config); err == nil {
+			err = r.checkAge()
+		}
+	}
+	if err == nil {
+		err = r.listInputs(ctx)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Bytes = r.Bytes
+	if r.state != nil {
+		c.Plan, c.Files = r.plan(), r.state.difference
+	}
+	return c, nil
 }
 
 // readSettings checks a configuration and reads its lists. The error is of a kind.

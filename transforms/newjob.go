@@ -8,6 +8,7 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/graphs/union"
+	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/pairs/methods"
@@ -98,7 +99,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	if isWhole && !isStripped && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
-	keepsPairs := r.scorer.Reads == methods.Texts && !isStripped && config.State != ""
+	keepsPairs := incremental.KeepsPassages(config)
 	if keepsPairs {
 		r.parameters.TellsLasting = true
 		fingerprinting.PassageShingles = r.parameters.PassageShingles()

@@ -88,11 +88,16 @@ func (c *runCommand) check(ctx context.Context) error {
 	if err := c.checkReport(); err != nil {
 		return err
 	}
-	bytes, err := pipeline.Check(ctx, config)
-	if err == nil {
-		c.note("settings and input are in order: about %s of text", size(bytes))
+	found, err := pipeline.Check(ctx, config)
+	if err != nil {
+		return err
 	}
-	return err
+	c.note("settings and input are in order: about %s of text", size(found.Bytes))
+	if config.State != "" {
+		c.note("%s new, %s changed, %s removed, %s unchanged: %s", counted(int64(found.Files.New), "file"),
+			count(int64(found.Files.Changed)), count(int64(found.Files.Removed)), count(int64(found.Files.Unchanged)), found.Plan)
+	}
+	return nil
 }
 
 func conditions(s *finished.Summary) error {

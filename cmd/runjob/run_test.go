@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,4 +90,29 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCheckState: a check says what a run would take from its state, and changes nothing there.
+func TestCheckState(t *testing.T) {
+	s := newScene(t)
+	writeOld(t, filepath.Join(s.dir, "in.jsonl"), between(""))
+	run := strings.Fields("run --input in.jsonl --output out --state state --overwrite")
+	check := func(says string, args ...string) {
+		t.Helper()
+		if code, message := s.command("runjob", slices.Concat(run, []string{"--check"}, args)...).ends(); code != exitDone || !strings.Contains(message, says) {
+			t.Errorf("exit code %d, want %q: %s", code, says, message)
+		}
+	}
+	check("1 file new, 0 changed, 0 removed, 0 unchanged: all documents are compared\n")
+	if _, err := os.Stat(filepath.Join(s.dir, "state")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state is there: %v", err)
+	}
+	if code, message := s.command("runjob", run...).ends(); code != exitDone {
+		t.Fatal(message)
+	}
+	check("0 files new, 0 changed, 0 removed, 1 unchanged: the pairs of unchanged documents are reused")
+	check("from scratch: settings have changed", "--threshold", "0.7")
+	check("all documents are compared\n", "--rebuild")
+	s.write("more.jsonl", between(""))
+	check("1 file new, 0 changed, 0 removed, 1 unchanged: ", "--input", "more.jsonl")
 }
