@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"mirrorbeam.dev/internal/incremental/cached"
 
 	"mirrorbeam.dev/internal/pairs/gathering"
 	"mirrorbeam.dev/internal/pairs/groups"
@@ -28,18 +29,18 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.HasPairs() {
 		at := at.part("known")
-		known := groups.Known{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
+		known := cached.Pairs{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
 		if job.scorer.IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}
 		found = beam.Flatten(s, found,
-			sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, groups.KnownDelivery(), sketches)))
+			sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, cached.Delivery(), sketches)))
 	}
 	if job.Parameters.Narrowed && job.scorer.Reads == methods.Texts {
 		at := at.part("kept")
-		kept := groups.Kept{Inputs: job.Inputs, Pairs: job.Parameters.Paired, Shards: job.Parameters.Shards}
+		kept := cached.Passages{Inputs: job.Inputs, Pairs: job.Parameters.Paired, Shards: job.Parameters.Shards}
 		found = beam.Flatten(s, found,
-			sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, groups.KnownDelivery(), sketches)))
+			sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, cached.Delivery(), sketches)))
 	}
 	if method.Crowds == methods.NeverWait {
 		return found
@@ -80,10 +81,10 @@ type (
 )
 
 // knownFn writes the edges that the last run has found.
-type knownFn struct{ taskFn[groups.Known] }
+type knownFn struct{ taskFn[cached.Pairs] }
 
 // keptFn writes the pairs with passages in common that the last run has found.
-type keptFn struct{ taskFn[groups.Kept] }
+type keptFn struct{ taskFn[cached.Passages] }
 
 // crowdFn decides which crowds are compared and makes the tasks that compare them.
 type crowdFn struct{ stepFn[groups.Crowds] }

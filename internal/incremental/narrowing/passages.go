@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"mirrorbeam.dev/internal/incremental/cached"
 	"slices"
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/pairs/candidates"
-	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
@@ -58,7 +58,7 @@ func (n *Planning) addTouched(ctx context.Context, f *Filter, made []work.Outcom
 		return err
 	}
 	var paired []docref.Ref
-	err := groups.EachKept(ctx, string(n.Paired), past, p.Memory, func(pair *records.KeptPair) error {
+	err := cached.EachPassages(ctx, string(n.Paired), past, p.Memory, func(pair *records.KeptPair) error {
 		paired = append(paired, pair.A, pair.B)
 		return nil
 	})

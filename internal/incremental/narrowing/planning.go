@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"mirrorbeam.dev/internal/incremental/cached"
 	"slices"
 
 	"mirrorbeam.dev/internal/pairs/groups"
@@ -108,7 +109,7 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
 	}
-	verdicts, err := groups.OpenVerdicts(string(n.Paired))
+	verdicts, err := cached.OpenVerdicts(string(n.Paired))
 	if err != nil {
 		return nil, err
 	}

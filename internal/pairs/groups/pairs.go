@@ -19,7 +19,7 @@ type Pairs struct {
 	shard int
 	nodes *graphs.Numbering[graphs.Node]
 	part  graphs.Part
-	// reused says which pairs are not written: [Known] writes the similar ones of two unchanged documents.
+	// reused says which pairs are not written: cached.Pairs writes the similar ones of two unchanged documents.
 	reused documents.Unchanged
 }
 
@@ -77,6 +77,22 @@ func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
 	return records.WriteEdge(w.run, records.Edges, w.shard, records.Edge[graphs.Node]{A: x, B: y, Score: score})
 }
 
+// AddSpans writes the edge between two documents whose pair the last run has found, and the spans of the pair.
+func (w *Edges) AddSpans(a, b *candidates.Record, pair *records.KeptPair) error {
+	if err := w.Add(a, b, pair.Score); err != nil {
+		return err
+	}
+	x, y := w.node(a), w.node(b)
+	for _, span := range pair.Spans {
+		record, err := w.run.Record(records.Spans, w.shard, records.SpanSize)
+		if err != nil {
+			return err
+		}
+		records.PutSpan(record, records.Span[graphs.Node]{A: x, B: y, Span: span, More: pair.More})
+	}
+	return nil
+}
+
 // node returns the node of a record's document.
 func (w *Edges) node(r *candidates.Record) graphs.Node {
 	node, isNew := w.nodes.Add(uint64(r.Ref))
@@ -90,7 +106,7 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
 // MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
-// [Known]. The numbers of these parts are below it.
+// cached.Pairs. The numbers of these parts are below it.
 func MostParts(shards int) int { return 2*shards + 1 }
 
 // stars writes the edges from the first of equal documents to the others. The documents of one star come one after the

@@ -47,7 +47,7 @@ type Parameters struct {
 	// candidates of its documents; empty otherwise.
 	Verdicts work.Path
 	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them once more; where passages
-	// are looked for, of the run file of [groups.Kept]. It is empty if this run cannot use it.
+	// are looked for, of the run file of [cached.Passages]. It is empty if this run cannot use it.
 	Paired work.Path
 	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
 	// the last run share an id.

@@ -1,4 +1,4 @@
-package groups
+package cached
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/pairs/candidates"
+	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/work"
 )
 
-// Kept writes the pairs with passages in common that the last run has found, unless both documents have keys in this run: then they meet.
-// All keys that the documents of another pair share are the ones of last night's documents, and of no others. So they meet tonight as they did
-// then.
-type Kept struct {
+// Passages writes the pairs with passages in common that the last run has found, unless both documents have keys in this run. All documents
+// of the last run that share a key with one of these two have keys, too, so such a pair meets in this run as it did in the last one.
+type Passages struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Pairs is the path of the run file with the pairs.
@@ -26,10 +26,10 @@ type Kept struct {
 }
 
 // Setup reads the list of inputs.
-func (k *Kept) Setup() error { return k.layout.Read(string(k.Inputs)) }
+func (k *Passages) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
 // Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and crowds.
-func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
@@ -44,14 +44,15 @@ func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		known.Add(uint64(d.Ref))
 		sizes = append(sizes, d.Size)
 	}
-	edges := NewEdges(w, 2*k.Shards)
-	err = EachKept(ctx, string(k.Pairs), &k.layout.Inputs.Past, w.Memory, func(pair *records.KeptPair) error {
+	edges := groups.NewEdges(w, 2*k.Shards)
+	err = EachPassages(ctx, string(k.Pairs), &k.layout.Inputs.Past, w.Memory, func(pair *records.KeptPair) error {
 		a, hasA := known.Find(uint64(pair.A))
 		b, hasB := known.Find(uint64(pair.B))
 		if !hasA || !hasB || sizes[a]&sizes[b]&isKeyed != 0 {
 			return nil
 		}
-		return edges.addKept(pair, sizes[a]&^isKeyed, sizes[b]&^isKeyed)
+		of, with := candidates.Record{Ref: pair.A, Size: sizes[a] &^ isKeyed}, candidates.Record{Ref: pair.B, Size: sizes[b] &^ isKeyed}
+		return edges.AddSpans(&of, &with, pair)
 	})
 	if err != nil {
 		return err
@@ -59,8 +60,11 @@ func (k *Kept) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	return edges.Finish()
 }
 
-// EachKept visits the pairs of the last run, in a run file, whose documents are still there. They have the names that these have now.
-func EachKept(ctx context.Context, path string, past *documents.Past, m *work.Memory, visit func(*records.KeptPair) error) error {
+// EachPassages visits the pairs of the last run, in a run file, whose documents are still there. They have the names
+// that these have now.
+func EachPassages(ctx context.Context, path string, past *documents.Past, m *work.Memory,
+	visit func(*records.KeptPair) error,
+) error {
 	pieces, err := runfile.Pieces(path)
 	if err != nil {
 		return err
@@ -90,23 +94,6 @@ func EachKept(ctx context.Context, path string, past *documents.Past, m *work.Me
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-// addKept writes the edge of a pair of the last run and its spans, given the sizes of its documents.
-func (w *Edges) addKept(p *records.KeptPair, sizeA, sizeB uint32) error {
-	a, b := candidates.Record{Ref: p.A, Size: sizeA}, candidates.Record{Ref: p.B, Size: sizeB}
-	if err := w.Add(&a, &b, p.Score); err != nil {
-		return err
-	}
-	x, y := w.node(&a), w.node(&b)
-	for _, span := range p.Spans {
-		record, err := w.run.Record(records.Spans, w.shard, records.SpanSize)
-		if err != nil {
-			return err
-		}
-		records.PutSpan(record, records.Span[graphs.Node]{A: x, B: y, Span: span, More: p.More})
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
-package groups
+package cached
 
 import (
-	"encoding/binary"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -9,9 +8,7 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
-	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records"
-	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/work"
@@ -19,48 +16,9 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// TestLasting: the next run is told the keys of crowds and of equal documents, also if these are put aside, and no others.
-func TestLasting(t *testing.T) {
-	for _, large := range []large{{}, {bytes: 1, nodes: 50, records: 3}} {
-		c := newCorpus(7, 6000, 40)
-		for i := range c.documents {
-			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 {
-				c.documents[i] = c.documents[of]
-				c.documents[i].Ref = docref.Ref(i)
-			}
-		}
-		bounds := UsualBounds()
-		bounds.Group = 100
-		k := c.keyed(0.5, bounds)
-		k.large, k.TellsLasting = large, true
-		_, all := c.first(t, worktest.Runs(t), k)
-		want, counts := map[uint32]bool{}, map[digest.Digest]int{}
-		for _, o := range all {
-			for _, crowd := range o.Crowds {
-				want[uint32(crowd.ID)] = true
-			}
-		}
-		if len(want) < 2 {
-			t.Errorf("%d crowds tell little", len(want))
-		}
-		for _, d := range c.documents {
-			if counts[d.Digest]++; counts[d.Digest] == 2 {
-				want[candidates.PreviousOf(candidates.AppendHashed(nil, d, c.keys[d.Digest])[0].Key)] = true
-			}
-		}
-		got := map[uint32]bool{}
-		for packed := worktest.Read(t, records.LastingKeys, work.RunsOf(all)...)[0]; len(packed) > 0; packed = packed[records.LastingKeySize:] {
-			got[binary.LittleEndian.Uint32(packed)] = true
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%+v: %d keys, want %d", large, len(got), len(want))
-		}
-	}
-}
-
-// TestKept: a pair of the last run is an edge with its spans if one of its documents has no keys, and both are still there. They have the names that
+// TestPassages: a pair of the last run is an edge with its spans if one of its documents has no keys, and both are still there. They have the names that
 // they have now.
-func TestKept(t *testing.T) {
+func TestPassages(t *testing.T) {
 	runs := worktest.Runs(t)
 	ref := func(file int, at int64) docref.Ref {
 		r, err := docref.New(file, at)
@@ -100,13 +58,13 @@ func TestKept(t *testing.T) {
 		}
 		return nil
 	})
-	k := Kept{Inputs: work.Path(inputs), Pairs: work.Path(pairs), Shards: 3}
+	k := Passages{Inputs: work.Path(inputs), Pairs: work.Path(pairs), Shards: 3}
 	if err := k.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	all := worktest.Do(t, runs, worktest.Tasks(t, runs, KnownDelivery(), known), k.Task)
+	all := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), known), k.Task)
 	want := map[pair]int{pairOf(ref(5, 1), ref(3, 7)): 1, pairOf(ref(5, 1), ref(5, 3)): 1}
-	if got := joined(t, all, records.EdgeNodes, records.Edges, records.EdgeSize); !maps.Equal(got, want) {
+	if got := joined(t, all); !maps.Equal(got, want) {
 		t.Errorf("edges %v, want %v", got, want)
 	}
 	part := 2 * k.Shards

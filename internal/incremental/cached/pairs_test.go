@@ -1,4 +1,4 @@
-package groups
+package cached
 
 import (
 	"maps"
@@ -19,10 +19,10 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestKnown: the pairs of unchanged documents that the last run has found become edges, each once, between the documents that represent
+// TestPairs: the pairs of unchanged documents that the last run has found become edges, each once, between the documents that represent
 // classes, whether or not these have keys in this run. Where documents have sides, or there is a reference, these need not be the first ones. A
 // pair that a new document represents is left to the score, and equal documents with keys to their group.
-func TestKnown(t *testing.T) {
+func TestPairs(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		runs := worktest.Runs(t)
@@ -122,10 +122,10 @@ func TestKnown(t *testing.T) {
 				}
 			}
 		}
-		k := Known{Verdicts: work.Path(path), Shards: 3}
+		k := Pairs{Verdicts: work.Path(path), Shards: 3}
 		k.layout.FirstInput, k.unchanged = firstInput, unchanged
-		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, KnownDelivery(), written), k.Task)
-		if got := joined(t, outcomes, records.EdgeNodes, records.Edges, records.EdgeSize); !maps.Equal(got, want) {
+		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), written), k.Task)
+		if got := joined(t, outcomes); !maps.Equal(got, want) {
 			t.Errorf("seed %d: edges %v, want %v", seed, got, want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestKnownErrors(t *testing.T) {
 			for _, d := range all {
 				packed = records.Append(packed, &d)
 			}
-			var k Known
+			var k Pairs
 			k.layout.Inputs = &documents.Inputs{Files: []input.File{{Name: "a"}}}
 			if _, err := k.classes(&knownEdges{documents: readKnown(packed)}); err == nil {
 				t.Error("no error")
@@ -156,7 +156,7 @@ func TestKnownErrors(t *testing.T) {
 func TestNothingKnown(t *testing.T) {
 	runs := worktest.Runs(t)
 	empty := worktest.Write(t, runs, func(run *runfile.Writer) error { return run.Section(records.IDs, 0, make([]byte, records.IDSize)) })
-	if tasks := worktest.Tasks(t, runs, KnownDelivery(), empty); len(tasks) != 0 {
+	if tasks := worktest.Tasks(t, runs, Delivery(), empty); len(tasks) != 0 {
 		t.Errorf("%d tasks", len(tasks))
 	}
 }

@@ -1,4 +1,6 @@
-package groups
+// Package cached adds the pairs of the last run to the similarity graph of an incremental run. Grouping and scoring form no pair of two
+// unchanged documents.
+package cached
 
 import (
 	"cmp"
@@ -18,10 +20,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Known writes the cached pairs of an incremental run: all edges between two documents of unchanged files, which the last run has found
-// similar. Grouping and scoring form no such pair, so these are all there are. Equal documents that have keys in this run are the one
-// exception: they meet under their keys, and a new document may be the first of them.
-type Known struct {
+// Pairs writes the edges between documents of unchanged files which the last run has found similar. Equal documents that have keys in this
+// run are the one exception: they meet under their keys, and a new document may be the first of them.
+type Pairs struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Verdicts is the path of a table of the similar pairs of the last run.
@@ -35,13 +36,13 @@ type Known struct {
 	unchanged documents.Unchanged
 }
 
-// KnownDelivery makes the task of [Known]. There is one at most.
-func KnownDelivery() work.Delivery {
+// Delivery makes the task of [Pairs] or [Passages]. There is one at most.
+func Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Known}}
 }
 
 // Setup reads the list of inputs.
-func (k *Known) Setup() error {
+func (k *Pairs) Setup() error {
 	err := k.layout.Read(string(k.Inputs))
 	if err == nil {
 		k.unchanged = k.layout.Inputs.Unchanged()
@@ -50,7 +51,7 @@ func (k *Known) Setup() error {
 }
 
 // Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
-func (k *Known) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (e *knownEdges) write(run *runfile.Writer, shard int) error {
 }
 
 // classes adds the edges between equal documents, and returns the classes.
-func (k *Known) classes(edges *knownEdges) (*knownClasses, error) {
+func (k *Pairs) classes(edges *knownEdges) (*knownClasses, error) {
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
 		Candidate: func(_, _ *candidates.Record) {},
