@@ -228,7 +228,7 @@ func (w *writer) anonymous() {
 	w.addRaw(`{"id":18,"text":"`+text+` and more"}`, "18", text+" and more")
 	w.addRaw(`{"id":null,"text":"`+text+` less"}`, "", text+" less")
 	w.addRaw(`{"id":"","text":"`+text+` still"}`, "", text+" still")
-	w.addRaw(`  {"id" : "sp\u0061ced \"\u4e2d\"", "text":"`+text+`", "text":"`+text+` twice"}  `, "spaced \"中\"", text+" twice")
+	w.addRaw(`  {"id" : "sp\u0061ced \"\u4e2d\"", "test":"`+text+`", "text":"`+text+` twice"}  `, "spaced \"中\"", text+" twice")
 }
 
 // rejects adds blank lines and records that are no documents.
