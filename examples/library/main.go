@@ -11,8 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"mirrorbeam.dev/job"
-	"mirrorbeam.dev/transforms"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -20,6 +18,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/transforms"
 )
 
 var (
