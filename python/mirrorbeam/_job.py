@@ -21,7 +21,8 @@ from ._results import Results
 def run_job(settings: dict, beam: Mapping[str, Any] | None, progress: bool | Callable[[dict], None] | None) -> Results:
     """Runs a job with the settings that are not None."""
     given = {name: value for name, value in settings.items() if value is not None}
-    given.setdefault("output_format", "parquet")
+    if not _only_copies(given.get("emit")):
+        given.setdefault("output_format", "parquet")
     temporary = None if "output" in given else tempfile.mkdtemp(prefix="mirrorbeam-")
     output = os.fspath(given.setdefault("output", temporary))
     try:
@@ -46,6 +47,12 @@ def run_job(settings: dict, beam: Mapping[str, Any] | None, progress: bool | Cal
     if isinstance(error, ConditionMet):
         error.results = results
     raise error
+
+
+def _only_copies(emit: str | list[str] | None) -> bool:
+    """Whether all outputs are copies of records, which have the format of the input."""
+    names = emit.split(",") if isinstance(emit, str) else emit or ["clusters"]
+    return all(name.strip() in ("unique", "annotated", "trimmed") for name in names)
 
 
 def _setting(flag: re.Match, settings: dict) -> str:
