@@ -256,7 +256,7 @@ func (g *generator) parsePlain(r row) {
 		switch {
 		case f.isList():
 			continue // a line with one is left to the parser of JSON
-		case f.kind == "bool" && isOptional:
+		case f.kind == "bool" && f.omits:
 			g.line("r.%s = l.take(`%strue`)", f.name, start)
 			continue
 		case f.kind == "string" && !f.isName:

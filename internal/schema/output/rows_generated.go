@@ -538,7 +538,9 @@ func (r *Site) parsePlain(line []byte) bool {
 	if l.take(`,"group":"`) {
 		r.Group = l.text("", last.Group)
 	}
-	r.Primary = l.take(`,"primary":true`)
+	if l.take(`,"primary":`) {
+		r.Primary = l.flag("")
+	}
 	if l.take(`,"group_sites":`) {
 		r.GroupSites = l.integer("")
 	}
