@@ -13,8 +13,9 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// TestStateKeepsWhatDecides: what decides about the exit code and about rejects is the same in a later run as in a run over everything, though the files
-// are not read again: ids that are missing, what compressed files expand to, and documents that memory had no room for.
+// TestStateKeepsWhatDecides: what decides about the exit code and about rejects is the same in a later run as in a run
+// over everything, though the files are not read again: ids that are missing, what compressed files expand to, and
+// documents that memory had no room for.
 func TestStateKeepsWhatDecides(t *testing.T) {
 	lines := func(documents int, format string) []byte {
 		var b bytes.Buffer
@@ -26,7 +27,8 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 	t.Run("ids", func(t *testing.T) {
 		n := newNight(t, 1)
 		config := testConfig(t, n.folder)
-		config.IDField, config.State, config.AllowRemoval, config.Overwrite = "key", filepath.Join(t.TempDir(), "state"), true, true
+		config.IDField, config.State, config.AllowRemoval, config.Overwrite = "key",
+			filepath.Join(t.TempDir(), "state"), true, true
 		n.put(t, "a.jsonl", lines(3, "{\"key\":%d,\"text\":\"some %d words %d in a text %d\"}\n"))
 		n.put(t, "b.jsonl", lines(3, "{\"name\":%d,\"text\":\"other %d words %d in a text %d\"}\n"))
 		runJob(t, config)
@@ -60,25 +62,34 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 		}
 		config.Memory = 0
 		if s := runJob(t, config); s.Counts.Rejected != 0 || s.State.Files.Changed != 1 {
-			t.Errorf("with more memory %d rejects, files %+v: %s", s.Counts.Rejected, s.State.Files, readOutput(t, config.Output, output.Rejects))
+			t.Errorf("with more memory %d rejects, files %+v: %s", s.Counts.Rejected, s.State.Files,
+				readOutput(t, config.Output, output.Rejects))
 		}
 	})
 }
 
-// TestKeptNames: results stay only if a run over everything would write the same, though no file of the corpus has changed.
+// TestKeptNames: results stay only if a run over everything would write the same, though no file of the corpus has
+// changed.
 func TestKeptNames(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, n *night, config *job.Config)
 	}{
-		{"names, as another input leads to the files", func(t *testing.T, n *night, config *job.Config) { config.Input = []string{filepath.Dir(n.folder)} }},
+		{"names, as another input leads to the files", func(t *testing.T, n *night, config *job.Config) {
+			config.Input = []string{filepath.Dir(n.folder)}
+		}},
 		{"another file is passed over", func(t *testing.T, n *night, config *job.Config) {
-			if err := os.Rename(filepath.Join(n.folder, ".hidden.jsonl"), filepath.Join(n.folder, ".more.jsonl")); err != nil {
+			if err := os.Rename(filepath.Join(n.folder, ".hidden.jsonl"),
+				filepath.Join(n.folder, ".more.jsonl")); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"a pattern matches no file", func(t *testing.T, n *night, config *job.Config) { config.Exclude = []string{"*.nothing"} }},
-		{"a page about the data", func(t *testing.T, n *night, config *job.Config) { n.put(t, "README.md", []byte("other data")) }},
+		{"a pattern matches no file", func(t *testing.T, n *night, config *job.Config) {
+			config.Exclude = []string{"*.nothing"}
+		}},
+		{"a page about the data", func(t *testing.T, n *night, config *job.Config) {
+			n.put(t, "README.md", []byte("other data"))
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNight(t, 4)

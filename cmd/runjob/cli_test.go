@@ -13,7 +13,8 @@ import (
 
 const cliPage = "../../docs/reference/cli.md"
 
-// TestCommandPage: the page of commands and flags is made from their declarations. UPDATE=1 rewrites what is between its marks.
+// TestCommandPage: the page of commands and flags is made from their declarations. UPDATE=1 rewrites what is between
+// its marks.
 func TestCommandPage(t *testing.T) {
 	content, err := os.ReadFile(cliPage)
 	if err != nil {
@@ -35,8 +36,8 @@ func TestCommandPage(t *testing.T) {
 	}
 }
 
-// commandTables returns a table of the commands, and one of the flags of each. A flag that an earlier command has with the same help
-// is left out.
+// commandTables returns a table of the commands, and one of the flags of each. A flag that an earlier command has with
+// the same help is left out.
 func commandTables(t *testing.T) string {
 	mappers := kong.NewRegistry().RegisterDefaults()
 	for kind, mapper := range kindMappers() {
@@ -73,7 +74,9 @@ func commandTables(t *testing.T) string {
 func flagRows(node *kong.Node, known map[string]bool, mirrors []*kong.Flag) (rows string) {
 	var groups []*kong.Group
 	for _, f := range node.Flags {
-		if !slices.Contains(groups, f.Group) && !slices.ContainsFunc(groups, func(g *kong.Group) bool { return g != nil && f.Group != nil && g.Key == f.Group.Key }) {
+		if !slices.Contains(groups, f.Group) && !slices.ContainsFunc(groups, func(g *kong.Group) bool {
+			return g != nil && f.Group != nil && g.Key == f.Group.Key
+		}) {
 			groups = append(groups, f.Group)
 		}
 	}
@@ -111,7 +114,8 @@ func usualValue(node *kong.Node, f *kong.Flag, mirrors []*kong.Flag) string {
 		return " required"
 	}
 	text := quotedDefault(f)
-	if i := slices.IndexFunc(mirrors, func(m *kong.Flag) bool { return m.Name == f.Name }); node.Name == "run" && i >= 0 {
+	if i := slices.IndexFunc(mirrors, func(m *kong.Flag) bool { return m.Name == f.Name }); node.Name == "run" &&
+		i >= 0 {
 		if other := quotedDefault(mirrors[i]); other != text {
 			text += ", mirrors" + other
 		}

@@ -34,9 +34,11 @@ var rooms = map[string]string{
 	"util":        "Small helpers that know nothing of documents.",
 }
 
-// TestPackages: docs/internals/packages.md lists all packages, with the first sentence of their comments. UPDATE=1 rewrites the page.
+// TestPackages: docs/internals/packages.md lists all packages, with the first sentence of their comments. UPDATE=1
+// rewrites the page.
 func TestPackages(t *testing.T) {
-	page := "# Packages\n\nA room is a folder of `internal` or of the top level. The table in `imports_test.go` in `internal/house` says which packages\n" +
+	page := "# Packages\n\nA room is a folder of `internal` or of the top level. " +
+		"The table in `imports_test.go` in `internal/house` says which packages\n" +
 		"each package may import: only packages that the table lists earlier.\n" +
 		"`UPDATE=1 go test ./internal/house -run TestPackages` writes this page from the comments of the packages.\n"
 	packages := synopses(t)
@@ -71,7 +73,8 @@ func TestPackages(t *testing.T) {
 		}
 	}
 	if content, err := os.ReadFile(name); err != nil || string(content) != page {
-		t.Errorf("%s does not list the packages as they are: UPDATE=1 go test ./internal/house -run TestPackages (%v)", name, err)
+		t.Errorf("%s does not list the packages as they are: UPDATE=1 go test ./internal/house -run TestPackages (%v)",
+			name, err)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package incremental decides what a run with a state takes from the run before it. The packages below it hold the state, and leave
-// documents out that can be in no new pair.
+// Package incremental decides what a run with a state takes from the run before it. The packages below it hold the
+// state, and leave documents out that can be in no new pair.
 package incremental
 
 import (
@@ -12,16 +12,17 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// Plan is what a run takes from the last one, in addition to the sketches of unchanged files. The zero Plan is a run from scratch: it
-// compares all documents.
+// Plan is what a run takes from the last one, in addition to the sketches of unchanged files. The zero Plan is a run
+// from scratch: it compares all documents.
 type Plan struct {
-	// Reuse names the file of the state with the cached pairs of two unchanged documents, if these pairs are added to the similarity
-	// graph as they are. It is empty if the run forms them again.
+	// Reuse names the file of the state with the cached pairs of two unchanged documents, if these pairs are added to
+	// the similarity graph as they are. It is empty if the run forms them again.
 	Reuse string
-	// Prune names the file of the state with the pairs of the last run, if documents are left out that are in none of these pairs and can
-	// be in no new one. It is empty if the run compares all documents.
+	// Prune names the file of the state with the pairs of the last run, if documents are left out that are in none of
+	// these pairs and can be in no new one. It is empty if the run compares all documents.
 	Prune string
-	// Why says why the run compares all documents. It is empty if it does not, in the first run with a state, and with --rebuild.
+	// Why says why the run compares all documents. It is empty if it does not, in the first run with a state, and with
+	// --rebuild.
 	Why string
 }
 
@@ -44,15 +45,17 @@ type Listing struct {
 	Results string
 	// InOrder says that unchanged documents are in the same order as in the last run.
 	InOrder bool
-	// Dense says that the run has met key groups with more pairs than are compared. Which of these pairs are compared depends on all documents.
+	// Dense says that the run has met key groups with more pairs than are compared. Which of these pairs are compared
+	// depends on all documents.
 	Dense bool
 }
 
 // withoutPairs is the reason why there are no pairs of the last run.
-const withoutPairs = "the last run has left no pairs: it has skipped some of dense groups, or another version of the program made the state"
+const withoutPairs = "the last run has left no pairs: it has skipped some of dense groups, " +
+	"or another version of the program made the state"
 
-// growth bounds the growth of a corpus since a run has last compared all documents: to 1 + 1/growth times its size. Which pairs of a
-// dense group are compared depends on all documents.
+// growth bounds the growth of a corpus since a run has last compared all documents: to 1 + 1/growth times its size.
+// Which pairs of a dense group are compared depends on all documents.
 const growth = 8
 
 // Decide returns the plan of a run with a state, given the newest generation of the state. Number 0 is a new state.
@@ -72,7 +75,8 @@ func Decide(config *job.Config, last *state.Content, now Listing) Plan {
 	case passages && !now.InOrder:
 		return fromScratch("the files have changed their order, and with it the first of equal documents")
 	case passages:
-		return Plan{Prune: last.Kept} // the groups of all keys that new, removed or often repeated documents have are whole
+		// the groups of all keys that new, removed or often repeated documents have are whole
+		return Plan{Prune: last.Kept}
 	case !scorer.HasClusters || !scorer.IsExact || scorer.NeedsAll:
 		return fromScratch("these settings let unchanged documents decide which pairs of others are listed")
 	case last.Pairs == "":
@@ -99,8 +103,8 @@ func TakesCommon(config *job.Config, last *state.Content) bool {
 	return !config.CommonLaw().IsOff() && last.Number > 0 && !config.Rebuild
 }
 
-// mostPairs returns the largest number of cached pairs that a run uses. A process of a cluster holds them and, in one task, their
-// documents, in a quarter of its memory.
+// mostPairs returns the largest number of cached pairs that a run uses. A process of a cluster holds them and, in one
+// task, their documents, in a quarter of its memory.
 func mostPairs(config *job.Config) int64 {
 	if job.IsLocal(config.Runner) || config.ProcessMemory() == 0 {
 		return math.MaxInt64
@@ -108,8 +112,9 @@ func mostPairs(config *job.Config) int64 {
 	return config.ProcessMemory() / 4 / (state.VerdictSize + 4*records.KnownSize)
 }
 
-// IsDense reports whether oversized key groups have more than half of the pairs that are compared of a corpus with that many documents.
-// If a score is a SimHash distance, pairs is the number of pairs of the largest key, and IsDense reports whether some are not listed.
+// IsDense reports whether oversized key groups have more than half of the pairs that are compared of a corpus with that
+// many documents. If a score is a SimHash distance, pairs is the number of pairs of the largest key, and IsDense
+// reports whether some are not listed.
 func IsDense(config *job.Config, pairs, documents int64) bool {
 	bounds := groups.UsualBounds()
 	if config.Scorer().IsDistance {

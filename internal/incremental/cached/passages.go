@@ -12,8 +12,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Passages writes the pairs with passages in common that the last run has found, unless both documents have keys in this run. All documents
-// of the last run that share a key with one of these two have keys, too, so such a pair meets in this run as it did in the last one.
+// Passages writes the pairs with passages in common that the last run has found, unless both documents have keys in
+// this run. All documents of the last run that share a key with one of these two have keys, too, so such a pair meets
+// in this run as it did in the last one.
 type Passages struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
@@ -51,7 +52,10 @@ func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		if !hasA || !hasB || sizes[a]&sizes[b]&isKeyed != 0 {
 			return nil
 		}
-		of, with := candidates.Record{Ref: pair.A, Size: sizes[a] &^ isKeyed}, candidates.Record{Ref: pair.B, Size: sizes[b] &^ isKeyed}
+		of, with := candidates.Record{Ref: pair.A, Size: sizes[a] &^ isKeyed}, candidates.Record{
+			Ref:  pair.B,
+			Size: sizes[b] &^ isKeyed,
+		}
 		return edges.AddSpans(&of, &with, pair)
 	})
 	if err != nil {

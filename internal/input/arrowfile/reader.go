@@ -1,6 +1,6 @@
-// Package arrowfile reads and copies files and streams of Apache Arrow. Feather (version 2) writes them, and so does Hugging Face's library for a
-// data set that it saves. A file may be made to do harm: metadata is checked before the library reads it, memory is counted before it is
-// taken, and where the library panics, that is an error.
+// Package arrowfile reads and copies files and streams of Apache Arrow. Feather (version 2) writes them, and so does
+// Hugging Face's library for a data set that it saves. A file may be made to do harm: metadata is checked before the
+// library reads it, memory is counted before it is taken, and where the library panics, that is an error.
 package arrowfile
 
 import (
@@ -142,7 +142,8 @@ func recovered(err *error) {
 	}
 }
 
-// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any amount.
+// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any
+// amount.
 func Open(file Source, size, most int64) (*Reader, error) {
 	r := &Reader{file: file, size: size, memory: counter{most: most}}
 	if err := r.open(); err != nil {
@@ -313,7 +314,8 @@ func (r *Reader) fill(b []byte) error {
 func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	framed := int64(mostMetadata)
 	switch {
-	case r.blocks != nil && r.next == len(r.blocks), r.blocks == nil && r.at == r.size && !r.isFile: // some writers leave the mark of the end out
+	// some writers leave the mark of the end out
+	case r.blocks != nil && r.next == len(r.blocks), r.blocks == nil && r.at == r.size && !r.isFile:
 		return m, nil, io.EOF
 	case r.blocks != nil:
 		block := r.blocks[r.next]
@@ -353,8 +355,8 @@ func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	return m, metadata, err
 }
 
-// Next goes on to the next batch, which [Reader.Values] reads, and reads dictionaries on the way. It returns io.EOF behind the
-// last batch. After another error nothing more can be read.
+// Next goes on to the next batch, which [Reader.Values] reads, and reads dictionaries on the way. It returns io.EOF
+// behind the last batch. After another error nothing more can be read.
 func (r *Reader) Next() error { return r.pass(true) }
 
 // Pass goes on to the next batch as Next does, and reads no dictionary: no values can be read from then on.
@@ -434,8 +436,8 @@ func (r *Reader) beginAgain() error {
 	return nil
 }
 
-// Batch reads the batch, which is valid until the next one. A *[BatchError] says that it takes too much memory. An error about the content, see [IsDamage], leaves the next
-// batch to be read, unless it is of a dictionary.
+// Batch reads the batch, which is valid until the next one. A *[BatchError] says that it takes too much memory. An
+// error about the content, see [IsDamage], leaves the next batch to be read, unless it is of a dictionary.
 func (r *Reader) Batch() (_ arrow.RecordBatch, err error) {
 	defer recovered(&err)
 	if r.isHurt {
@@ -466,9 +468,12 @@ func (r *Reader) Batch() (_ arrow.RecordBatch, err error) {
 	return read, nil
 }
 
-// hasSoundOffsets reports whether the offsets of an array, and of the arrays in it, ascend within their values. The library
-// trusts them when it copies.
+// hasSoundOffsets reports whether the offsets of an array, and of the arrays in it, ascend within their values. The
+// library trusts them when it copies.
 func hasSoundOffsets(a arrow.Array) bool {
+	if a.Len() == 0 {
+		return true // it need not have any offset
+	}
 	switch a := a.(type) {
 	case *array.String:
 		return areSound(a.ValueOffsets(), bytesOf(a))
@@ -516,5 +521,6 @@ func used[N int32 | int64](offsets []N, a arrow.Array) []N {
 
 // areSound reports whether offsets ascend from 0 or more to length at most.
 func areSound[N int32 | int64](offsets []N, length int) bool {
-	return len(offsets) == 0 || slices.IsSorted(offsets) && offsets[0] >= 0 && int64(offsets[len(offsets)-1]) <= int64(length)
+	return len(offsets) == 0 ||
+		slices.IsSorted(offsets) && offsets[0] >= 0 && int64(offsets[len(offsets)-1]) <= int64(length)
 }
