@@ -23,7 +23,7 @@ var sizes = map[string]int{
 	"fingerprint": 4170,
 	"graphs":      900,
 	"incremental": 3470,
-	"input":       19_620,
+	"input":       19_570,
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,

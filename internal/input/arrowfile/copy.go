@@ -151,9 +151,9 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 // joined returns spans of an array as one. The library cannot write a part of an array of all types, and cannot join arrays of all types: a part
 // that is in one span is joined with nothing, or left as it is.
 func joined(a arrow.Array, spans []span) (arrow.Array, error) {
-	var parts []arrow.Array
-	for _, s := range spans {
-		parts = append(parts, array.NewSlice(a, s.begin, s.end))
+	parts, err := sliced(a, spans)
+	if err != nil {
+		return nil, err
 	}
 	if parts[0].Len() == a.Len() {
 		return parts[0], nil
@@ -163,6 +163,19 @@ func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 		return parts[0], nil
 	}
 	return whole, err
+}
+
+// sliced returns spans of an array whose values can be copied.
+func sliced(a arrow.Array, spans []span) (parts []arrow.Array, err error) {
+	defer recovered(&err)
+	for _, s := range spans {
+		part := array.NewSlice(a, s.begin, s.end)
+		if !hasSoundOffsets(part) {
+			return nil, damage{arrowmeta.ErrMetadata}
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 func concatenated(parts []arrow.Array) (_ arrow.Array, err error) {

@@ -9,10 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -460,67 +458,5 @@ func (r *Reader) Batch() (_ arrow.RecordBatch, err error) {
 	case read.NumRows() != r.Rows:
 		return nil, arrowmeta.ErrMetadata
 	}
-	for _, column := range read.Columns() {
-		if !hasSoundOffsets(column) {
-			return nil, arrowmeta.ErrMetadata
-		}
-	}
 	return read, nil
-}
-
-// hasSoundOffsets reports whether the offsets of an array, and of the arrays in it, ascend within their values. The
-// library trusts them when it copies.
-func hasSoundOffsets(a arrow.Array) bool {
-	if a.Len() == 0 {
-		return true // it need not have any offset
-	}
-	switch a := a.(type) {
-	case *array.String:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.Binary:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.LargeString:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.LargeBinary:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.List:
-		return areSound(used(a.Offsets(), a), a.ListValues().Len()) && hasSoundOffsets(a.ListValues())
-	case *array.LargeList:
-		return areSound(used(a.Offsets(), a), a.ListValues().Len()) && hasSoundOffsets(a.ListValues())
-	case *array.Map:
-		return areSound(used(a.Offsets(), a), a.ListValues().Len()) && hasSoundOffsets(a.ListValues())
-	case *array.FixedSizeList:
-		return hasSoundOffsets(a.ListValues())
-	case *array.Dictionary:
-		return hasSoundOffsets(a.Dictionary())
-	case array.ExtensionArray:
-		return hasSoundOffsets(a.Storage())
-	case *array.Struct:
-		for i := range a.NumField() {
-			if !hasSoundOffsets(a.Field(i)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// bytesOf returns the number of bytes of all values of an array of texts.
-func bytesOf(a arrow.Array) int {
-	if b := a.Data().Buffers()[2]; b != nil {
-		return b.Len()
-	}
-	return 0
-}
-
-// used returns the offsets of the elements of an array.
-func used[N int32 | int64](offsets []N, a arrow.Array) []N {
-	first := a.Data().Offset()
-	return offsets[min(first, len(offsets)):min(first+a.Len()+1, len(offsets))]
-}
-
-// areSound reports whether offsets ascend from 0 or more to length at most.
-func areSound[N int32 | int64](offsets []N, length int) bool {
-	return len(offsets) == 0 ||
-		slices.IsSorted(offsets) && offsets[0] >= 0 && int64(offsets[len(offsets)-1]) <= int64(length)
 }
