@@ -31,7 +31,7 @@ func (c *Config) ReadStopWords() (string, error) {
 	}
 	words, err := sketch.ReadStopWords(strings.NewReader(list), normalizer)
 	if err == nil && words.Len() == 0 {
-		err = errors.New("it holds no word")
+		err = errors.New("it contains no word")
 	}
 	if err != nil {
 		return "", setting.Errorf("{stopwords} %s: %w", c.StopWords, err)

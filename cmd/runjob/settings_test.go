@@ -55,7 +55,7 @@ func TestGiven(t *testing.T) {
 		{"run --hamming 3", "--hamming 3: is for --keys simhash"},
 		{"run --hamming=3 --keys simhash", ""},
 		{"run --bits 64", "--bits 64: is for --keys simhash and --emit sketches"},
-		{"run --threshold 0.8 --score hamming", "--threshold 0.8: is of the Jaccard similarity; with --score hamming --hamming says how near is near"},
+		{"run --threshold 0.8 --score hamming", "--threshold 0.8: is a Jaccard similarity; with --score hamming, --hamming sets the largest distance"},
 		{"run --weight title=2 --text-field text", "--weight names the text fields; leave --text-field out"},
 		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
 		{"run --threshold 80", "--threshold 80: must be above 0 and at most 1; 80 % is 0.8"},

@@ -109,12 +109,12 @@ func TestLists(t *testing.T) {
 		list  string
 		want  string
 	}{
-		{CheckRanks, "", "it holds no site"},
+		{CheckRanks, "", "it contains no site"},
 		{CheckRanks, "1,a.org\nb,c.org\n", `line 2: "b" is no rank`},
-		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it holds no site"},
+		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it contains no site"},
 		{CheckProtected, "-a.org\n", `line 1: "-a.org" is no site`},
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
-		{CheckProtected, "# none\n", "it holds no site"},
+		{CheckProtected, "# none\n", "it contains no site"},
 		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
 		{CheckAllowed, "a.org b.org c.org\n", `line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`},
 		{CheckAllowed, "", ""},

@@ -62,7 +62,7 @@ func CheckAllowed(list string) error {
 	return err
 }
 
-var errNoSite = errors.New("it holds no site")
+var errNoSite = errors.New("it contains no site")
 
 // lines calls visit with each line of a list that is not empty and does not begin with #. An error gets the number of its
 // line.

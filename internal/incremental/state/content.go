@@ -119,7 +119,7 @@ func Remedy(folder string, err error) error {
 	case isBroken:
 		return fmt.Errorf("the state %s: %w", folder, err)
 	case isDamaged && errors.Is(err, ErrVersion):
-		return fmt.Errorf("a file of the state %s is of another version of this program: run its job with --rebuild (%w)", folder, err)
+		return fmt.Errorf("a file of the state %s comes from another version of this program: run the job with --rebuild (%w)", folder, err)
 	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
 		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
 	}

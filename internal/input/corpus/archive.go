@@ -335,7 +335,7 @@ func (c *contents) zip(handle storage.File) error {
 			return fmt.Errorf("%.100q is packed by method %d, which is not read: unpack the archive", file.Name, file.Method)
 		}
 		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 || e.Stored > c.archive.Size-e.Start {
-			return fmt.Errorf("%.100q lies outside of the archive, which is damaged: copy or download it again", file.Name)
+			return fmt.Errorf("%.100q is outside the archive, which is damaged: copy or download it again", file.Name)
 		}
 		if !agree(budget, e.Start+e.Stored, file) {
 			return fmt.Errorf("%.100q has another size or sum before its content than in the directory of the archive, which may hide documents: copy or download it again", file.Name)
@@ -348,7 +348,7 @@ func (c *contents) zip(handle storage.File) error {
 	slices.SortFunc(ends, func(a, b entry) int { return cmp.Compare(a.Start, b.Start) })
 	for i := 1; i < len(ends); i++ {
 		if ends[i-1].Start+ends[i-1].Stored > ends[i].Start {
-			return errors.New("files of the archive overlap, so that it expands to more than it holds: leave it out, or unpack it")
+			return errors.New("files of the archive overlap, as in a zip bomb: leave it out, or unpack it")
 		}
 	}
 	return nil

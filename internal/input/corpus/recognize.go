@@ -160,7 +160,7 @@ func IsGuessed(name string) bool {
 
 // dumps are files of records that are no documents, by their first bytes.
 var dumps = []foreign{
-	{"window.YTD.", "is of an archive of Twitter", "remove all before its first '[', and name it .json"},
+	{"window.YTD.", "is from a Twitter archive", "remove all before its first '[', and name it .json"},
 	{"-- MySQL dump ", sqlDump, export},
 	{"-- MariaDB dump ", sqlDump, export},
 	{"-- phpMyAdmin SQL Dump", sqlDump, export},
@@ -181,7 +181,7 @@ func checkDump(head []byte) error {
 		return unread(fmt.Sprintf("the file %s, which is not read: %s; to read it as one text, give --format text", dumps[at].what, dumps[at].todo))
 	}
 	if element := repeatedElement(text); element != "" {
-		return unread(fmt.Sprintf("the file holds records of XML, <%s>, which are not read: %s; to read it as one text, give --format text", element, export))
+		return unread(fmt.Sprintf("the file contains XML records, <%s>, which are not read: %s; to read it as one text, give --format text", element, export))
 	}
 	if mail := bytes.HasPrefix(text, []byte("From ")) && bytes.Contains(text, []byte("\nDate: ")) && bytes.Contains(text, []byte("\nSubject: ")); mail {
 		return unread("the file is a mailbox, which is not read: write each mail to a file; to read it as one text, give --format text")

@@ -387,7 +387,7 @@ func TestOpenToAll(t *testing.T) {
 	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "everybody may write to it") {
+	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "all users may write to it") {
 		t.Errorf("error %v", err)
 	}
 }

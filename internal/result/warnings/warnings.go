@@ -60,7 +60,7 @@ const (
 	OnePair Kind = "one_pair"
 	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
 	ProtectedChanged Kind = "protected_changed"
-	// ProtectedMissing: there are no pages of any protected site, so nobody is found who copies one.
+	// ProtectedMissing: there are no pages of any protected site, so no copies of them are found.
 	ProtectedMissing Kind = "protected_missing"
 )
 
@@ -75,7 +75,7 @@ type Warning struct {
 	Text string `json:"text"`
 	// Flag is the flag of the command that helps, or several in one string.
 	Flag string `json:"flag"`
-	// A is a document that shows what is meant, where there is one.
+	// A is a document that shows what is meant, if any.
 	A string `json:"a,omitempty"`
 	// B is a second such document.
 	B string `json:"b,omitempty"`
@@ -143,7 +143,7 @@ func ofPanics(found *findings.Findings) []Warning {
 	}
 	return []Warning{{
 		Kind: Panics, Flag: "--fail-on " + job.FailOnPanics, A: found.Panicked.Ref,
-		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others stay as they are; such as %s: %s",
+		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others are processed as usual; such as %s: %s",
 			found.Counts.Panics, found.Panicked.Ref, found.Panicked.Fault),
 	}}
 }
@@ -244,13 +244,13 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	if found.Repeated.Documents == 0 || !namesByID(c) {
 		return nil
 	}
-	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	ids := fmt.Sprintf("%d ids are used", found.Counts.RepeatedIDs)
 	if found.Counts.RepeatedIDs == 1 {
-		ids = "one id stands"
+		ids = "one id is used"
 	}
 	w := Warning{
 		Kind: RepeatedID, Flag: "--id-field",
-		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join results with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: joining results with the input by id confuses them; join by ref, which is unique, or name a field whose values differ",
 			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second),
 		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
 	}
@@ -271,7 +271,7 @@ func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	}
 	return []Warning{{
 		Kind: ProtectedMissing, Flag: "--protected",
-		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so nobody is found who copies one: correct the names on the list, or add pages of these sites to the input", found.Sites),
+		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so no copies of them are found: correct the names on the list, or add pages of these sites to the input", found.Sites),
 	}}
 }
 

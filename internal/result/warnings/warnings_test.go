@@ -167,7 +167,7 @@ func TestRepeatedIDs(t *testing.T) {
 		Totals:   findings.Totals{Counts: findings.Counts{RepeatedIDs: 50}},
 		Repeated: findings.RepeatedIDs{Documents: 200, Example: findings.IDExample{First: "in:0", Second: "in:90"}},
 	}
-	const want = "50 ids stand for 200 documents, such as in:0 and in:90: to join results with the input by id takes one for another; " +
+	const want = "50 ids are used for 200 documents, such as in:0 and in:90: joining results with the input by id confuses them; " +
 		"join by ref, which is unique, or name a field whose values differ"
 	for emit, warns := range map[string]bool{"removed": true, "clusters": false, "pairs unique": true, "clusters removed": true} {
 		config := job.Default()
