@@ -258,6 +258,9 @@ func printFiles(w io.Writer, s finished.Summary) {
 		if more := n.FilesDamaged - int64(len(shown)); more > 0 {
 			say(w, ", and %s more", count(more))
 		}
+		for _, of := range slices.Sorted(maps.Keys(n.Uncopied)) {
+			say(w, "; %s leaves out %s for it", of, counted(n.Uncopied[of], "document"))
+		}
 		say(w, "; --fail-on damaged-files makes that a failure\n")
 	}
 	if len(s.Files.Unmatched) > 0 {

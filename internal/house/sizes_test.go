@@ -23,7 +23,7 @@ var sizes = map[string]int{
 	"fingerprint": 4170,
 	"graphs":      900,
 	"incremental": 3460,
-	"input":       19_550,
+	"input":       19_650,
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,

@@ -79,6 +79,8 @@ type Counts struct {
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
+	// Uncopied counts the documents that copies of the input leave out, by the copy: their file is damaged where only copies read it.
+	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
 	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
 	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
