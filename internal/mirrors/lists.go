@@ -68,8 +68,8 @@ func CheckAllowed(list, protected string) error {
 		}
 	}
 	for _, line := range slices.SortedFunc(maps.Keys(of.allowed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		if site := line[0]; len(of.protected) > 0 && !above[site] && !of.isProtected(site) {
-			return fmt.Errorf("%s %s: %[1]s is not protected, so the line allows nothing: write the protected site first, and its mirror behind it", site, line[1])
+		if original := line[0]; len(of.protected) > 0 && !above[original] && !of.isProtected(original) {
+			return fmt.Errorf("%s %s: %[1]s is not protected, so the line allows nothing: write the protected site first, and its mirror behind it", original, line[1])
 		}
 	}
 	return err
