@@ -263,6 +263,10 @@ func printFiles(w io.Writer, s finished.Summary) {
 		}
 		say(w, "; --fail-on damaged-files makes that a failure\n")
 	}
+	for _, name := range slices.Sorted(maps.Keys(n.GuessedEncodings)) {
+		say(w, "note: %s read as %s, as guessed from the bytes, such as %s, and copies are in UTF-8: if letters are wrong, name it with --encoding\n",
+			counted(n.GuessedEncodings[name], "file"), name, s.Files.GuessedEncodings[name])
+	}
 	if len(s.Files.Unmatched) > 0 {
 		say(w, "note: no file matches %s of --include and --exclude, which know *, ? and [a-z], ** for any folders, and small from capital letters\n", strings.Join(s.Files.Unmatched, ", "))
 	}

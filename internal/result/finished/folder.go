@@ -248,6 +248,8 @@ type FileNotes struct {
 	Damaged []string `json:"damaged,omitempty"`
 	// PassedOver has the first file of each reason of counts.passed_over.
 	PassedOver map[string]string `json:"passed_over,omitempty"`
+	// GuessedEncodings has the first file of each encoding of counts.guessed_encodings.
+	GuessedEncodings map[string]string `json:"guessed_encodings,omitempty"`
 	// Order names the files that were read in document order, the first 10,000 of them, if the files of the reference or of the input are not in the order
 	// of their names.
 	Order []string `json:"order,omitempty"`

@@ -81,6 +81,8 @@ type Counts struct {
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
 	// Uncopied counts the documents that copies of the input leave out, by the copy: their file is damaged where only copies read it.
 	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
+	// GuessedEncodings counts the files whose encoding was guessed from their bytes, by the encoding.
+	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" label:"files in a guessed encoding"`
 	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
 	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
@@ -91,7 +93,8 @@ func (c *Counts) OfInput() Counts {
 		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
 		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
 		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
+		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, GuessedEncodings: c.GuessedEncodings,
+		PassedOver: c.PassedOver,
 	}
 }
 
@@ -226,6 +229,8 @@ type Texts struct {
 	Records int64
 	// Empty counts texts without any character but white space.
 	Empty int64
+	// Blank counts all documents of the input, pages included, whose text has no other character.
+	Blank int64
 	// Addresses counts texts that are an address on the web and nothing else.
 	Addresses int64
 	// Short counts texts with fewer than ShortText distinct shingles.
