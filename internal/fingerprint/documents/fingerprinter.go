@@ -162,10 +162,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.Sources.Documents.Add(file.SourceAt(r.Position), 1)
 	}
 	if !file.Reference {
-		countKind(&b.Texts, file.Format, r.Content.ID)
-		if isBlank(r.Content.Texts) {
-			b.Texts.Blank++
-		}
+		countKind(&b.Texts, file.Format, &r.Content)
 	}
 	if !file.Reference && file.Format.HasFields() {
 		countTexts(&b.Texts, r.Content.Texts)
@@ -256,12 +253,15 @@ func isBlank(texts [][]byte) bool {
 	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 })
 }
 
-// countKind counts a document that is code by its name, or a page of the web.
-func countKind(counts *findings.Texts, format corpus.Format, id []byte) {
+// countKind counts a document that has no text, that is code by its name, or a page of the web.
+func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Record) {
+	if isBlank(content.Texts) {
+		counts.Blank++
+	}
 	switch {
 	case format == corpus.HTML || format == corpus.WARC:
 		counts.Pages++
-	case sourcecode.IsNameOfCode(id):
+	case sourcecode.IsNameOfCode(content.ID):
 		counts.Code++
 	}
 }
