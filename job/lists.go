@@ -120,7 +120,7 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 	}{
 		{"rank", c.Rank, &lists.Rank, mirrors.CheckRanks},
 		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
-		{"allow", c.Allow, &lists.Allowed, mirrors.CheckAllowed},
+		{"allow", c.Allow, &lists.Allowed, func(list string) error { return mirrors.CheckAllowed(list, lists.Protected) }},
 	} {
 		if one.path == "" {
 			continue

@@ -258,7 +258,14 @@ func printFiles(w io.Writer, s finished.Summary) {
 		if more := n.FilesDamaged - int64(len(shown)); more > 0 {
 			say(w, ", and %s more", count(more))
 		}
+		for _, of := range slices.Sorted(maps.Keys(n.Uncopied)) {
+			say(w, "; %s leaves out %s for it", of, counted(n.Uncopied[of], "document"))
+		}
 		say(w, "; --fail-on damaged-files makes that a failure\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.GuessedEncodings)) {
+		say(w, "note: %s read as %s, as guessed from the bytes, such as %s, and copies are in UTF-8: if letters are wrong, name it with --encoding\n",
+			counted(n.GuessedEncodings[name], "file"), name, s.Files.GuessedEncodings[name])
 	}
 	if len(s.Files.Unmatched) > 0 {
 		say(w, "note: no file matches %s of --include and --exclude, which may have *, ?, [a-z] and ** (any folders), and are case-sensitive\n", strings.Join(s.Files.Unmatched, ", "))

@@ -61,6 +61,8 @@ func TestGiven(t *testing.T) {
 		{"run --threshold 80", "--threshold 80: must be above 0 and at most 1; 80 % is 0.8"},
 		{"run --num_perm 128", "unknown flag --num_perm: here it is --bands with --rows, whose product it is, or --recall"},
 		{"run --text-field a --text-field b", "--text-field is given twice, and takes one value: leave one out; --weight A=1,B=1 compares several fields"},
+		{"run --weight text=1,text=2", "--weight: text=1,text=2 names a field twice: leave one out"},
+		{"run --weight text=1 --weight text=2", "--weight: text=2 names a field twice: leave one out"},
 		{"run --threshold 0.8 --threshold=0.9", "--threshold is given twice, and takes one value: leave one out"},
 		{"run --emit clusters --emit pairs --overwrite --overwrite --weight a=1 --weight b=2", ""},
 		{"run --id-field x --format text", "--id-field is for records with fields: a text is called by its path, a page of an archive by its WARC-Record-ID, and a line by its place"},

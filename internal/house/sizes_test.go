@@ -18,22 +18,22 @@ var sizes = map[string]int{
 	"audit":       1440,
 	"buckets":     20,
 	"clusters":    2170,
-	"cmd":         5970,
+	"cmd":         6000,
 	"failure":     110,
-	"fingerprint": 4170,
+	"fingerprint": 4180,
 	"graphs":      900,
 	"incremental": 3460,
-	"input":       19_550,
+	"input":       19_650,
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,
 	"lshbands":    1560,
-	"mirrors":     2710,
+	"mirrors":     2730,
 	"pairs":       5760,
 	"passages":    720,
-	"pipeline":    3530,
+	"pipeline":    3540,
 	"records":     5280,
-	"result":      5260,
+	"result":      5290,
 	"schema":      1880,
 	"sketch":      5330,
 	"storage":     4080,
@@ -46,7 +46,7 @@ const (
 	// mostComments bounds the lines of all rooms that only are comments.
 	mostComments = 12_450
 	// mostDocs bounds the bytes of all pages in docs.
-	mostDocs = 412_500
+	mostDocs = 415_000
 )
 
 // TestSizes holds the program to its size.

@@ -48,6 +48,7 @@ type contents struct {
 	limit   int64 // of decoded bytes; 0: none
 	members map[string]entry
 	passed  map[string]string // why others are passed over
+	earlier []string          // names of files that a later one has, too
 	heads   int64             // bytes of the heads
 }
 
@@ -108,6 +109,11 @@ func (l *lister) members(ctx context.Context, archive *File, options Options) ([
 	wanted, leftOut := l.pick(found, kinds)
 	for name, reason := range c.passed {
 		l.pass(c.candidate(name), reason)
+	}
+	for i, name := range c.earlier {
+		other := c.candidate(name)
+		other.Path += fmt.Sprint("!", i)
+		l.pass(other, replaced)
 	}
 	switch {
 	case fault != "" && !slices.ContainsFunc(wanted, func(c *candidate) bool { return c.Size > 0 }):
@@ -299,8 +305,11 @@ func (c *contents) add(name string, e entry) error {
 		return nil
 	}
 	e.Archive, e.ArchiveSize, e.Of, e.Compression = c.archive.Path, c.archive.Size, c.archive.Name, c.archive.Compression
+	if _, isThere := c.members[name]; isThere {
+		c.earlier = append(c.earlier, name)
+	}
 	c.members[name] = e
-	if len(c.members) > mostMembers {
+	if len(c.members)+len(c.earlier) > mostMembers {
 		return fmt.Errorf("the archive has more than %d files: unpack it into a folder, and name that", mostMembers)
 	}
 	return nil

@@ -113,9 +113,12 @@ func nameFormat(name string) (f Format, known bool) {
 }
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like. Wget keeps the
-// query of an address in the name, behind a question mark or, for Windows, an at sign.
+// query of an address in the name, behind a question mark or, for Windows, an at sign. What has no equals sign and ends as data do is no query.
 func nameEnding(name string) string {
-	name, _, _ = strings.Cut(filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name))), "?")
+	name = filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name)))
+	if address, query, is := strings.Cut(name, "?"); is && (strings.Contains(query, "=") || !isKnownEnding(filepath.Ext(query))) {
+		name = address
+	}
 	if isForeignCompression(name) {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
@@ -128,7 +131,12 @@ func isForeignCompression(name string) bool {
 	ending := filepath.Ext(name)
 	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))
 	return slices.Contains([]string{".br", ".lzma", ".lz", ".lzo", ".z", ".sz", ".snappy", ".zz", ".deflate"}, strings.ToLower(ending)) &&
-		slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, inner) })
+		isKnownEnding(inner)
+}
+
+// isKnownEnding reports whether files of a known format have names with the ending.
+func isKnownEnding(ending string) bool {
+	return slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, strings.ToLower(ending)) })
 }
 
 // unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is none.

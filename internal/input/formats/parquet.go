@@ -34,6 +34,7 @@ func init() {
 func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 		p.Limit(limits.Memory, limits.HoldWindow)
+		p.Lost = rows.Lost
 		switch {
 		case rows.Annotations != nil:
 			copied, err = p.Annotate(out, rows.Keep, rows.Annotations)

@@ -71,6 +71,9 @@ type File struct {
 	decoders decoders
 	memory   sync.Pool
 
+	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an error.
+	Lost func(rows int64)
+
 	most int64                  // bytes that readers may hold; 0: no limit
 	held atomic.Int64           // bytes that they hold
 	hold func() (func(), error) // see Limit

@@ -248,6 +248,8 @@ type FileNotes struct {
 	Damaged []string `json:"damaged,omitempty"`
 	// PassedOver has the first file of each reason of counts.passed_over.
 	PassedOver map[string]string `json:"passed_over,omitempty"`
+	// GuessedEncodings has the first file of each encoding of counts.guessed_encodings.
+	GuessedEncodings map[string]string `json:"guessed_encodings,omitempty"`
 	// Order names the first 10,000 files that were read, in document order, if that is not the order of their names.
 	Order []string `json:"order,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match no file.

@@ -30,6 +30,8 @@ const (
 	LargeCluster Kind = "large_cluster"
 	// TextField: most of the texts are empty or addresses, so the text may be in another field.
 	TextField Kind = "text_field"
+	// BlankTexts: documents without any text are identical to each other.
+	BlankTexts Kind = "blank_texts"
 	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
 	RepeatedID Kind = "repeated_ids"
 	// Exchanged: bands and rows were given the wrong way round, so that nearly all pairs are missed.
@@ -65,7 +67,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, BlankTexts, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -95,6 +97,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofBands(c)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofMissing(c, &found.Counts)...)
+	warnings = append(warnings, ofBlank(found)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
 	warnings = append(warnings, ofSources(c, table)...)
 	warnings = append(warnings, ofTrimmed(found.Trimmed, table)...)
@@ -154,7 +157,7 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 	unknown := []Kind{ShortRecords, OtherTitle}
 	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
 	for _, w := range earlier {
-		if w.Kind == TextField || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
+		if w.Kind == TextField || w.Kind == BlankTexts || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
 			all = append(all, w)
 		}
 	}
@@ -236,6 +239,18 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 		w.Flag = "--weight"
 	}
 	return []Warning{w}
+}
+
+// ofBlank warns of documents without any text, which are identical to each other.
+func ofBlank(found *findings.Findings) []Warning {
+	if found.Texts.Blank < 2 || found.Counts.Identical == 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: BlankTexts, Flag: "--emit annotated",
+		Text: fmt.Sprintf("%d of %d documents have no text, so they are identical to each other: unique keeps one of them, and annotated all",
+			found.Texts.Blank, found.Counts.Documents),
+	}}
 }
 
 // ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one

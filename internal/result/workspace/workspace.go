@@ -216,6 +216,9 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	if _, is := errors.AsType[foreignError](err); is {
 		return fmt.Errorf("the output folder %s contains a file that no job has written: %w: give another folder, or move the file away", shown, err)
 	}
+	if _, is := errors.AsType[damagedError](err); is {
+		return fmt.Errorf("in the output folder %s the file %s is damaged, as a power cut leaves it, so nothing tells which files a job has written (%w): give another folder, or move this one away and run the job again", shown, ManifestName, err)
+	}
 	if err != nil {
 		return fmt.Errorf("the results of an earlier job in the output folder %s cannot be read: %w: remove the cause, and run the job again", shown, err)
 	}

@@ -79,6 +79,11 @@ type Counts struct {
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files that were read, but are cut short or damaged.
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
+	// Uncopied counts the documents that a copy of the input lacks, by output: their file is damaged in a part that only
+	// copies read.
+	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
+	// GuessedEncodings counts the files whose encoding was guessed from their bytes, by encoding.
+	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" label:"files in a guessed encoding"`
 	// PassedOver counts the files of searched folders that were not read, by reason, such as an ending that no format
 	// has.
 	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
@@ -90,7 +95,8 @@ func (c *Counts) OfInput() Counts {
 		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
 		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
 		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
+		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, GuessedEncodings: c.GuessedEncodings,
+		PassedOver: c.PassedOver,
 	}
 }
 
@@ -224,6 +230,8 @@ type Texts struct {
 	Records int64
 	// Empty counts texts without any character but white space.
 	Empty int64
+	// Blank counts all documents of the input, pages included, whose text has no other character.
+	Blank int64
 	// Addresses counts texts that are an address on the web and nothing else.
 	Addresses int64
 	// Short counts texts with fewer than ShortText distinct shingles.
