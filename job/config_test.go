@@ -73,7 +73,7 @@ func TestGiven(t *testing.T) {
 		{"bits", nil, "bits 64: is for keys simhash and emit sketches"},
 		{"bits", func(c *Config) { c.Emit = []string{"sketches"} }, ""},
 		{"threshold", nil, ""},
-		{"threshold", func(c *Config) { c.Score = methods.Hamming }, "threshold 0.8: is of the Jaccard similarity"},
+		{"threshold", func(c *Config) { c.Score = methods.Hamming }, "threshold 0.8: is a Jaccard similarity"},
 		{"text_field", func(c *Config) { c.Weight = map[string]float64{"title": 1} }, "weight names the text fields"},
 		{"excerpt", nil, "excerpt 50: is for similarity containment"},
 		{"excerpt", func(c *Config) { c.Similarity = methods.Containment }, ""},

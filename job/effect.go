@@ -43,7 +43,7 @@ var effects = []effect{
 	{
 		"text_field", comparesFeatures, hasFields,
 		"is for records with fields, whose texts are compared: other files are the text themselves, " +
-			"and {features} stand for it",
+			"and {features} replace it",
 	},
 	{"weight", nil, hasFields, "is for records with fields: other files are one text"},
 	{"text_format", comparesFeatures, hasFields, "is for texts in fields of records: a page is read as what it is"},
@@ -54,8 +54,8 @@ var effects = []effect{
 	{"encoding", nil, func(d *corpus.Definition, _ *Config) bool {
 		return d.Charset != corpus.OwnCharset || d.IsWhole
 	}, "is for texts, CSV, JSON and lines: other formats say their encoding themselves"},
-	{"tokens", comparesFeatures, nil, "is for texts, and {features} stand for them"},
-	{"shingle", comparesFeatures, nil, "is for texts, and {features} stand for them"},
+	{"tokens", comparesFeatures, nil, "is for texts, and {features} replace them"},
+	{"shingle", comparesFeatures, nil, "is for texts, and {features} replace them"},
 	{
 		"stopwords_use", func(c *Config) bool { return c.StopWords == "" }, nil,
 		"is about {stopwords}: give a list, or leave it out",

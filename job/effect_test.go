@@ -57,7 +57,7 @@ func TestEffects(t *testing.T) {
 	c := Default()
 	c.Features = "f"
 	c.Give("text_field", "tokens", "shingle", "html_text")
-	if err := c.Validate(); err == nil || strings.Count(err.Error(), "stand for") < 3 {
+	if err := c.Validate(); err == nil || strings.Count(err.Error(), "replace") < 3 {
 		t.Errorf("with features: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func (c *Config) ReadStopWords() (string, error) {
 	}
 	words, err := sketch.ReadStopWords(strings.NewReader(list), normalizer)
 	if err == nil && words.Len() == 0 {
-		err = errors.New("it holds no word")
+		err = errors.New("it contains no word")
 	}
 	if err != nil {
 		return "", setting.Errorf("{stopwords} %s: %w", c.StopWords, err)
@@ -120,7 +120,7 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 	}{
 		{"rank", c.Rank, &lists.Rank, mirrors.CheckRanks},
 		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
-		{"allow", c.Allow, &lists.Allowed, mirrors.CheckAllowed},
+		{"allow", c.Allow, &lists.Allowed, func(list string) error { return mirrors.CheckAllowed(list, lists.Protected) }},
 	} {
 		if one.path == "" {
 			continue

@@ -34,11 +34,11 @@ func TestLists(t *testing.T) {
 		says []string // in the error; nil: there is none
 	}{
 		{"stop words", stopWords, good, nil},
-		{"no stop words", stopWords, put("empty", "# nothing\n\n"), []string{"stopwords", "it holds no word"}},
+		{"no stop words", stopWords, put("empty", "# nothing\n\n"), []string{"stopwords", "it contains no word"}},
 		{"a line without a word", stopWords, put("signs", "the\n...\n"), []string{"stopwords", "line 2"}},
 		{"no file of stop words", stopWords, filepath.Join(folder, "none"), []string{"stopwords", "none"}},
 		{"a ranking", ranking, good, nil},
-		{"no source", ranking, put("empty", "# nothing\n\n"), []string{"keep rank:", "it holds no source"}},
+		{"no source", ranking, put("empty", "# nothing\n\n"), []string{"keep rank:", "it contains no source"}},
 		{"no file of sources", ranking, filepath.Join(folder, "none"), []string{"keep rank:", "no such file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Trimming says which passages are cut from texts, since they stand elsewhere before. It matters only to the outputs
+// Trimming says which passages are cut from texts, since they occur earlier. It matters only to the outputs
 // trimmed and passages.
 type Trimming struct {
 	// PassageWords is the length of a passage in words, or the least number of words of a passage of other units, at
@@ -44,7 +44,7 @@ func (c *Config) checkTrimming(check checker) {
 	check(c.MinWords >= 0, "{min_words} %d: must be 0 or more", c.MinWords)
 	of := "{emit} " + c.Outputs()[at] + ": "
 	check(c.Features == "", of+"cuts texts; with {features} leave it out")
-	check(c.TextFormat != webtext.HTML, of+"cuts words, and not what stands between tags; leave {text_format} out")
+	check(c.TextFormat != webtext.HTML, of+"cuts words, not markup; leave {text_format} out")
 	check(len(c.Weight) == 0, of+"cuts one text of each document; name it with {text_field}, and leave {weight} out")
 	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
 		of+"{stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)

@@ -67,7 +67,7 @@ func (c *Config) Validate() error {
 	c.checkOutput(check)
 	c.checkState(check)
 	check(!c.Resume || !c.Seed.IsDrawn,
-		"{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}",
+		"{seed} %s: a job that continues another one needs its seed: give a number with {resume}",
 		RandomSeed)
 	c.checkGuards(check)
 	c.checkMirroring(check)
@@ -76,7 +76,7 @@ func (c *Config) Validate() error {
 		"{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner),
 		"{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
-	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
+	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no bound", c.Memory)
 	check(c.StorageTimeout == 0 || c.StorageTimeout >= LeastStorageTimeout,
 		"{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
@@ -310,7 +310,7 @@ func list(names []methods.Name) string {
 func (c *Config) checkSimHash(check checker) {
 	if c.Scorer().IsDistance {
 		check(!c.isGiven("threshold"),
-			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near",
+			"{threshold} %g: is a Jaccard similarity; with {score} hamming, {hamming} sets the largest distance",
 			c.Threshold)
 	} else {
 		check(c.Recall != 1,
@@ -347,10 +347,10 @@ func (c *Config) checkOutput(check checker) {
 				"{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
 		case "boilerplate":
-			check(false, "{emit} boilerplate: is not an output any more: passages has each passage that stands elsewhere before, by the place where it stands first")
+			check(false, "{emit} boilerplate: is not an output any more: passages has each passage that occurs earlier, and where it occurs first")
 			continue
 		case "index":
-			check(false, "{emit} index: is not an output any more: give a {state}, and ask that with 'runjob query --state'")
+			check(false, "{emit} index: is not an output any more: give a {state}, and search it with 'runjob query --state'")
 			continue
 		}
 		check(slices.Contains(OutputNames(), name),
@@ -358,7 +358,7 @@ func (c *Config) checkOutput(check checker) {
 				"passages, mirrors, sites or suspects", name)
 	}
 	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
-		"{emit} sketches: holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
+		"{emit} sketches: has fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	check(c.Across == "" || c.Across != c.Within,
 		"{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
 	// Documents of the reference are not compared with each other either. A class of equal documents would need four to
@@ -406,11 +406,11 @@ func (c *Config) EmitsCopies() bool {
 func (c *Config) CheckIndex() error {
 	switch {
 	case !c.Scorer().HasClusters:
-		return setting.Errorf("holds sets of shingles, and {similarity} containment keeps sequences")
+		return setting.Errorf("has sets of shingles, and {similarity} containment keeps sequences")
 	case !c.method().Kind().HasShingles:
-		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
+		return setting.Errorf("has fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	case !c.Scorer().IsExact:
-		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
+		return setting.Errorf("has the full sets of {verify} exact, which {verify} %s does not keep", c.Verify)
 	case c.Within != "":
 		return setting.Errorf("answers from all documents, and not from those of one {within}")
 	}
@@ -573,7 +573,7 @@ func (c *Config) checkState(check checker) {
 	}
 	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
 		check(!storage.Contains(c.State, other.folder),
-			"{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it",
+			"{"+other.setting+"} %s: is in the folder of {state}, which is for the state alone: name one outside of it",
 			other.folder)
 	}
 	check(!c.Resume,

@@ -197,7 +197,7 @@ func TestResume(t *testing.T) {
 		if again, run := recalled(summary); again == 0 || run == 0 || isCounted != (summary.Counts.CommonIn > 0) {
 			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run, summary.Counts.CommonIn)
 		}
-		if len(told) == 0 || !strings.Contains(told[0], "going on") {
+		if len(told) == 0 || !strings.Contains(told[0], "continuing from") {
 			t.Errorf("told: %q", told)
 		}
 		if _, err := os.Stat(config.TempFolder()); err == nil {
@@ -234,7 +234,7 @@ func TestResumeOutdated(t *testing.T) {
 		if again, _ := recalled(summary); again > 0 {
 			t.Errorf("%s: %d tasks are recalled", name, again)
 		}
-		if isTold := strings.Contains(strings.Join(told, "\n"), "beginning anew"); isTold != config.Resume {
+		if isTold := strings.Contains(strings.Join(told, "\n"), "starting from scratch"); isTold != config.Resume {
 			t.Errorf("%s: told %q", name, told)
 		}
 		if _, err := os.Stat(config.TempFolder()); err == nil {

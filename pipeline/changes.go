@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/warnings"
@@ -220,6 +221,6 @@ func (r *run) commit(result *write.Result, of found) error {
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun, result.Cramped, r.Config.DocumentBytes()), Order: r.inputs.Order,
 		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
 		Clusters: names.Clusters, Pairs: names.Pairs, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Originals: of.originals,
-		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
+		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, MainText: webtext.MainVersion,
 	})
 }

@@ -37,6 +37,6 @@ func (r *run) checkAge() error {
 		holds = fmt.Sprintf("is at generation %d", known)
 	}
 	return failure.New(failure.Usage, setting.Errorf(
-		"the {state} %s %s, and the results in the {output} %s are of generation %d: restore the state, or go on with what there is by {allow_older_state}",
+		"the {state} %s %s, and the results in the {output} %s have generation %d: restore the state, or continue without it by {allow_older_state}",
 		r.Config.State, holds, r.Config.Output, published))
 }

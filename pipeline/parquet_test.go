@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,4 +93,72 @@ func rowsOfParquet(t *testing.T, content string) int64 {
 		t.Fatal(err)
 	}
 	return file.NumRows()
+}
+
+// TestDamagedParquet: a page of a column that only copies read is damaged. The job ends well, names the file, and copies the rows before the
+// damage and those of other row groups.
+func TestDamagedParquet(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID    string   `parquet:"id"`
+		Text  string   `parquet:"text"`
+		Extra string   `parquet:"extra"`
+		List  []string `parquet:"list,list"`
+	}
+	var rows []row
+	for i := range 600 {
+		rows = append(rows, row{fmt.Sprint("d", i), fmt.Sprintf("document %d has words %d %d of its own", i, i*7919, i*104729), fmt.Sprintf("extra %d", i), []string{"a", fmt.Sprintf("list %d", i)}})
+	}
+	var content bytes.Buffer
+	writer := parquet.NewGenericWriter[row](&content, parquet.MaxRowsPerRowGroup(300), parquet.PageBufferSize(1000))
+	if _, err := writer.Write(rows); err != nil || writer.Close() != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		column, value string
+		least, most   int64 // rows of a copy
+	}{
+		"whole": {"extra", "", 600, 600},
+		"first": {"extra", "\x07\x00\x00\x00extra 2", 300, 300}, "second": {"extra", "extra 500", 301, 500}, "list": {"list", "list 200", 301, 500},
+		"text": {"text", "document 200 has", 301, 500},
+	} {
+		for _, of := range output.Copies {
+			if of != output.Unique && name != "second" {
+				continue
+			}
+			folder := t.TempDir()
+			config := job.Default()
+			config.Input, config.Output, config.Emit = []string{filepath.Join(folder, "in.parquet")}, filepath.Join(folder, "out"), []string{of, output.Removed}
+			if of == output.Trimmed {
+				config.PassageWords = 20
+			}
+			hurt := bytes.Clone(content.Bytes())
+			if test.value != "" {
+				hurt[bytes.Index(hurt, []byte(test.value))+len(test.value)-1] ^= 0x20
+			}
+			put(t, config.Input[0], hurt, plain)
+			summary, err := Run(t.Context(), config)
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, of, err)
+				continue
+			}
+			n, isHurt := summary.Counts, int64(0)
+			if test.value != "" {
+				isHurt = 1
+			}
+			paths, _ := filepath.Glob(filepath.Join(config.Output, of+"-*"))
+			copies := readFile(t, paths[0])
+			file, err := parquet.OpenFile(bytes.NewReader(copies), int64(len(copies)))
+			if err != nil {
+				t.Fatal(name, of, err)
+			}
+			copied := file.NumRows()
+			if copied < test.least || copied > test.most || n.FilesDamaged != isHurt || copied+n.Uncopied[of] != n.Documents {
+				t.Errorf("%s, %s: %d rows are copied of %+v", name, of, copied, n)
+			}
+			if test.column == "text" && n.Uncopied[of] != 0 {
+				t.Errorf("%s: %d rows that were read are not copied", of, n.Uncopied[of])
+			}
+		}
+	}
 }

@@ -250,7 +250,7 @@ func (r *run) lost(s Submission, err error) error {
 	if r.Config.State != "" {
 		way = "'runjob finish --cancel %s' cancels it, with --discard it removes the files only; the state is as it was"
 	}
-	return failure.Errorf(failure.Storage, "job %s on %s: %w: it may go on, so its files stay; "+way, s.name(),
+	return failure.Errorf(failure.Storage, "job %s on %s: %w: it may still run, so its files stay; "+way, s.name(),
 		s.Runner, err, r.Config.Output)
 }
 

@@ -250,7 +250,7 @@ func TestRemoteLost(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		want := []string{"connection refused", "runjob finish"}
 		if isInterrupted {
-			e.hold, e.keep, want = make(chan struct{}), errors.New("no answer"), []string{"no answer", "it may go on"}
+			e.hold, e.keep, want = make(chan struct{}), errors.New("no answer"), []string{"no answer", "it may still run"}
 			config.Progress = func(line string) {
 				if strings.Contains(line, "running") {
 					interrupt()

@@ -393,10 +393,10 @@ func (r *run) sayResumed() {
 	switch {
 	case r.Config.Progress == nil:
 	case r.results.Resumed:
-		r.Config.Progress("an earlier job has died: going on from what it has done")
+		r.Config.Progress("an earlier job has died: continuing from its progress")
 	case r.results.Outdated:
 		r.Config.Progress(
-			"an earlier job has died, but its configuration, its input or the program was another: beginning anew")
+			"an earlier job has died, but its configuration, its input or the program has changed: starting from scratch")
 	}
 }
 
@@ -404,7 +404,7 @@ func (r *run) sayKept() {
 	if r.results.IsKept() && r.Config.Progress != nil {
 		r.Config.Progress(
 			fmt.Sprintf(
-				"what the job has done is kept in %s: run it again with the same flags to go on; "+
-					"without --resume to begin anew", r.results.Temp))
+				"the job's progress is stored in %s: run it again with the same flags to continue,  "+
+					"or without --resume to start from scratch", r.results.Temp))
 	}
 }

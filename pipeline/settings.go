@@ -127,7 +127,7 @@ func checkOpenFiles() error {
 	needed := uint64(len(opened) + filesOfProcess + filesOfTask*work.Cores())
 	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
 		return fmt.Errorf(
-			"only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and "+
+			"only %d files may be open at once, and the job needs %d: raise the limit with 'ulimit -n 1024' and "+
 				"run the job again", limit.Cur, needed)
 	}
 	return nil

@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/result/write"
+	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/build"
@@ -74,6 +77,13 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 				s.Files.Order = append(s.Files.Order, quoting.Text(file.Name))
 			}
 			s.Files.Read++
+			if name := file.Charset; name != "" && !strings.HasPrefix(name, "utf-") && s.Config.Encoding == "" { // no mark tells it
+				findings.Merge(&s.Counts.GuessedEncodings, map[string]int64{name: 1})
+				if s.Files.GuessedEncodings == nil {
+					s.Files.GuessedEncodings = map[string]string{}
+				}
+				s.Files.GuessedEncodings[name] = cmp.Or(s.Files.GuessedEncodings[name], quoting.Text(file.Name))
+			}
 		}
 	}
 	if isSorted {

@@ -197,7 +197,7 @@ func TestResultsAsInput(t *testing.T) {
 	config.Output = "p"
 	for _, input := range []string{"o", "o/*.jsonl"} {
 		config.Input = []string{input}
-		if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "o holds results of an earlier job") {
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "o contains results of an earlier job") {
 			t.Errorf("%s: error %v", input, err)
 		}
 	}

@@ -126,7 +126,7 @@ func (c *benchCommand) pairSteps(fingerprints [][]uint32) []benchStep {
 		{"article: classical", each(func(x, y []uint32) { asmkernels.JaccardClassical(x, y) })},
 		{"article: fast abort", each(func(x, y []uint32) { asmkernels.JaccardFast(x, y, c.Threshold) })},
 		{"article: pcmpestrm, fast abort", each(func(x, y []uint32) { asmkernels.JaccardTurbo(x, y, c.Threshold) })},
-		{"runjob: a pair at a time", each(func(x, y []uint32) {
+		{"runjob: pair by pair", each(func(x, y []uint32) {
 			asmkernels.Intersect(x, y, asmkernels.Required(c.Threshold, len(x), len(y)))
 		})},
 		{"runjob: all pairs, bitmaps first", func() { all.Pairs(c.Threshold, func(_, _, _, _ int) {}) }},

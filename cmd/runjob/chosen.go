@@ -271,7 +271,7 @@ func readSettings(path string, check func(name string) error) (map[string]settin
 	}
 	if len(content) > maxSettingsBytes {
 		return nil, fmt.Errorf(
-			"%s has more than %d bytes, and a setting a line takes far less: name a file of settings", path,
+			"%s has more than %d bytes, too many for a file of settings: name another file", path,
 			maxSettingsBytes)
 	}
 	return parseSettings(path, content, check)
@@ -293,8 +293,8 @@ func parseSettings(path string, content []byte, check func(name string) error) (
 	switch err := documents.Decode(&second); {
 	case err == nil:
 		return nil, fmt.Errorf(
-			"%s:%d: a second document begins, and the settings of one job are one: "+
-				"remove the line --- and what is not meant", path, second.Line)
+			"%s:%d: a second document begins, but a file has the settings of one job: "+
+				"remove the line --- and the settings that are not meant", path, second.Line)
 	case err != io.EOF:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

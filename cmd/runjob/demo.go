@@ -56,7 +56,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
 	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus) {
 		return failure.Errorf(failure.Storage,
-			"make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)
+			"make demo corpus: %s exists and was not made by a demo: name another folder with --output", corpus)
 	}
 	n, err := writeDemoCorpus(corpus, demoFolders())
 	if err != nil {

@@ -157,7 +157,7 @@ func keysText(k *explain.Keys) string {
 	case k.AllPairs:
 		return "none: the run has compared all pairs of documents of similar sizes"
 	case k.Shared == nil:
-		return fmt.Sprintf("%s: documents that are alike enough always share one", k.Method)
+		return fmt.Sprintf("%s: documents that are similar enough always share one", k.Method)
 	}
 	text := fmt.Sprintf("%s: %d shared, of %d of A and %d of B", k.Method, *k.Shared, k.A, k.B)
 	if k.Probability > 0 {
@@ -304,7 +304,7 @@ func printRange(w io.Writer, thing string, offset, listed int, of int64) {
 	case listed == 0:
 		say(w, "none of %s\n", counted(of, thing))
 	case end < of:
-		say(w, "\n%s to %s of %s; --offset %d goes on\n", count(offset+1), count(end), counted(of, thing), end)
+		say(w, "\n%s to %s of %s; --offset %d continues\n", count(offset+1), count(end), counted(of, thing), end)
 	case offset > 0:
 		say(w, "\n%s to %s of %s\n", count(offset+1), count(end), counted(of, thing))
 	}

@@ -183,7 +183,7 @@ var faults = []struct {
 		killed.signal(syscall.SIGKILL)
 		killed.Wait()
 		seen := s.runjob("--resume").succeeds(lines(largeCorpus()))
-		if !strings.Contains(seen.message, "going on") {
+		if !strings.Contains(seen.message, "continuing from") {
 			s.t.Errorf("the second job says %q", seen.message)
 		}
 		s.asFresh(largeCorpus())
@@ -238,7 +238,7 @@ var faults = []struct {
 		}
 		first.signal(syscall.SIGCONT)
 		first.succeeds(lines(largeCorpus()))
-		return observed{code, "`" + s.unnamed(strings.TrimSuffix(message, "\n")) + "`", "the other job goes on and succeeds"}
+		return observed{code, "`" + s.unnamed(strings.TrimSuffix(message, "\n")) + "`", "the other job continues and succeeds"}
 	}},
 	{"SIGTERM", func(s *scene) observed { return s.interrupted(syscall.SIGTERM) }},
 	{"Ctrl-C", func(s *scene) observed { return s.interrupted(syscall.SIGINT) }},

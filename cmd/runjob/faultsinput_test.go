@@ -137,8 +137,8 @@ func TestTold(t *testing.T) {
 		contains bool
 	}{
 		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders passed over: 2 .pdf (a.pdf), 1 .txt (x/notes.txt); a pattern such as 'DIR/*' names files to read; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true},
-		{"same", nil, "\nwarning: one id stands for 2 documents, such as a.jsonl:0 and a.jsonl:49: ", `"repeated_ids": 1`, true},
-		{"other", nil, "one id stands", "repeated_ids", false},
+		{"same", nil, "\nwarning: one id is used for 2 documents, such as a.jsonl:0 and a.jsonl:49: ", `"repeated_ids": 1`, true},
+		{"other", nil, "one id is used", "repeated_ids", false},
 	} {
 		s := newScene(t)
 		s.write("in/a.jsonl", []byte(document("same", "one of two good documents")+document(test.id, "the other is unlike it")))

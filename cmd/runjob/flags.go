@@ -106,6 +106,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		mappers.RegisterKind(kind, mapper)
 		options = append(options, kong.KindMapper(kind, mapper))
 	}
+	mappers.RegisterKind(reflect.Map, oncePerKey(mappers.ForType(reflect.TypeFor[map[string]float64]())))
 	parser, err := kong.New(c, options...)
 	if err != nil {
 		return nil, err
@@ -173,6 +174,19 @@ func kindMappers() map[reflect.Kind]kong.Mapper {
 		reflect.Int:     kong.MapperFunc(parseWholeNumber),
 		reflect.Int64:   kong.MapperFunc(parseWholeNumber),
 		reflect.Uint64:  kong.MapperFunc(parseWholeNumber),
+	}
+}
+
+// oncePerKey refuses a key that is given twice: only the last value would count.
+func oncePerKey(of kong.Mapper) kong.MapperFunc {
+	return func(from *kong.DecodeContext, to reflect.Value) error {
+		given, isText := from.Scan.Peek().Value.(string)
+		before := to.Len()
+		err := of.Decode(from, to)
+		if err == nil && isText && to.Len() < before+len(kong.SplitEscaped(given, from.Value.Tag.MapSep)) {
+			err = fmt.Errorf("%s names a field twice: leave one out", given)
+		}
+		return err
 	}
 }
 

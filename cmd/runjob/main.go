@@ -153,7 +153,7 @@ func leftBehind(of command) string {
 	case *runCommand, *mirrorsCommand, *recutCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
-		return "; the job goes on"
+		return "; the job continues"
 	case *demoCommand:
 		return "; earlier results are as they were"
 	case *queryCommand:

@@ -36,7 +36,7 @@ func checkMetricsFile(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && len(content) > 0 && string(content) != begin:
-		err = fmt.Errorf("%s is there and holds no metrics of a run: name another file", path)
+		err = fmt.Errorf("%s exists and has no metrics of a run: name another file", path)
 	}
 	if err != nil {
 		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
@@ -65,24 +65,24 @@ func writeMetrics(path string, e ending) error {
 	metric(endMetric, "When the last run ended.", at)
 	metric("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
 	if success, known := lastSuccess(path); e.summary != nil {
-		metric(successMetric, "When a run last published its results, or found that they stay.", at)
+		metric(successMetric, "When a run last published its results, or found them up to date.", at)
 	} else if known {
-		metric(successMetric, "When a run last published its results, or found that they stay.", success)
+		metric(successMetric, "When a run last published its results, or found them up to date.", success)
 	}
 	if s := e.summary; s != nil {
-		metric("runjob_last_seconds", "How long the run took that made the results.", s.Seconds)
+		metric("runjob_last_seconds", "Duration of the run that made the results.", s.Seconds)
 		for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
 			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
 		}
 		if s.State != nil {
-			metric("runjob_results_kept", "1 if nothing had changed since the run before, so that its results stay.",
+			metric("runjob_results_kept", "1 if nothing had changed since the last run, whose results remain.",
 				oneIf(s.State.IsKept))
-			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.",
+			metric("runjob_suspects_unseen", "Suspects of earlier runs that this run could not check.",
 				float64(s.State.Unseen))
 			b = appendChanges(b, "runjob_changes",
 				"Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
 			b = appendChanges(b, "runjob_unacknowledged_changes",
-				"Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
+				"Unacknowledged changes of this run and earlier ones.", s.State.Unacknowledged)
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {

@@ -166,7 +166,7 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 	}
 	if args[0] == "plan" && (name == "--within" || name == "--across") {
 		return fmt.Errorf(
-			"unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
+			"unknown flag %s: a plan always covers the whole corpus; drop the flag", name)
 	}
 	if ours := foreignFlags[strings.ReplaceAll(name, "_", "-")]; ours != "" {
 		return fmt.Errorf("unknown flag %s: here it is %s", name, ours)

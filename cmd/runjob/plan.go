@@ -163,7 +163,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
 	if c == nil {
 		wrapped(w,
-			"%s of which nothing else is known: only --input tells what they have in common, and so the candidates.",
+			"%s, of which nothing else is known: only --input shows what they have in common, and so the candidates.",
 			counted(a.Config.Documents, "document"))
 		say(w, "\n")
 		return
@@ -251,7 +251,7 @@ func choiceName(c *plan.Choice) string {
 
 func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
-		say(w, "'runjob run' would take exact keys; only --input tells how many\n")
+		say(w, "'runjob run' would take exact keys; only --input shows how many\n")
 		return
 	}
 	say(w, "* what 'runjob run' does with these flags\n")
@@ -288,7 +288,7 @@ func printHeaps(w io.Writer, c plan.Choice) {
 	for _, heap := range c.Heaps {
 		treated := "all compared"
 		if heap.Dense {
-			treated = "too many: leaders are compared"
+			treated = "too many: compared with pivots"
 		}
 		say(w, "  %6s such as %s: %s, %s\n", short(heap.Documents), heap.Example, pairsText(heap.Candidates), treated)
 	}
@@ -315,21 +315,21 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	case chosen.Probability == 1:
 		wrapped(w, "Safer: no choice; this one misses no pair.")
 	default:
-		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they take.")
+		wrapped(w, "Safer: exact keys, which miss no pair; only --input shows what they cost.")
 	}
 }
 
 // promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
-	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability,
+	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f instead of %.4f", c.Probability,
 		chosen.Probability)
 	switch {
 	case a.Corpus == nil:
 	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
 		text += "; here neither is likely to miss one"
 	default:
-		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))
+		text += fmt.Sprintf("; here that misses about %s instead of %s", pairsText(c.Missed), short(chosen.Missed))
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func (c *queryCommand) Validate() error {
 		return fmt.Errorf("--window %d: must be 0 or more", c.Window)
 	}
 	if c.Window > 0 && !c.Add {
-		return fmt.Errorf("--window %d: is about documents that --add holds: give it, or leave --window out", c.Window)
+		return fmt.Errorf("--window %d: limits the documents that --add holds: give --add, or leave --window out", c.Window)
 	}
 	if c.Threshold != nil && !(*c.Threshold > 0 && *c.Threshold <= 1) {
 		return fmt.Errorf("--threshold %g: must be above 0 and at most 1", *c.Threshold)

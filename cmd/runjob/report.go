@@ -77,8 +77,8 @@ func (c *runCommand) checkReport() error {
 		return nil
 	case c.Async || forLauncher():
 		return failure.Errorf(failure.Usage,
-			"--report: this command does not wait for the results: when 'runjob finish' has published them, "+
-				"give that --report")
+			"--report needs finished results: run 'runjob finish --report' after the job "+
+				"has ended")
 	}
 	return checkReportIn(c.Output)
 }
@@ -129,7 +129,7 @@ func writePage(path string, page []byte) (err error) {
 func mayReplace(path string) error {
 	isPage, err := workspace.IsPage(path)
 	if err == nil && !isPage {
-		err = fmt.Errorf("%s is there and is no report: move it, or name another file with --output", path)
+		err = fmt.Errorf("%s exists and is not a report: move it, or name another file with --output", path)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

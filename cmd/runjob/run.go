@@ -135,11 +135,11 @@ func printSummary(w io.Writer, s finished.Summary) {
 	if n.IgnoredIn > 0 {
 		say(w, "base texts: left out of %s", counted(n.IgnoredIn, "document"))
 		if n.IgnoredWhole > 0 {
-			say(w, ", %s of which hold nothing else and are only compared for equality", count(n.IgnoredWhole))
+			say(w, ", %s of which contain nothing else and are only compared for equality", count(n.IgnoredWhole))
 		}
 		say(w, "\n")
 	} else if len(s.Config.Ignore) > 0 {
-		say(w, "base texts: no document holds any of them\n")
+		say(w, "base texts: no document contains any of them\n")
 	}
 	printCommon(w, s)
 	printTrimmed(w, s.Trimmed)
@@ -183,8 +183,8 @@ func printFound(w io.Writer, s finished.Summary) {
 
 func printKept(w io.Writer, s finished.Summary) {
 	say(w,
-		"nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them "+
-			"anew)\n",
+		"nothing has changed in %s since generation %d: the results in %s stay as they are (--republish writes them "+
+			"again)\n",
 		counted(s.State.Files.Unchanged, "file"), s.State.Generation, s.Config.Output)
 	printUnacknowledged(w, s.State)
 }
@@ -258,10 +258,17 @@ func printFiles(w io.Writer, s finished.Summary) {
 		if more := n.FilesDamaged - int64(len(shown)); more > 0 {
 			say(w, ", and %s more", count(more))
 		}
+		for _, of := range slices.Sorted(maps.Keys(n.Uncopied)) {
+			say(w, "; %s leaves out %s for it", of, counted(n.Uncopied[of], "document"))
+		}
 		say(w, "; --fail-on damaged-files makes that a failure\n")
 	}
+	for _, name := range slices.Sorted(maps.Keys(n.GuessedEncodings)) {
+		say(w, "note: %s read as %s, as guessed from the bytes, such as %s, and copies are in UTF-8: if letters are wrong, name it with --encoding\n",
+			counted(n.GuessedEncodings[name], "file"), name, s.Files.GuessedEncodings[name])
+	}
 	if len(s.Files.Unmatched) > 0 {
-		say(w, "note: no file matches %s of --include and --exclude, which know *, ? and [a-z], ** for any folders, and small from capital letters\n", strings.Join(s.Files.Unmatched, ", "))
+		say(w, "note: no file matches %s of --include and --exclude, which may have *, ?, [a-z] and ** (any folders), and are case-sensitive\n", strings.Join(s.Files.Unmatched, ", "))
 	}
 	passed := n.PassedOver
 	if len(passed) == 0 {
@@ -319,7 +326,7 @@ func printUnmarked(w io.Writer, s finished.Summary) {
 	switch {
 	case n.Unsited > 0 && n.Unsited == n.Documents:
 		say(w,
-			"note: --url-field %s: no document has an address, so there are no sites; name the field that holds it\n",
+			"note: --url-field %s: no document has an address, so there are no sites; name the field of the address\n",
 			s.Config.URLField)
 	case n.Unsited > 0:
 		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField,
@@ -374,11 +381,11 @@ func printCost(w io.Writer, s finished.Summary) {
 			counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
 	if s.Skipped.Kept > 0 {
-		say(w, "note: of the kept documents %s were not compared with all others, and may be like them\n",
+		say(w, "note: %s of the kept documents were not compared with all others, and may be similar to them\n",
 			count(s.Skipped.Kept))
 	}
 	if s.Skipped.SpreadPages > 0 {
-		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n",
+		say(w, "ignored for mirrors: %s on more than %s sites\n",
 			counted(s.Skipped.SpreadPages, "page"), count(s.Config.MirrorSites))
 	}
 	rate := ""
@@ -392,7 +399,7 @@ func printCost(w io.Writer, s finished.Summary) {
 		largest := slices.MaxFunc(s.Stages, func(a, b finished.Stage) int {
 			return cmp.Compare(a.PeakMemoryBytes, b.PeakMemoryBytes)
 		})
-		say(w, "note: that is more memory than --memory %s, which a job aims at; most was in use in stage %s\n",
+		say(w, "note: that is more memory than --memory %s; most was in use in stage %s\n",
 			size(limit), largest.Name)
 	}
 	printWarnings(w, s.Warnings)

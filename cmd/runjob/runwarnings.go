@@ -99,7 +99,7 @@ func printCommon(w io.Writer, s finished.Summary) {
 		say(w, ", left out of %s", counted(n.CommonIn, "document"))
 	}
 	if n.CommonWhole > 0 {
-		say(w, ", %s of which hold nothing else and are only compared for equality", count(n.CommonWhole))
+		say(w, ", %s of which contain nothing else and are only compared for equality", count(n.CommonWhole))
 	}
 	say(w, "\n")
 }
@@ -115,7 +115,7 @@ func printTrimmed(w io.Writer, t *findings.Trimmed) {
 	say(w, "trimmed: %s cut from %s, with %s of %s words (%.1f %%)", counted(t.Passages, "passage"),
 		counted(t.Documents, "document"), count(t.Words), count(t.Of), share)
 	if t.Gone > 0 {
-		say(w, "; %s with too little left went", counted(t.Gone, "document"))
+		say(w, "; removed with too little left: %s", counted(t.Gone, "document"))
 	}
 	say(w, "\n")
 }

@@ -32,7 +32,7 @@ func TestParseSettings(t *testing.T) {
 		"- a":                    "job.yaml: must have a setting a line, as in threshold: 0.9",
 		"a: [[b]]":               "job.yaml:1: a must be a list of plain values",
 		"a: {b: c}":              "job.yaml:1: a must have a number for each name",
-		"a: 1\n---\nb: 2\n":      "job.yaml:2: a second document begins, and the settings of one job are one: remove the line --- and what is not meant",
+		"a: 1\n---\nb: 2\n":      "job.yaml:2: a second document begins, but a file has the settings of one job: remove the line --- and the settings that are not meant",
 	} {
 		if _, err := parseSettings("job.yaml", []byte(content), known); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", content, err, want)

@@ -135,7 +135,7 @@ func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return c.fault(err)
 	}
-	say(out, "%s: whole, %s of sketches\n", strings.TrimRight(c.Folder, "/"), size(bytes))
+	say(out, "%s: complete, %s of sketches\n", strings.TrimRight(c.Folder, "/"), size(bytes))
 	return nil
 }
 

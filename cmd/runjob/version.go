@@ -209,7 +209,7 @@ var exitCodes = [...]struct {
 	meaning string
 }{
 	{exitDone, "all went well, with or without rejects"},
-	{exitInternal, "a fault of the program"},
+	{exitInternal, "a bug in runjob"},
 	{exitUsage, "the command line is wrong"},
 	{exitInput, "the input cannot be used"},
 	{

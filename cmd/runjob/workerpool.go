@@ -66,10 +66,10 @@ func roomOfWorkers(room int64) string {
 		return ""
 	}
 	text := fmt.Sprintf(
-		"a worker aims to stay below %d MiB, three quarters of what it may have here; "+
+		"a worker uses up to %d MiB, three quarters of its limit here; "+
 			"--worker-memory of a job changes that\n", room>>20)
 	if room < job.AmpleMemory {
-		text += fmt.Sprintf("tasks of a job are cut for %d MiB: give jobs --worker-memory %dMiB\n",
+		text += fmt.Sprintf("tasks of a job are sized for %d MiB: give jobs --worker-memory %dMiB\n",
 			job.AmpleMemory>>20, max(room, job.LeastMemory)>>20)
 	}
 	return text

@@ -12,25 +12,25 @@ import (
 type Result struct {
 	// Sampled is how many documents were sampled.
 	Sampled int `json:"sampled"`
-	// Partnered is how many of them have a partner among the documents that the audit looked at.
+	// Partnered is how many of them have a near-duplicate among the documents that the audit compared.
 	Partnered int `json:"partnered"`
-	// Pairs is how many such partners they have in all.
+	// Pairs is how many such near-duplicates they have in all.
 	Pairs int64 `json:"pairs"`
-	// Recall is the share, from 0 to 1, of all pairs that reach the threshold whose two documents are in one component of verified
-	// edges. Low, Recall and High are the same if every document was sampled.
+	// Recall is the share, from 0 to 1, of all pairs at or above the threshold whose documents are joined by verified
+	// pairs. Low, Recall and High are the same if every document was sampled.
 	Recall float64 `json:"recall"`
 	// Low is its lower bound with a confidence of 95 %.
 	Low float64 `json:"low"`
 	// High is its upper bound.
 	High float64 `json:"high"`
-	// Listed is the share of all pairs that follow from the rows of pairs: the two have a row, are equal, or are equal to two that
-	// have one.
+	// Listed is the share of all pairs that follow from the rows of pairs: the documents, or documents equal to them,
+	// have a row or are equal.
 	Listed float64 `json:"listed"`
 	// ListedLow is its lower bound.
 	ListedLow float64 `json:"listed_low"`
 	// ListedHigh is its upper bound.
 	ListedHigh float64 `json:"listed_high"`
-	// Wide says that one of the intervals is wider than a tenth: the audit saw too few pairs to say much.
+	// Wide says that an interval is wider than 0.1: the audit found too few pairs.
 	Wide bool `json:"wide,omitempty"`
 }
 

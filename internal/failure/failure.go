@@ -16,7 +16,7 @@ import (
 // Kind says what is to blame for an error. [errors.Is] finds the kind of an error.
 type Kind string
 
-// The kinds of failure. An error of none of them is a fault of the program.
+// The kinds of failure. An error of none of them is a bug in runjob.
 const (
 	// Usage is a configuration that is wrong.
 	Usage Kind = "usage"

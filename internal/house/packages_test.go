@@ -53,15 +53,12 @@ func TestPackages(t *testing.T) {
 		if len(own) > 1 && rooms[room] == "" {
 			t.Errorf("say in packages_test.go what the packages of room %s have in common", room)
 		}
-		page += fmt.Sprintf("\n## %s\n\n", room) + rooms[room]
+		page += fmt.Sprintf("\n## %s\n\n", room)
 		if len(own) == 1 {
-			page += fmt.Sprintf("`%s` %s", own[0].folder, own[0].sentence)
-		}
-		page += "\n"
-		if len(own) == 1 {
+			page += fmt.Sprintf("`%s` %s\n", strings.TrimPrefix(own[0].folder, "internal/"), own[0].sentence)
 			continue
 		}
-		page += "\n| package | |\n|---|---|\n"
+		page += rooms[room] + "\n\n| package | |\n|---|---|\n"
 		for _, p := range own {
 			page += fmt.Sprintf("| `%s` | %s |\n", strings.TrimPrefix(p.folder, "internal/"), p.sentence)
 		}
@@ -78,7 +75,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// synopsis is the first sentence of the comment of a package, without the name of the package.
+// synopsis is the first sentence of the comment of a package, up to a colon, without the name of the package.
 type synopsis struct{ folder, sentence string }
 
 // isApartFromProduct reports whether the packages of a room are no part of the program.
@@ -115,6 +112,7 @@ func synopses(t *testing.T) (all []synopsis) {
 		}
 		_, first, _ = strings.Cut(first, " ") // Package or Command
 		_, first, _ = strings.Cut(first, " ") // its name
+		first, _, _ = strings.Cut(strings.TrimSuffix(first, "."), ": ")
 		all = append(all, synopsis{folder, strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(first)})
 	}
 	slices.SortFunc(all, func(a, b synopsis) int { return strings.Compare(a.folder, b.folder) })

@@ -18,22 +18,22 @@ var sizes = map[string]int{
 	"audit":       1440,
 	"buckets":     20,
 	"clusters":    2170,
-	"cmd":         5970,
+	"cmd":         5990,
 	"failure":     110,
-	"fingerprint": 4170,
+	"fingerprint": 4180,
 	"graphs":      900,
-	"incremental": 3470,
-	"input":       19_570,
+	"incremental": 3700,
+	"input":       19_710,
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,
 	"lshbands":    1560,
-	"mirrors":     2710,
+	"mirrors":     2720,
 	"pairs":       5760,
 	"passages":    720,
-	"pipeline":    3530,
+	"pipeline":    3540,
 	"records":     5280,
-	"result":      5260,
+	"result":      5290,
 	"schema":      1880,
 	"sketch":      5330,
 	"storage":     4080,
@@ -44,9 +44,9 @@ var sizes = map[string]int{
 
 const (
 	// mostComments bounds the lines of all rooms that only are comments.
-	mostComments = 12_450
+	mostComments = 12_550
 	// mostDocs bounds the bytes of all pages in docs.
-	mostDocs = 436_000
+	mostDocs = 415_000
 )
 
 // TestSizes holds the program to its size.

@@ -32,7 +32,7 @@ func (p Plan) String() string {
 	case p.Reuse != "":
 		return "the pairs of unchanged documents are reused, and new documents are compared with similar ones"
 	case p.Prune != "":
-		return "documents that are in no pair and like no new document are left out"
+		return "documents that are in no pair and similar to no new document are pruned"
 	case p.Why != "":
 		return "all documents are compared from scratch: " + p.Why
 	}
@@ -51,7 +51,7 @@ type Listing struct {
 }
 
 // withoutPairs is the reason why there are no pairs of the last run.
-const withoutPairs = "the last run has left no pairs: it has skipped some of dense groups, " +
+const withoutPairs = "the last run stored no pairs: it skipped pairs of oversized key groups, " +
 	"or another version of the program made the state"
 
 // growth bounds the growth of a corpus since a run has last compared all documents: to 1 + 1/growth times its size.
@@ -67,13 +67,13 @@ func Decide(config *job.Config, last *state.Content, now Listing) Plan {
 	fromScratch := func(why string) Plan { return Plan{Why: why} }
 	switch {
 	case now.Dense:
-		return fromScratch("there are dense groups, in which it depends on all documents what is compared")
+		return fromScratch("there are oversized key groups, whose comparisons depend on all documents")
 	case last.Results != now.Results:
-		return fromScratch("settings have changed that decide which pairs are similar")
+		return fromScratch("settings that decide which pairs are similar have changed")
 	case passages && last.Kept == "":
 		return fromScratch(withoutPairs)
 	case passages && !now.InOrder:
-		return fromScratch("the files have changed their order, and with it the first of equal documents")
+		return fromScratch("the order of the files has changed, and with it the first of equal documents")
 	case passages:
 		// the groups of all keys that new, removed or often repeated documents have are whole
 		return Plan{Prune: last.Kept}
@@ -86,7 +86,7 @@ func Decide(config *job.Config, last *state.Content, now Listing) Plan {
 	case last.Documents > max(last.Grouped+last.Grouped/growth, methods.SmallCorpus):
 		return fromScratch("the corpus has grown by more than an eighth since all documents were compared")
 	case IsDense(config, last.Crowded, last.Documents):
-		return fromScratch("groups of near-duplicates come near to the number of pairs that are compared")
+		return fromScratch("key groups of near-duplicates are near the limit of compared pairs")
 	case !config.CommonLaw().IsOff():
 		return Plan{Prune: last.Pairs} // these pairs lack the similarity by all shingles, which rows tell
 	}

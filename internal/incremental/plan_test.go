@@ -22,11 +22,11 @@ func TestDecide(t *testing.T) {
 		"rebuild":   {with(func(c *job.Config, _ *state.Content, _ *Listing) { c.Rebuild = true }), Plan{}},
 		"dense": {
 			with(func(_ *job.Config, _ *state.Content, l *Listing) { l.Dense = true }),
-			because("there are dense groups, in which it depends on all documents what is compared"),
+			because("there are oversized key groups, whose comparisons depend on all documents"),
 		},
 		"settings": {
 			with(func(_ *job.Config, _ *state.Content, l *Listing) { l.Results = "others" }),
-			because("settings have changed that decide which pairs are similar"),
+			because("settings that decide which pairs are similar have changed"),
 		},
 		"another order": {with(func(_ *job.Config, _ *state.Content, l *Listing) { l.InOrder = false }), reused},
 		"no pairs": {
@@ -51,7 +51,7 @@ func TestDecide(t *testing.T) {
 		}), reused},
 		"oversized key groups": {
 			with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Crowded = 1 << 50 }),
-			because("groups of near-duplicates come near to the number of pairs that are compared"),
+			because("key groups of near-duplicates are near the limit of compared pairs"),
 		},
 		"common shingles": {with(common), Plan{Prune: "pairs"}},
 		"passages":        {with(containment), Plan{Prune: "kept"}},
@@ -60,7 +60,7 @@ func TestDecide(t *testing.T) {
 		}), because(withoutPairs)},
 		"passages in another order": {
 			with(containment, func(_ *job.Config, _ *state.Content, l *Listing) { l.InOrder = false }),
-			because("the files have changed their order, and with it the first of equal documents"),
+			because("the order of the files has changed, and with it the first of equal documents"),
 		},
 		"passages and common shingles": {
 			with(containment, common),
@@ -102,7 +102,7 @@ func TestPlanString(t *testing.T) {
 	}{
 		{Plan{}, "all documents are compared"},
 		{because("settings have changed"), "all documents are compared from scratch: settings have changed"},
-		{Plan{Prune: "pairs"}, "documents that are in no pair and like no new document are left out"},
+		{Plan{Prune: "pairs"}, "documents that are in no pair and similar to no new document are pruned"},
 		{
 			Plan{Reuse: "pairs", Prune: "pairs"},
 			"the pairs of unchanged documents are reused, and new documents are compared with similar ones",

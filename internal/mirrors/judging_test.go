@@ -104,20 +104,27 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s may mirror %s: %v", c.mirror, c.original, got)
 		}
 	}
+	allowed := func(list string) error { return CheckAllowed(list, "bank.example\nwww2.shop.example\n") }
 	for _, c := range []struct {
 		check func(string) error
 		list  string
 		want  string
 	}{
-		{CheckRanks, "", "it holds no site"},
+		{CheckRanks, "", "it contains no site"},
 		{CheckRanks, "1,a.org\nb,c.org\n", `line 2: "b" is no rank`},
-		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it holds no site"},
+		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it contains no site"},
 		{CheckProtected, "-a.org\n", `line 1: "-a.org" is no site`},
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
-		{CheckProtected, "# none\n", "it holds no site"},
+		{CheckProtected, "# none\n", "it contains no site"},
 		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
-		{CheckAllowed, "a.org b.org c.org\n", `line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`},
-		{CheckAllowed, "", ""},
+		{allowed, "a.org b.org c.org\n", `line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`},
+		{allowed, "", ""},
+		{allowed, "a.bank.example b.org\nshop.example c.org\nhelper.example\n", ""},
+		{
+			allowed, "bank.example b.org\nb.org bank.example\n",
+			"b.org bank.example: b.org is not protected, so the line allows nothing: write the protected site first, and its mirror behind it",
+		},
+		{func(list string) error { return CheckAllowed(list, "") }, "b.org bank.example\n", ""},
 	} {
 		if err := c.check(c.list); c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%q: %v, want %s", c.list, err, c.want)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,13 +58,24 @@ func CheckProtected(list string) error {
 	return err
 }
 
-// CheckAllowed returns an error unless a list of allowed mirrors can be used. It may be empty.
-func CheckAllowed(list string) error {
-	_, err := readAllowed(list)
+// CheckAllowed returns an error unless a list of allowed mirrors can be used beside a list of protected sites. Either may be empty.
+func CheckAllowed(list, protected string) error {
+	of, err := newLists("", protected, list)
+	above := map[string]bool{"": true} // the names under which a line may mean a protected site
+	for name := range of.protected {
+		for entry := range entries(name) {
+			above[entry] = true
+		}
+	}
+	for _, line := range slices.SortedFunc(maps.Keys(of.allowed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		if original := line[0]; len(of.protected) > 0 && !above[original] && !of.isProtected(original) {
+			return fmt.Errorf("%s %s: %[1]s is not protected, so the line allows nothing: write the protected site first, and its mirror behind it", original, line[1])
+		}
+	}
 	return err
 }
 
-var errNoSite = errors.New("it holds no site")
+var errNoSite = errors.New("it contains no site")
 
 // lines calls visit with each line of a list that is not empty and does not begin with #. An error gets the number of its
 // line.

@@ -130,12 +130,12 @@ func (w *Watch) Changes() (changes []output.Change) {
 // String says why a protected site could not be compared.
 func (c ChangedSite) String() string {
 	if c.Lacking > 0 {
-		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: whether they still do cannot be told until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
+		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: it is unknown whether they still do until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
 	}
 	if 2*c.Now.Pages < c.Last.Pages {
-		return fmt.Sprintf("the protected site %s has %d of the %d pages that it had: who copies it cannot be told until they are back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
+		return fmt.Sprintf("the protected site %s has %d of the %d pages that it had: it is unknown who copies it until they are back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
 	}
-	return fmt.Sprintf("the protected site %s has %d pages that are like no other of its pages, and had %d, as if they showed one error: who copies it cannot be told until they are back, so its suspects stay",
+	return fmt.Sprintf("the protected site %s has %d pages that are unlike its other pages, and had %d, as if they all showed an error: it is unknown who copies it until they are back, so its suspects stay",
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 

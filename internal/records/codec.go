@@ -32,7 +32,7 @@ func WritePacked(run *runfile.Writer, kind runfile.Kind, shard int, packed []byt
 func Append[T any](b []byte, record *T) []byte { return packed.Append(b, record) }
 
 // Next reads the first record and returns the bytes of the others. Lists of bytes alias these. A run file has sums of
-// its records, so one that cannot be read is a fault of the program.
+// its records, so one that cannot be read is a bug in runjob.
 func Next[T any](b []byte) (record T, rest []byte) {
 	rest, err := packed.Next(b, &record)
 	if err != nil {

@@ -387,7 +387,7 @@ func checkInfo(info fs.FileInfo, isShielded bool) error {
 		return err
 	}
 	if info.Mode()&writableByAll != 0 && !isShielded {
-		return fmt.Errorf("everybody may write to it and could exchange the files of the job (mode %o; 'chmod o-w' mends that)", info.Mode().Perm())
+		return fmt.Errorf("all users may write to it and could replace the job's files (mode %o; 'chmod o-w' fixes that)", info.Mode().Perm())
 	}
 	return nil
 }

@@ -32,13 +32,13 @@ func TestOwners(t *testing.T) {
 	}
 	for _, test := range []struct{ name, folder, owner string }{
 		{"own", "", ""},
-		{"open", "everybody may write to it", "everybody may write to it"},
-		{"sticky", "", "everybody may write to it"},
+		{"open", "all users may write to it", "all users may write to it"},
+		{"sticky", "", "all users may write to it"},
 		{"other's", others, others},
 		{"link", "", ""},
 		{"link to other's", others, others},
 		{"other's link", "", others},
-		{"file", "everybody may write to it", ""},
+		{"file", "all users may write to it", ""},
 		{"missing", "no such file", ""},
 		{"dangling", "no such file", ""},
 	} {

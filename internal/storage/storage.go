@@ -245,7 +245,7 @@ type ReadOnly interface {
 var ErrChanged = errors.New("the file was replaced or removed after it was opened")
 
 // ErrDamaged is the cause of a read that fails because of a check sum.
-var ErrDamaged = errors.New("the bytes that arrived are not those that were written")
+var ErrDamaged = errors.New("the bytes that arrived differ from the bytes that were written")
 
 // errEmpty says that there is nothing to map.
 var errEmpty = errors.New("the file is empty")

@@ -220,7 +220,7 @@ func (t Task) Encode() []byte { return packed.Append(nil, &t) }
 // DecodeTask reads an element that Encode made.
 func DecodeTask(element []byte) (t Task) {
 	if _, err := packed.Next(element, &t); err != nil {
-		panic(err) // a fault of the program
+		panic(err) // a bug in runjob
 	}
 	return t
 }

@@ -44,7 +44,7 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 			return errors.Join(ctx.Err(), refused)
 		case err != nil:
 			return fmt.Errorf(
-				"the job server has let go of job %s, and Flink goes on with it: %w: cancel it there, "+
+				"the job server has let go of job %s, and Flink still runs it: %w: cancel it there, "+
 					"or name Flink's own address with --flink_rest HOST:PORT", id, err)
 		case job.ID == "" || slices.Contains([]string{"FINISHED", "FAILED", "CANCELED"}, job.State):
 			return nil

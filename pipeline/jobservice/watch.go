@@ -82,7 +82,7 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 		case status.Code(err) == codes.NotFound:
 			return s.fault(ctx, "follow job "+w.id,
 				fmt.Errorf(
-					"%w: a job server forgets its jobs when it ends, and they may go on: "+
+					"%w: a job server forgets its jobs when it ends, and they may still run: "+
 						"look at the pages of the engine", wordsOf(err)))
 		case !isGone(err) && !errors.Is(err, io.EOF) || time.Since(heard) > patience:
 			return s.fault(ctx, "follow job "+w.id, err)

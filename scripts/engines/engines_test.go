@@ -331,7 +331,7 @@ func (c *cluster) checkResume(t *testing.T, want map[string]string) {
 		}
 		c.strike = nil
 		again, said := job(t, c, c.program, corpora[1], output, inBucket, "--resume")
-		if err := again.Run(); err != nil || !strings.Contains(said.String(), "going on from what it has done") {
+		if err := again.Run(); err != nil || !strings.Contains(said.String(), "continuing from its progress") {
 			t.Fatalf("%v: %s", err, last(said.String()))
 		}
 		c.same(t, results(t, output), want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/audit"
@@ -161,7 +162,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.Sources.Documents.Add(file.SourceAt(r.Position), 1)
 	}
 	if !file.Reference {
-		countKind(&b.Texts, file.Format, r.Content.ID)
+		countKind(&b.Texts, file.Format, &r.Content)
 	}
 	if !file.Reference && file.Format.HasFields() {
 		countTexts(&b.Texts, r.Content.Texts)
@@ -229,10 +230,9 @@ func countTexts(counts *findings.Texts, texts [][]byte) {
 		return
 	}
 	counts.Records++
-	isEmpty, isAddress, isPage := true, true, false
+	isAddress, isPage := true, false
 	for _, text := range texts {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			isEmpty = false
 			isAddress = isAddress && isWebAddress(text)
 			isPage = isPage || isMarkup(text)
 		}
@@ -241,19 +241,27 @@ func countTexts(counts *findings.Texts, texts [][]byte) {
 		counts.Markup++
 	}
 	switch {
-	case isEmpty:
+	case isBlank(texts):
 		counts.Empty++
 	case isAddress:
 		counts.Addresses++
 	}
 }
 
-// countKind counts a document that is code by its name, or a page of the web.
-func countKind(counts *findings.Texts, format corpus.Format, id []byte) {
+// isBlank reports whether a document has texts, and they have no character but white space.
+func isBlank(texts [][]byte) bool {
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 })
+}
+
+// countKind counts a document that has no text, that is code by its name, or a page of the web.
+func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Record) {
+	if isBlank(content.Texts) {
+		counts.Blank++
+	}
 	switch {
 	case format == corpus.HTML || format == corpus.WARC:
 		counts.Pages++
-	case sourcecode.IsNameOfCode(id):
+	case sourcecode.IsNameOfCode(content.ID):
 		counts.Code++
 	}
 }

@@ -42,7 +42,7 @@ type Unit struct {
 // unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new or counts something else. For the
 // main text of pages alone, [webtext.MainVersion] is raised.
-const unitVersion = 9
+const unitVersion = 10
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.

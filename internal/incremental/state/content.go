@@ -23,12 +23,14 @@ type Content struct {
 	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
 	Sketches string
 	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
-	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words.
+	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words,
+	// and MainText that of the main text of pages.
 	StopWords string
 	Ignored   []byte
 	Common    []byte
 	Sketch    int
 	Unicode   string
+	MainText  int
 	// Config is the configuration of that run, as JSON.
 	Config []byte
 	// Files are the files of the corpus, in document order. Order names the inputs that their numbers stand for.
@@ -119,7 +121,7 @@ func Remedy(folder string, err error) error {
 	case isBroken:
 		return fmt.Errorf("the state %s: %w", folder, err)
 	case isDamaged && errors.Is(err, ErrVersion):
-		return fmt.Errorf("a file of the state %s is of another version of this program: run its job with --rebuild (%w)", folder, err)
+		return fmt.Errorf("a file of the state %s comes from another version of this program: run the job with --rebuild (%w)", folder, err)
 	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
 		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
 	}

@@ -231,7 +231,7 @@ var (
 	// ErrVersion says that its mark has another number.
 	ErrVersion = errors.New("it has the layout of another version of this program")
 	// ErrDamaged says that its bytes are not those that were sealed.
-	ErrDamaged = errors.New("it is damaged (check sum)")
+	ErrDamaged = errors.New("it is damaged (checksum)")
 )
 
 // Seal appends a check sum to content, which begins with its mark: the name of a kind of files and the number of their

@@ -20,7 +20,7 @@ func checkOwners(folder string) error {
 	}
 	parent := filepath.Dir(folder)
 	if err := storage.CheckFolder(parent); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder %s, in which it lies: %w: name a state in a folder of your own", parent, err)
+		return fmt.Errorf("its parent folder %s: %w: choose a state in a folder of your own", parent, err)
 	}
 	for _, path := range []string{folder, filepath.Join(folder, unitsName)} {
 		if err := storage.CheckOwner(path); err != nil {
@@ -101,7 +101,7 @@ func checkFolder(folder string, all listed) error {
 		}
 	}
 	if len(foreign) > 0 {
-		return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, slices.Min(foreign))
+		return fmt.Errorf("%s contains %s, which is not part of a state: name a folder that is empty or new", folder, slices.Min(foreign))
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ func TestOtherUsers(t *testing.T) {
 		want string
 	}{
 		{"the folder is another user's", func(folder string) error { return errors.Join(os.Mkdir(folder, 0o755), give(folder)) }, "another user"},
-		{"everybody may write there", func(folder string) error { return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)) }, "everybody may write"},
+		{"everybody may write there", func(folder string) error { return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)) }, "all users may write"},
 		{"it is sticky", func(folder string) error {
 			return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, fs.ModeSticky|0o777))
-		}, "everybody may write"},
+		}, "all users may write"},
 		{"the units are another user's", func(folder string) error {
 			units := filepath.Join(folder, unitsName)
 			return errors.Join(os.MkdirAll(units, 0o755), give(units))
@@ -38,7 +38,7 @@ func TestOtherUsers(t *testing.T) {
 			return errors.Join(os.Mkdir(folder+"-of-mine", 0o755), os.Symlink(folder+"-of-mine", folder), give(folder))
 		}, "another user"},
 		{"the folder above is another user's", func(folder string) error { return give(filepath.Dir(folder)) }, "another user"},
-		{"everybody may write to the folder above", func(folder string) error { return os.Chmod(filepath.Dir(folder), 0o777) }, "everybody may write"},
+		{"everybody may write to the folder above", func(folder string) error { return os.Chmod(filepath.Dir(folder), 0o777) }, "all users may write"},
 		{"the folder above is sticky", func(folder string) error { return os.Chmod(filepath.Dir(folder), fs.ModeSticky|0o777) }, ""},
 		{"it is a link of the user", func(folder string) error {
 			return errors.Join(os.Mkdir(folder+"-of-mine", 0o755), os.Symlink(folder+"-of-mine", folder))

@@ -36,12 +36,12 @@ func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 				err = out.Section(piece.Kind, 0, buffer)
 			}
 			if err != nil {
-				return "", fmt.Errorf("keep what the next run is to know: %w", err)
+				return "", fmt.Errorf("write the checkpoint for the next run: %w", err)
 			}
 		}
 	}
 	if err := out.Section(records.KeptPairs, 0); err != nil { // there may be no record, and a file without a section is none
-		return "", fmt.Errorf("keep what the next run is to know: %w", err)
+		return "", fmt.Errorf("write the checkpoint for the next run: %w", err)
 	}
 	path, err := out.Close()
 	return s.relative(path), err

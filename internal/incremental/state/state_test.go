@@ -270,7 +270,7 @@ func TestForeignFolder(t *testing.T) {
 			if err := storage.WriteFile(precious, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "is not of a state") {
+			if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "is not part of a state") {
 				t.Errorf("opened: %v", err)
 			}
 			if _, err := storage.Stat(precious); err != nil {

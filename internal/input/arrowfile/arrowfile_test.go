@@ -258,6 +258,24 @@ func TestCutFile(t *testing.T) {
 	}
 }
 
+// TestSecond: of two streams or files in one the second is not lost in silence.
+func TestSecond(t *testing.T) {
+	want, columns := wanted(t)
+	for _, name := range []string{"stream.arrow", "default.feather"} {
+		content, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, slices.Concat(content, content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(t, path, columns, 0, 1<<20); !IsDamage(err) || len(got) != len(want) && name == "stream.arrow" || !strings.Contains(err.Error(), "to a file") {
+			t.Errorf("%s: %d rows, %v", name, len(got), err)
+		}
+	}
+}
+
 // TestFooter: a file is read as its footer says, whatever is at its beginning: Polars has a schema there that is none.
 func TestFooter(t *testing.T) {
 	want, columns := wanted(t)

@@ -74,6 +74,9 @@ type place struct {
 // errCut says that a file ends before what it announces.
 var errCut = errors.New("the file is cut short: copy or download it again")
 
+// errBehind says that a file goes on behind the stream that it begins with.
+var errBehind = errors.New("the stream ends before the file")
+
 // damage is an error about the content of a file.
 type damage struct{ error }
 
@@ -83,7 +86,7 @@ func (d damage) Unwrap() error { return d.error }
 // IsDamage reports whether an error is about the content of a file, and not about reading it.
 func IsDamage(err error) bool {
 	_, is := errors.AsType[damage](err)
-	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)
+	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, errBehind) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // BatchError says that a batch takes more memory than it may.
@@ -200,6 +203,8 @@ func (r *Reader) begin() (err error) {
 // readFooter reads the footer of a file, and returns the message with its schema: nil if the file is cut short.
 func (r *Reader) readFooter() ([]byte, error) {
 	const ending = 4 + len(Magic)
+	const mostGap = 64 // bytes between the last batch and the footer: a mark of the end, and padding
+	last := int64(0)   // where the last batch ends
 	tail := make([]byte, ending)
 	if r.size < int64(2*ending) {
 		return nil, nil
@@ -220,6 +225,12 @@ func (r *Reader) readFooter() ([]byte, error) {
 	}
 	schema, blocks, err := arrowmeta.ParseFooter(footer)
 	r.blocks = append([]arrowmeta.Block{}, blocks...)
+	for i := range blocks {
+		last = max(last, blocks[i].Offset+blocks[i].Metadata+blocks[i].Body)
+	}
+	if gap := r.size - int64(ending) - length - last; err == nil && len(blocks) > 0 && gap > mostGap {
+		return nil, fmt.Errorf("%w: its footer knows nothing of %d bytes, so it may be several files in one: write each to a file of its own", arrowmeta.ErrMetadata, gap)
+	}
 	return schema, err
 }
 
@@ -340,6 +351,8 @@ func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	}
 	length := int64(binary.LittleEndian.Uint32(prefix[:]))
 	switch {
+	case length == 0 && !r.isFile && r.at < r.size:
+		return m, nil, fmt.Errorf("%w, and %d bytes behind it are not read: write each stream to a file", errBehind, r.size-r.at)
 	case length == 0:
 		return m, nil, io.EOF
 	case length > framed:

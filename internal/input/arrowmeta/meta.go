@@ -48,7 +48,7 @@ func ParseMessage(b []byte) (m Message, err error) {
 		return m, ErrMetadata
 	}
 	if version := root.int16(0, 0); version < 3 { // of Arrow before 0.8
-		return m, errors.New("it was written by an old version of Arrow: write it anew")
+		return m, errors.New("it was written by an old version of Arrow: write it again")
 	}
 	switch m.Kind {
 	case ipc.MessageSchema:
@@ -87,7 +87,7 @@ func (m *Message) checkBatch(batch table) {
 
 func checkSchema(schema table) error {
 	if schema.int16(0, 0) != 0 {
-		return errors.New("its numbers have their highest byte first, which is not read: write it on a usual machine")
+		return errors.New("its numbers have their highest byte first, which is not read: write it with little-endian numbers")
 	}
 	schema.vector(2, 4)
 	schema.vector(3, 8)

@@ -48,6 +48,7 @@ type contents struct {
 	limit   int64 // of decoded bytes; 0: none
 	members map[string]entry
 	passed  map[string]string // why others are passed over
+	earlier []string          // names of files that a later one has, too
 	heads   int64             // bytes of the heads
 }
 
@@ -108,6 +109,11 @@ func (l *lister) members(ctx context.Context, archive *File, options Options) ([
 	wanted, leftOut := l.pick(found, kinds)
 	for name, reason := range c.passed {
 		l.pass(c.candidate(name), reason)
+	}
+	for i, name := range c.earlier {
+		other := c.candidate(name)
+		other.Path += fmt.Sprint("!", i)
+		l.pass(other, replaced)
 	}
 	switch {
 	case fault != "" && !slices.ContainsFunc(wanted, func(c *candidate) bool { return c.Size > 0 }):
@@ -299,8 +305,11 @@ func (c *contents) add(name string, e entry) error {
 		return nil
 	}
 	e.Archive, e.ArchiveSize, e.Of, e.Compression = c.archive.Path, c.archive.Size, c.archive.Name, c.archive.Compression
+	if _, isThere := c.members[name]; isThere {
+		c.earlier = append(c.earlier, name)
+	}
 	c.members[name] = e
-	if len(c.members) > mostMembers {
+	if len(c.members)+len(c.earlier) > mostMembers {
 		return fmt.Errorf("the archive has more than %d files: unpack it into a folder, and name that", mostMembers)
 	}
 	return nil
@@ -335,7 +344,7 @@ func (c *contents) zip(handle storage.File) error {
 			return fmt.Errorf("%.100q is packed by method %d, which is not read: unpack the archive", file.Name, file.Method)
 		}
 		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 || e.Stored > c.archive.Size-e.Start {
-			return fmt.Errorf("%.100q lies outside of the archive, which is damaged: copy or download it again", file.Name)
+			return fmt.Errorf("%.100q is outside the archive, which is damaged: copy or download it again", file.Name)
 		}
 		if !agree(budget, e.Start+e.Stored, file) {
 			return fmt.Errorf("%.100q has another size or sum before its content than in the directory of the archive, which may hide documents: copy or download it again", file.Name)
@@ -348,7 +357,7 @@ func (c *contents) zip(handle storage.File) error {
 	slices.SortFunc(ends, func(a, b entry) int { return cmp.Compare(a.Start, b.Start) })
 	for i := 1; i < len(ends); i++ {
 		if ends[i-1].Start+ends[i-1].Stored > ends[i].Start {
-			return errors.New("files of the archive overlap, so that it expands to more than it holds: leave it out, or unpack it")
+			return errors.New("files of the archive overlap, as in a zip bomb: leave it out, or unpack it")
 		}
 	}
 	return nil

@@ -395,7 +395,7 @@ func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
 	if d.repeated != "" {
-		return r, fmt.Errorf("field %.64q is there twice: leave one of them", d.repeated)
+		return r, fmt.Errorf("field %.64q occurs twice: leave one of them", d.repeated)
 	}
 	if d.beside {
 		if r.Texts, err = d.readTexts(); err != nil {

@@ -74,9 +74,9 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"text":1}`, `field "text" is a number: a document needs a string there`},
 		{`{"text":{"text":"b"}}`, `field "text" is an object: a document needs a string there`},
 		{`{"text":["b", 1]}`, `field "text" is an array: a document needs a string there`},
-		{`{"text":"b","text":false}`, `field "text" is there twice: leave one of them`},
-		{`{"id":1,"text":null,"te\u0078t":"b","id":2}`, `field "text" is there twice: leave one of them`},
-		{`{"id":1,"text":"b","id":1}`, `field "id" is there twice: leave one of them`},
+		{`{"text":"b","text":false}`, `field "text" occurs twice: leave one of them`},
+		{`{"id":1,"text":null,"te\u0078t":"b","id":2}`, `field "text" occurs twice: leave one of them`},
+		{`{"id":1,"text":"b","id":1}`, `field "id" occurs twice: leave one of them`},
 		{`{"id":{},"text":"b"}`, `field "id" is an object: an id is a string or a number`},
 		{`{"id":[1],"text":"b"}`, `field "id" is an array: an id is a string or a number`},
 		{`{"id":true,"text":"b"}`, `field "id" is a boolean: an id is a string or a number`},
@@ -193,7 +193,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("error %v, but json.Valid is %v", err, json.Valid(line))
 		}
 		var object map[string]json.RawMessage
-		isRepeated := err != nil && strings.Contains(err.Error(), "is there twice")
+		isRepeated := err != nil && strings.Contains(err.Error(), "occurs twice")
 		if malformed || isRepeated || json.Unmarshal(line, &object) != nil {
 			return
 		}

@@ -180,6 +180,8 @@ type Copy interface {
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
+	// Lost hears how many rows that Keep has chosen are left out, since a column of theirs is damaged.
+	Lost func(rows int64)
 	// Annotations are the annotations of rows, and Cuts returns what is cut from the text of one, which is the field of that name; nil:
 	// nothing of the kind is done. Both may be asked several times about a row that Keep has chosen, before Keep is asked about the next
 	// group of rows.

@@ -243,7 +243,7 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 		isLost := isAbsent(err) || errors.Is(err, syscall.ELOOP)
 		switch {
 		case isLost && isEnd:
-			w.see(relative, links, errors.New("the symbolic link leads nowhere: its documents are lost: mend the link or remove it"))
+			w.see(relative, links, errors.New("the symbolic link is broken: its documents are lost: fix the link or remove it"))
 			return nil
 		case isLost:
 			return nil
@@ -295,7 +295,7 @@ func names(entries []fs.DirEntry) []string {
 
 // holdsResults returns the error for a folder in which a wanted file is a result of a job.
 func holdsResults(folder, name string) error {
-	return fmt.Errorf("%s holds results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
+	return fmt.Errorf("%s contains results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
@@ -324,7 +324,7 @@ func resultsIn(folder string, names []string) (map[string]bool, error) {
 		return nil, nil // a job is replacing it right now
 	}
 	if err != nil {
-		return nil, fmt.Errorf("see whether %s holds results of a job: %w", folder, err)
+		return nil, fmt.Errorf("check whether %s contains results of a job: %w", folder, err)
 	}
 	var manifest struct {
 		Files []struct{ Name, Output string }

@@ -221,7 +221,7 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		return fmt.Errorf("%s: %w", file.Path, unread("the file is compressed as its name says, which is not read: "+recompress))
 	}
 	if isChosen && options.isGuessed && !file.Format.mayBegin(start) {
-		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content is of the format"))
+		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content matches the format"))
 	}
 	if !isChosen {
 		if err = file.recognize(start, options); err != nil {

@@ -151,7 +151,7 @@ func TestListResults(t *testing.T) {
 		"d/a.jsonl": "{}\n", "d/manifest.json": "{}\n", "d/summary.json": "{}\n", "d/run-2024-results/x.jsonl": "{}\n",
 		"d/out.temp/" + run + "/inputs.json": "{}\n", "d/out/.partial-" + run + "/x.jsonl": "{}\n",
 	})
-	const refused = "holds results of an earlier job, such as "
+	const refused = "contains results of an earlier job, such as "
 	for _, test := range []struct {
 		input string
 		files int

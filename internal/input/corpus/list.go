@@ -289,7 +289,7 @@ func CutUnread(files []File) (read, unread []File) {
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more files with faults)", n)
+		more = fmt.Sprintf(" (further unreadable files: %d)", n)
 	}
 	return fmt.Errorf("%s: %s%s", files[0].Path, files[0].Fault, more)
 }

@@ -240,7 +240,7 @@ func TestListFollowsLinks(t *testing.T) {
 	}
 	for _, input := range []string{"c", "c/*.jsonl"} {
 		listing, err := List(t.Context(), []string{input}, Options{})
-		if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "c/lost.jsonl" || !strings.Contains(listing.Unread[0].Fault, "leads nowhere") {
+		if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "c/lost.jsonl" || !strings.Contains(listing.Unread[0].Fault, "link is broken") {
 			t.Errorf("a dangling link: %v, %v", listing.Unread, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestListErrors(t *testing.T) {
 		{[]string{"b.jsonl"}, "lzip"},
 		{[]string{"x.jsonl"}, "7z"},
 		{[]string{"l.jsonl"}, "PDF"},
-		{[]string{"*.jsonl"}, "(and 2 more files with faults)"},
+		{[]string{"*.jsonl"}, "(further unreadable files: 2)"},
 	} {
 		if _, err := list(t, test.inputs...); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("List(%q): error %v, want one with %q", test.inputs, err, test.want)

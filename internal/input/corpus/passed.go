@@ -33,6 +33,7 @@ const (
 	sideFile    = "(side file)"    // describes the data of its folder
 	sameFile    = "(same file)"    // listed by another path
 	noFile      = "(link)"         // in an archive: a link, or a device
+	replaced    = "(replaced)"     // in an archive: a later file has the name
 	noEnding    = "(none)"
 	otherEnding = "(other)" // no word, or beyond mostEndings
 	mostEndings = 100

@@ -70,6 +70,31 @@ func TestPassedFiles(t *testing.T) {
 	}
 }
 
+// TestEarlierMembers: of files of one name in an archive the last is read, and the others are passed over. So are all whose name is hidden.
+func TestEarlierMembers(t *testing.T) {
+	var content bytes.Buffer
+	w := tar.NewWriter(&content)
+	for _, name := range []string{"a.jsonl", "./a.jsonl", "b.jsonl", "a.jsonl", ".c"} {
+		text := fmt.Sprintf("{\"text\":\"%d\"}\n", content.Len())
+		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(text)) // to memory
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.tar")
+	if err := os.WriteFile(path, content.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listing, err := List(t.Context(), []string{path}, Options{})
+	want := PassedFiles{Counts: map[string]int64{replaced: 2, hidden: 1}, Examples: map[string]string{replaced: "a.jsonl", hidden: ".c"}}
+	if diff := cmp.Diff(want, listing.Passed); err != nil || diff != "" || len(listing.Files) != 2 {
+		t.Errorf("%v, %v, -want +got:\n%s", namesAndPaths(listing.Files), err, diff)
+	}
+}
+
 // TestManyEndings: no number of endings takes much memory.
 func TestManyEndings(t *testing.T) {
 	l := lister{passed: map[string]passed{}}

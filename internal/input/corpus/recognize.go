@@ -113,9 +113,12 @@ func nameFormat(name string) (f Format, known bool) {
 }
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like. Wget keeps the
-// query of an address in the name, behind a question mark or, for Windows, an at sign.
+// query of an address in the name, behind a question mark or, for Windows, an at sign. What has no equals sign and ends as data do is no query.
 func nameEnding(name string) string {
-	name, _, _ = strings.Cut(filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name))), "?")
+	name = filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name)))
+	if address, query, is := strings.Cut(name, "?"); is && (strings.Contains(query, "=") || !isKnownEnding(filepath.Ext(query))) {
+		name = address
+	}
 	if isForeignCompression(name) {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
@@ -128,7 +131,12 @@ func isForeignCompression(name string) bool {
 	ending := filepath.Ext(name)
 	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))
 	return slices.Contains([]string{".br", ".lzma", ".lz", ".lzo", ".z", ".sz", ".snappy", ".zz", ".deflate"}, strings.ToLower(ending)) &&
-		slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, inner) })
+		isKnownEnding(inner)
+}
+
+// isKnownEnding reports whether files of a known format have names with the ending.
+func isKnownEnding(ending string) bool {
+	return slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, strings.ToLower(ending)) })
 }
 
 // unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is none.
@@ -160,7 +168,7 @@ func IsGuessed(name string) bool {
 
 // dumps are files of records that are no documents, by their first bytes.
 var dumps = []foreign{
-	{"window.YTD.", "is of an archive of Twitter", "remove all before its first '[', and name it .json"},
+	{"window.YTD.", "is from a Twitter archive", "remove all before its first '[', and name it .json"},
 	{"-- MySQL dump ", sqlDump, export},
 	{"-- MariaDB dump ", sqlDump, export},
 	{"-- phpMyAdmin SQL Dump", sqlDump, export},
@@ -181,7 +189,7 @@ func checkDump(head []byte) error {
 		return unread(fmt.Sprintf("the file %s, which is not read: %s; to read it as one text, give --format text", dumps[at].what, dumps[at].todo))
 	}
 	if element := repeatedElement(text); element != "" {
-		return unread(fmt.Sprintf("the file holds records of XML, <%s>, which are not read: %s; to read it as one text, give --format text", element, export))
+		return unread(fmt.Sprintf("the file contains XML records, <%s>, which are not read: %s; to read it as one text, give --format text", element, export))
 	}
 	if mail := bytes.HasPrefix(text, []byte("From ")) && bytes.Contains(text, []byte("\nDate: ")) && bytes.Contains(text, []byte("\nSubject: ")); mail {
 		return unread("the file is a mailbox, which is not read: write each mail to a file; to read it as one text, give --format text")

@@ -71,6 +71,8 @@ func TestFormatOf(t *testing.T) {
 		{"a.parquet", "words \x00\x15\x04", Parquet},
 		{"a.csv", "id,text\n", CSV},
 		{"a.csv", "", CSV},
+		{"a[1]*?.csv why?.csv.gz a.html?b.csv", "id,text\n", CSV},
+		{"a.csv?b=c.html", "id,text\n", CSV},
 		{"a.srt a.vtt", "WEBVTT\n", Text},
 		{"any", "PAR1\x15", Parquet},
 	} {

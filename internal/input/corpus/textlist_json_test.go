@@ -22,7 +22,7 @@ func TestJSONLists(t *testing.T) {
 		{`{"messages":[{"content":null}]}`, `!field "messages.content" is null`},
 		{`{"messages":[{"role":"user"}]}`, `!field "messages.content" is missing`},
 		{`{"messages":[{"content":"a"}`, `!malformed JSON`},
-		{`{"messages":[{"content":"a"},{"content":"b"}],"messages":[{"content":"c"}]}`, `!field "messages.content" is there twice`},
+		{`{"messages":[{"content":"a"},{"content":"b"}],"messages":[{"content":"c"}]}`, `!field "messages.content" occurs twice`},
 	} {
 		name := "text"
 		if strings.Contains(c.line, "messages") {

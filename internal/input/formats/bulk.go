@@ -73,7 +73,7 @@ func (f *bulkFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 			b.Frames = append(b.Frames, corpus.Frame{Position: start + int64(at), Start: at, End: min(last, len(data))})
 		case !isAction && corpus.IsBlank(data[at:min(first, len(data))]), isAction && !hasDocument:
 		default:
-			s.reject(start+int64(at), "the line is no action with a document behind it")
+			s.reject(start+int64(at), "the line is no action with a document after it")
 			if s.stream.Ended && last >= len(data) {
 				s.cutShort()
 			}

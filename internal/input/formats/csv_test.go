@@ -117,7 +117,7 @@ func TestCSV(t *testing.T) {
 		{"several texts", "a.csv", "id,a,b\n1,x,y\n", corpus.Fields{Texts: []string{"b", "c", "a"}}, []document{{7, "", "y||x", ""}}},
 		{"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText, []document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}}},
 		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "1", "on\"e", ""}, {15, "2", "two", ""}}},
-		{"behind a quote", "a.csv", "id,text\n1,\"on\"e\n2,two\n", idAndText, []document{{8, "", "", "goes on behind its quote; with --quote none"}, {16, "2", "two", ""}}},
+		{"behind a quote", "a.csv", "id,text\n1,\"on\"e\n2,two\n", idAndText, []document{{8, "", "", "continues after its closing quote; with --quote none"}, {16, "2", "two", ""}}},
 		{"what helps", "a.csv", "id,text\n1,a\\, b\n2,'c, d'\n", idAndText, []document{{8, "", "", `names 2; with --escape '\'`}, {16, "", "", `with --quote "'"`}}},
 		{"a swallowed record", "a.csv", "id,text\nh1,\"one\nh2,two\"\nh3,three\n", idAndText, []document{{8, "", "", "field of 2 lines"}, {16, "h2", "two\"", ""}, {24, "h3", "three", ""}}},
 		{"lines that are no records", "a.csv", "id,text\n1,\"Dear all\nsincerely, Bob\"\n", idAndText, []document{{8, "1", "Dear all\nsincerely, Bob", ""}}},

@@ -186,7 +186,7 @@ func (d *csvDecoder) check(record []byte) error {
 		case !c.isQuoted && d.escape == 0 && bytes.IndexByte(record[c.begin:c.end], '\n') >= 0:
 			return errMixedEnds
 		case c.fault != sound:
-			return fmt.Errorf("malformed record: a quoted field goes on behind its quote%s", d.advice(record))
+			return fmt.Errorf("malformed record: a quoted field continues after its closing quote%s", d.advice(record))
 		}
 	}
 	if len(d.cells) != len(d.names) {

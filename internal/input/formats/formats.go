@@ -436,7 +436,7 @@ func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) er
 			})
 		case definition.Cutter == nil:
 			name, _ := file.Place(0)
-			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts stand between markup; write them "+
+			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; write them "+
 				"to JSON lines first", name, file.Format))
 		}
 	}

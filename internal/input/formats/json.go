@@ -154,7 +154,7 @@ func (j *jsonFraming) malformed(s *framedSource, position int64, err error) {
 	if j.lost = anObject; j.isLine {
 		j.lost, where = aLine, "line that begins with an object as this one does"
 	}
-	s.reject(position, fmt.Sprintf("%v: reading goes on with the next %s", err, where))
+	s.reject(position, fmt.Sprintf("%v: reading continues with the next %s", err, where))
 }
 
 // seek returns where the next value begins in data, from an index on. If none does, it returns the end of what is done with.

@@ -34,6 +34,7 @@ func init() {
 func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 		p.Limit(limits.Memory, limits.HoldWindow)
+		p.Lost = rows.Lost
 		switch {
 		case rows.Annotations != nil:
 			copied, err = p.Annotate(out, rows.Keep, rows.Annotations)
@@ -237,7 +238,7 @@ func account(limits *corpus.Limits, data []byte) error {
 // withRemedy says what helps against pages that take too much memory.
 func withRemedy(err error) error {
 	if _, is := errors.AsType[*parquetfile.PageError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or write the file anew with smaller pages", err)
+		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages", err)
 	}
 	return err
 }

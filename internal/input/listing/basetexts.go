@@ -42,11 +42,11 @@ func readBaseTexts(ctx context.Context, c *job.Config, files []corpus.File) ([]b
 			return nil, err
 		}
 		if b.distinct(); len(b.hashes) > sketch.MostShingles {
-			return nil, fmt.Errorf("the base texts have more than %d shingles: they are for what everybody has; what one corpus has is its {reference}", sketch.MostShingles)
+			return nil, fmt.Errorf("the base texts have more than %d shingles: give a corpus by {reference} instead", sketch.MostShingles)
 		}
 	}
 	if len(b.hashes) == 0 {
-		return nil, errors.New("the base texts hold no word")
+		return nil, errors.New("the base texts contain no word")
 	}
 	return sketchblock.AppendPacked(nil, b.hashes), nil
 }

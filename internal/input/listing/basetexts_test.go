@@ -32,7 +32,7 @@ func TestBaseTexts(t *testing.T) {
 		{[]string{"header.txt"}, 1, ""},
 		{[]string{"LICENSE", "header.txt", "lines.jsonl"}, 7, ""},
 		{[]string{"broken.jsonl"}, 0, "broken.jsonl:28: "},
-		{[]string{"empty.txt"}, 0, "hold no word"},
+		{[]string{"empty.txt"}, 0, "contain no word"},
 		{[]string{"missing.txt"}, 0, "missing.txt"},
 	} {
 		config := configOf(t)

@@ -358,7 +358,7 @@ func checkApart(c *job.Config, found listed) error {
 				return failure.New(failure.Storage, err)
 			}
 			if lies {
-				return failure.New(failure.Usage, setting.Errorf("{"+written.setting+"} %s: lies in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
+				return failure.New(failure.Usage, setting.Errorf("{"+written.setting+"} %s: is in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
 					written.folder, folder, storage.Join(folder, "*.jsonl")))
 			}
 		}

@@ -30,7 +30,7 @@ const (
 // Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
 // they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
 // compression of the file, and row groups of no more rows than it has. A column that [File.Columns] would refuse is an
-// error here too, and so is a row group that is damaged: a copy has all rows or there is none.
+// error here too, and so is a damaged row group, unless the file has a function Lost: then the copy has the rows before the damage.
 //
 // The same file gives the same bytes. There are no Bloom filters in the copy.
 func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
@@ -163,6 +163,16 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	if count == 0 {
 		return 0, nil
 	}
+	sound, err := c.file.sound(number)
+	if err != nil {
+		return 0, err
+	}
+	if lost := kept.cut(sound); lost > 0 {
+		c.file.Lost(lost)
+		if count -= lost; count == 0 {
+			return 0, nil
+		}
+	}
 	if c.group == nil || c.pending+count > c.most {
 		var err error
 		if c.group, err = c.writer.AppendBufferedRowGroupChecked(); err != nil {
@@ -172,11 +182,38 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	}
 	c.pending += count
 	for i := range c.file.leaves {
-		if err := c.copyColumn(number, i, kept); err != nil {
+		writer, err := c.group.Column(i)
+		if err != nil {
+			return 0, fmt.Errorf("write column %s: %w", c.file.leaves[i].Path, err)
+		}
+		k := &columnCopy{group: group, kept: kept, writer: writer, row: -1, rows: sound}
+		if c.cut != nil && c.cut.number == i {
+			k.cuts = c.cut.cuts
+		}
+		if err := c.file.copyColumn(number, i, k); err != nil {
 			return 0, err
 		}
 	}
 	return count, c.addColumns(group, kept)
+}
+
+// sound returns how many rows of a row group can be read before the first damage to any column. All columns are read before the first
+// row is written: what is written cannot be taken back.
+func (f *File) sound(number int) (rows int64, err error) {
+	group := f.groups[number]
+	rows = group.Rows
+	if f.Lost == nil {
+		return rows, nil
+	}
+	for i := range f.leaves {
+		err := f.copyColumn(number, i, &columnCopy{group: group, kept: newRowSet(group.Rows), row: -1, rows: rows})
+		if found, is := errors.AsType[*GroupError](err); is {
+			rows = found.First - group.First
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	return rows, nil
 }
 
 // addColumns writes the values of added columns for the rows of a group that are kept.
@@ -231,33 +268,31 @@ type columnCopy struct {
 	writer file.ColumnChunkWriter
 	cuts   func(row int64) []corpus.Cut // nil if nothing is cut out of the column
 	row    int64                        // of the last value, in the group
+	rows   int64                        // of the group that are read; the next ones may be damaged
 	fault  error                        // the content is at fault
 }
 
 // copyColumn writes the values of a column that belong to rows which are kept.
-func (c *copier) copyColumn(group, number int, kept rowSet) error {
-	column := openColumn(c.file, group, number)
+func (f *File) copyColumn(group, number int, k *columnCopy) error {
+	column := openColumn(f, group, number)
 	defer column.of().close()
-	writer, err := c.group.Column(number)
-	if err != nil {
-		return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
-	}
-	k := &columnCopy{group: c.file.groups[group], kept: kept, writer: writer, row: -1}
-	if c.cut != nil && c.cut.number == number {
-		k.cuts = c.cut.cuts
-	}
 	for {
-		if err = column.fill(); err == nil {
+		err := column.fill()
+		if err == nil {
 			if err := column.copyTo(k); err != nil {
-				return fmt.Errorf("write column %s: %w", c.file.leaves[number].Path, err)
+				return fmt.Errorf("write column %s: %w", f.leaves[number].Path, err)
 			}
 			err = k.fault
 		}
-		if err == io.EOF && k.row+1 == k.group.Rows {
+		whole := k.row + 1 // rows that are read to their end
+		if column.of().isRepeated && err != io.EOF {
+			whole = max(k.row, 0)
+		}
+		if err == io.EOF && whole == k.group.Rows || k.rows < k.group.Rows && whole >= k.rows {
 			return nil
 		}
 		if err != nil {
-			cursor := Cursor{file: c.file, group: group, row: k.group.First + max(k.row, 0), end: k.group.First + k.group.Rows}
+			cursor := Cursor{file: f, group: group, row: k.group.First + whole, end: k.group.First + k.group.Rows}
 			return cursor.failure(column, err)
 		}
 	}
@@ -303,14 +338,14 @@ func (k *columnCopy) cut(value any) {
 
 // writeValues writes values to a column. Levels that its type does not have are not looked at.
 func writeValues[T parquet.ColumnTypes](w file.ColumnChunkWriter, values []T, definition, repetition []int16) error {
+	if len(values) == 0 && len(definition) == 0 {
+		return nil
+	}
 	if w.Descr().MaxRepetitionLevel() == 0 {
 		repetition = nil
 	}
 	if w.Descr().MaxDefinitionLevel() == 0 {
 		definition = nil
-	}
-	if len(values) == 0 && len(definition) == 0 {
-		return nil
 	}
 	typed, is := w.(interface {
 		WriteBatch(values []T, definition, repetition []int16) (int64, error)
@@ -325,6 +360,17 @@ func writeValues[T parquet.ColumnTypes](w file.ColumnChunkWriter, values []T, de
 type rowSet []uint64
 
 func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
+
+// cut removes the rows from begin on, and returns how many were in the set.
+func (s rowSet) cut(begin int64) (removed int64) {
+	for i := begin; i < int64(len(s))*64; i++ {
+		if s.has(i) {
+			s[i/64] &^= 1 << (i % 64)
+			removed++
+		}
+	}
+	return removed
+}
 
 func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 

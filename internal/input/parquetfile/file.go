@@ -71,6 +71,9 @@ type File struct {
 	decoders decoders
 	memory   sync.Pool
 
+	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an error.
+	Lost func(rows int64)
+
 	most int64                  // bytes that readers may hold; 0: no limit
 	held atomic.Int64           // bytes that they hold
 	hold func() (func(), error) // see Limit
@@ -237,7 +240,7 @@ func (f *File) readable(number int) error {
 			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, *chunk.FilePath)}
 		case !isKnown(compress.Compression(chunk.MetaData.Codec)):
 			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
-				"write the file anew with zstd, for example with pyarrow: "+
+				"rewrite the file with zstd, for example with pyarrow: "+
 				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, chunk.MetaData.Codec)}
 		}
 	}

@@ -105,24 +105,24 @@ func (s Set) All(yield func(Number) bool) {
 type Row struct {
 	// Source is its path or its value.
 	Source string `json:"source"`
-	// Reference says that it is of the reference.
+	// Reference says that it belongs to the reference.
 	Reference bool `json:"reference,omitempty"`
 	// Files is the number of its files, unless it is a value of a field.
 	Files int `json:"files,omitempty"`
 	// Documents counts its documents.
 	Documents int64 `json:"documents"`
-	// Removed counts its documents that are removed.
+	// Removed counts its removed documents.
 	Removed int64 `json:"removed"`
 	// Elsewhere counts the documents that have a near-duplicate in at least one other source.
 	Elsewhere int64 `json:"elsewhere"`
-	// Words counts the words of its documents, with the outputs trimmed and passages, unless --source-field names the source.
+	// Words counts the words of its documents, with trimmed or passages and without --source-field.
 	Words int64 `json:"words,omitempty"`
-	// WordsCut counts the words that are cut from trimmed.
+	// WordsCut counts its words that are cut in trimmed.
 	WordsCut int64 `json:"words_cut,omitempty"`
-	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first. The table
-	// has the 1,000 largest of these numbers.
+	// In lists the sources with near-duplicates of its documents, itself included, the one with the most first. The
+	// whole table has the 1,000 largest numbers.
 	In []Share `json:"in"`
-	// MoreIn is the number of further such sources, which the table leaves out.
+	// MoreIn is the number of further such sources.
 	MoreIn int `json:"more_in,omitempty"`
 }
 
@@ -130,7 +130,7 @@ type Row struct {
 type Share struct {
 	// Source is the other source.
 	Source string `json:"source"`
-	// Reference says that the other source is of the reference. One of the input may have the same name.
+	// Reference says that the other source belongs to the reference. A source of the input may have the same name.
 	Reference bool `json:"reference,omitempty"`
 	// Documents counts the documents that have a near-duplicate there.
 	Documents int64 `json:"documents"`

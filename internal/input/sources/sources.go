@@ -26,7 +26,7 @@ type Source struct {
 	Name string
 	// Files is the number of its files, 0 for a value.
 	Files int
-	// Reference says that it is of the reference corpus.
+	// Reference says that it belongs to the reference corpus.
 	Reference bool
 }
 

@@ -280,7 +280,7 @@ func (n *namesakes) ambiguous() error {
 	if len(n.named) == 0 {
 		return fmt.Errorf("%s was fetched %d times: name one of the documents by its ref: %s", n.given, len(all), named)
 	}
-	return fmt.Errorf("%s is the id of %d documents, which are told apart by their refs: %s", n.given, len(all), named)
+	return fmt.Errorf("%s is the id of %d documents, which differ in their refs: %s", n.given, len(all), named)
 }
 
 // missing is the error of a document that is nowhere. A reject is named.

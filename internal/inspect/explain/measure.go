@@ -199,7 +199,7 @@ func (x *explainer) measure() error {
 			x.Similarity.Words = max(x.Similarity.Words, int(p.Words))
 		}
 		if sides.A.CutBefore || sides.A.CutAfter || sides.B.CutBefore || sides.B.CutAfter {
-			x.note("The difference is that of parts of the texts, which are long.")
+			x.note("Only parts of the texts are compared here, because they are long.")
 		}
 	}
 	return x.compareKeys()

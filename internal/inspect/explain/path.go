@@ -145,7 +145,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			x.Row = x.step(one, row.A, row.B)
 		}
 		if m.edges = append(m.edges, one); m.isOpen && len(m.edges) == mostEdges {
-			x.note("No path was looked for among so many pairs: with clusters among the outputs it is. Run the job with --emit clusters,pairs.")
+			x.note("The path was not searched, because there are too many pairs and no clusters: run the job with --emit clusters,pairs.")
 			return nil
 		}
 	}

@@ -52,7 +52,7 @@ func (x *explainer) reasonTogether() {
 		x.reasonNotCompared()
 	}
 	if s != nil && !s.Same && x.isBelow() {
-		x.because("Their own similarity is too low for a pair: %s. So others hold them together. With --split star a cluster is a kept document and those that are removed for it.", x.lackText())
+		x.because("Their own similarity is too low for a pair: %s. Other documents connect them. With --split star a cluster is a kept document and the documents removed for it.", x.lackText())
 	}
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Removed && d.KeptID != "" {
@@ -134,7 +134,7 @@ func (x *explainer) isCutApart() bool {
 	if x.Row == nil {
 		x.because("No row of pairs joins them, but %d rows lead from one to the other, the weakest with %s.", len(x.Path.Steps), x.scoreText(x.Path.Steps[x.Path.Weakest].Score))
 	}
-	x.because("With --split star a cluster is a kept document and those that are removed for it. These two belong to different kept documents.")
+	x.because("With --split star a cluster is a kept document and the documents removed for it. These two belong to different kept documents.")
 	return true
 }
 
@@ -234,10 +234,10 @@ func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 // reasonNotFound says why documents that are alike enough are not together.
 func (x *explainer) reasonNotFound() {
 	if x.Together == nil {
-		x.because("The run has written neither clusters nor pairs that tell whether it has found them: run it with --emit clusters,pairs.")
+		x.because("The run wrote neither clusters nor pairs, so it is unknown whether it found them: run it with --emit clusters,pairs.")
 		return
 	}
-	x.because("They are alike enough to be a pair, and the run has not found that.")
+	x.because("They are similar enough to be a pair, but the run did not find them.")
 	switch k := x.Keys; {
 	case k == nil:
 	case k.Shared != nil && *k.Shared == 0 && k.Probability > 0:
@@ -269,7 +269,7 @@ func (x *explainer) reasonPassages() {
 	if x.leavesOut() {
 		x.note("The longest passage has all words that both have, those too that do not count.")
 	}
-	x.because("Of one document %.4f is in the other, of that %.4f in the first, and --threshold is %g. The longest passage that both have is of %d words, and --excerpt is %d.",
+	x.because("A share of %.4f of one document is in the other, and %.4f of the other in the first; --threshold is %g. The longest passage that both have has %d words, and --excerpt is %d.",
 		s.ContainmentA, s.ContainmentB, x.config.Threshold, s.Words, x.config.Excerpt)
 	if k := x.Keys; k != nil && k.Shared != nil && *k.Shared == 0 {
 		x.because("They share no key, so they were not compared.")

@@ -241,7 +241,7 @@ func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
 // in returns the bytes that are placed in a file.
 func (p Placement) in(file []byte) ([]byte, error) {
 	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
-		return nil, errors.New("it lies outside the file")
+		return nil, errors.New("it is outside the file")
 	}
 	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
 }
@@ -259,7 +259,7 @@ func (s *Segment) checkSets() error {
 	}
 	for i := range s.Postings() {
 		if s.Posting(i) >= s.Sets {
-			return fmt.Errorf("posting %d is of a set that does not exist", i)
+			return fmt.Errorf("posting %d belongs to a set that does not exist", i)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	want := Facts{
 		Documents: 300, Bytes: s.bytes, Shingles: facts.Shingles, Wordless: wordless, Identical: float64(s.identical()),
 		Pairs: atLeast(all, 0.5), SampledDocuments: 300, SampledBytes: s.bytes, DocumentShare: 1,
-		Preset: "titles", Looks: "about 201 of 300 documents have fewer than 40 shingles: a word more at an end makes a near-duplicate",
+		Preset: "titles", Looks: "about 201 of 300 documents have fewer than 40 shingles: one more word at an end makes a near-duplicate",
 	}
 	if facts != want || !near(facts.Shingles*300, float64(shingles)) {
 		t.Errorf("facts\n%+v, want\n%+v and %d shingles", facts, want, shingles)

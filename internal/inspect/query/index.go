@@ -95,7 +95,7 @@ func (f *indexFile) open() error {
 		f.segments = append(f.segments, opened)
 		for document := range s.Documents {
 			if _, _, known := header.Place(s.Ref(document)); !known {
-				return fmt.Errorf("document %d is of a file that is not in the header", document)
+				return fmt.Errorf("document %d belongs to a file that is not in the header", document)
 			}
 		}
 	}

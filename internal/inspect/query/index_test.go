@@ -35,7 +35,7 @@ func TestOpenRefuses(t *testing.T) {
 		change func(*library)
 		want   string
 	}{
-		{"a file that it does not list", headed(func(h *index.Header) { h.FirstFile = 2 }), "of a file that is not in the header"},
+		{"a file that it does not list", headed(func(h *index.Header) { h.FirstFile = 2 }), "to a file that is not in the header"},
 		{"no bytes", func(l *library) { l.write = cut(0) }, "is empty"},
 		{"a byte less", func(l *library) { l.write = cut(-1) }, "is not an index"},
 		{"zeros", func(l *library) {

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/inspect/query"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/storage"
@@ -379,6 +380,26 @@ func TestStateOfEarlierVersion(t *testing.T) {
 	config.Rebuild = false
 	run(t, config)
 	opened(t, config)
+	for mode, isRefused := range map[webtext.Mode]bool{webtext.All: false, webtext.Main: true} { // another main text is another text
+		s, err := state.Open(config.State, "a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := s.Last
+		last.MainText = webtext.MainVersion - 1
+		was := config
+		was.HTMLText = mode
+		if last.Config, err = json.Marshal(was); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Commit(last), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = query.OpenState(t.Context(), config.State, nil)
+		if got := err != nil && strings.Contains(err.Error(), "another version of this program made it"); got != isRefused {
+			t.Errorf("another version of the main text, with %s: %v", mode, err)
+		}
+	}
 }
 
 // TestOpenToAll: a state in which others may put files is a fault of the storage, as 'runjob state' says.
@@ -387,7 +408,7 @@ func TestOpenToAll(t *testing.T) {
 	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "everybody may write to it") {
+	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "all users may write to it") {
 		t.Errorf("error %v", err)
 	}
 }

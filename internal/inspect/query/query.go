@@ -59,7 +59,7 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	config := x.config
 	switch {
 	case config.Scorer().IsDistance && q.Threshold != 0:
-		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the state is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
+		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the state has SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
 	case q.Threshold < config.Threshold:
@@ -101,10 +101,10 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 		return config, nil
 	}
 	if len(config.Weight) > 0 {
-		return config, setting.Errorf("{text_field} %s: the state is of the fields of {weight}: leave it out", q.TextField)
+		return config, setting.Errorf("{text_field} %s: the state has the fields of {weight}: leave it out", q.TextField)
 	}
 	if config.Features != "" && config.FeatureWeight == 0 {
-		return config, setting.Errorf("{text_field} %s: the state is of {features}, and not of texts: leave it out", q.TextField)
+		return config, setting.Errorf("{text_field} %s: the state has {features}, not texts: leave it out", q.TextField)
 	}
 	config.TextField = q.TextField
 	return config, nil

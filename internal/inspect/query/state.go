@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/inspect/index"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -83,12 +84,13 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 		}
 		return nil, err
 	}
-	if s.content.Sketch != sketch.Version || s.content.Unicode != sketch.UnicodeVersion {
-		return nil, errors.New("another version of this program made it: run its job again with this one and --rebuild")
-	}
 	x := new(Index)
 	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {
 		return nil, fmt.Errorf("read the configuration of the last run: %w", err)
+	}
+	isOtherText := s.content.MainText != webtext.MainVersion && x.config.HTMLText == webtext.Main
+	if s.content.Sketch != sketch.Version || s.content.Unicode != sketch.UnicodeVersion || isOtherText {
+		return nil, errors.New("another version of this program made it: run its job again with this one and --rebuild")
 	}
 	if err := x.config.CheckIndex(); err != nil {
 		return nil, fmt.Errorf("an index of its documents cannot be made: it %w", err)

@@ -121,7 +121,7 @@ func check(folder *finished.Folder, o *Options) error {
 	case !scorer.IsExact || !c.CommonLaw().IsOff():
 		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
 	case c.Across != "":
-		return setting.Errorf("%s{across} %s decides about documents that the rows tell nothing of", again, c.Across)
+		return setting.Errorf("%s{across} %s decides about documents that are not in the rows", again, c.Across)
 	case c.Split != keep.Component:
 		return setting.Errorf("%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s", again, c.Split, keep.Component)
 	case s.Skipped.Groups > 0:

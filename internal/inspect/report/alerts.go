@@ -44,7 +44,7 @@ var places = map[string]string{
 var hiddenTexts = map[warnings.Kind]string{
 	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
 	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
-	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they stand elsewhere before",
+	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they occur earlier",
 	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
 	warnings.OnePair:          "A large cluster is held together by one pair",
 	warnings.Removal:          "More of a source is removed than --guard allows",
@@ -53,15 +53,15 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.Panics:           "The program panicked over documents: please report it",
 	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
 	warnings.NoText:           "Records are rejected since their text is null or missing",
-	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
-	warnings.ShortRecords:     "Most records, or near-duplicates, are short: a word more at an end makes a near-duplicate",
+	warnings.RepeatedID:       "Several documents have one id: joining results with the input by id confuses them",
+	warnings.ShortRecords:     "Most records, or near-duplicates, are short: one more word at an end makes a near-duplicate",
 	warnings.SmallTexts:       "Many documents are so short that containment finds no passage of theirs",
 	warnings.CommonPhrases:    "More pairs share a passage than copying explains: most may be phrases that nobody copied",
 	warnings.Markup:           "Texts of records are web pages with all their tags, which count as words",
 	warnings.OtherTitle:       "Web pages are removed for pages whose title differs in more than numbers",
 	warnings.OtherPreset:      "The corpus looks like one that there is a preset for",
-	warnings.ProtectedMissing: "No site is on the list of protected ones, so nobody is found who copies one",
-	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
+	warnings.ProtectedMissing: "No site is on the list of protected ones, so no copies of them are found",
+	warnings.ProtectedChanged: "A protected site changed too much since the last run to tell who copies it",
 }
 
 // addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
@@ -95,18 +95,18 @@ func (b *builder) addAlerts() {
 	b.alertRemoved()
 	if f.Skipped.Pairs > 0 {
 		b.alert(alertSkipped, fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs), count(f.Skipped.Groups)),
-			"Their documents were compared with the leaders of the group. Texts of one template make such groups")
+			"Their documents were compared with a few pivot documents of the group. Texts with a common template make such groups")
 	}
 	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
 		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
 			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
 		}
 		if a.Wide {
-			b.alert(alertWideAudit, "The audit saw too few pairs to say much about the recall", "See --audit")
+			b.alert(alertWideAudit, "The audit found too few pairs for a precise recall", "See --audit")
 		}
 	}
 	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
-		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, beside %s documents", count(n), count(b.summary.Counts.Documents)), "")
+		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, and %s documents read", count(n), count(b.summary.Counts.Documents)), "")
 	}
 }
 
@@ -132,8 +132,8 @@ func (b *builder) alertRemoved() {
 		}
 	}
 	if loose > 0 {
-		b.alert(alertLoose, fmt.Sprintf("Of the clusters listed here, %s a quarter of their documents or more, such as %s of %s: their documents are joined through others, and are not all alike",
-			numbered(loose, "keeps", "keep"), count(int64(example.Kept)), count(int64(example.Size))), "See --split star, or a higher --threshold")
+		b.alert(alertLoose, fmt.Sprintf("%s a quarter of the documents or more, such as %s of %s: chains of similar documents join them, and not all are alike",
+			numbered(loose, "listed cluster keeps", "listed clusters keep"), count(int64(example.Kept)), count(int64(example.Size))), "See --split star, or a higher --threshold")
 	}
 }
 

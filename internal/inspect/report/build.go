@@ -86,7 +86,7 @@ func (b *builder) addRows(ctx context.Context) error {
 		b.noteClusters(len(f.Clusters))
 	}
 	if !b.folder.Has(output.Pairs) {
-		b.note("The run has written no pairs. They tell more: run it with --emit clusters,pairs.")
+		b.note("The run wrote no pairs, which show more: run it with --emit clusters,pairs.")
 		if f.Sizes != nil && f.Run.Unit == Similarity {
 			f.Nearest = &Histogram{Of: output.Clusters, Sampled: 1, Bins: removed.bins(f.Run.Threshold)}
 			f.Nearest.Valley = valley(f.Nearest.Bins)
@@ -113,11 +113,11 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
 	}
 	if !members.sampler.isAll() {
-		b.note(fmt.Sprintf("The histogram is of a sample: one document in %.0f.", 1/members.sampler.share))
+		b.note(fmt.Sprintf("The histogram shows a sample: one document in %.0f.", 1/members.sampler.share))
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
-		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and some drawn by lot.", count(shown), count(of)))
+		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and a random sample.", count(shown), count(of)))
 	}
 }
 

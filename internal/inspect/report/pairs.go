@@ -20,7 +20,7 @@ const mostOf, partOf = 0.95, 0.85
 const (
 	whyLow, mostLow, textsLow             = "least alike", 60, 5
 	whyOneSided, mostOneSided, textsSided = "one-sided", 40, 3
-	whySample, mostSampled, textsSampled  = "drawn by lot", 100, 4
+	whySample, mostSampled, textsSampled  = "random", 100, 4
 )
 
 // pairPass is what one pass over the rows of pairs finds out.

@@ -50,7 +50,7 @@ func (v *view) Lead() string {
 	case c.Clusters == 0:
 		return capital(fmt.Sprintf("%sno near-duplicates were found among %s documents.", day, count(c.Documents+c.ReferenceDocuments)))
 	}
-	return capital(fmt.Sprintf("%s%s of %s documents (%s) were found to be copies that can go, and %s stay.",
+	return capital(fmt.Sprintf("%s%s of %s documents (%s) are copies that can be removed, and %s stay.",
 		day, count(c.Removed), count(c.Documents), percent(c.Removed, c.Documents), count(c.Kept)))
 }
 

@@ -285,7 +285,7 @@ func eachSource(list string, visit func(line string, standing Standing)) error {
 		return fmt.Errorf("after %d sources: %w", standing-Leading, err)
 	}
 	if standing == Leading {
-		return errors.New("it holds no source")
+		return errors.New("it contains no source")
 	}
 	return nil
 }

@@ -294,7 +294,7 @@ func TestTell(t *testing.T) {
 		{MinHash, skips, "7 bands of 3 rows find a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely"},
 		{SimHash, told, "SimHash fingerprints of 64 bits that differ in at most 3, by 1 table: no pair is missed"},
 		{SimHash, skips, "SimHash fingerprints of 64 bits that differ in at most 3, by 4 tables: no pair is missed except for skipped pairs"},
-		{SimHash, candidates, "SimHash fingerprints of 64 bits that differ in at most 3 are candidates for the threshold 0.8; only the audit tells how many pairs that finds"},
+		{SimHash, candidates, "SimHash fingerprints of 64 bits that differ in at most 3 are candidates for the threshold 0.8; only the audit shows how many pairs they find"},
 		{Passages, told, "documents that share 9 words in a row are always compared; shorter overlaps sometimes"},
 		{SameBytes, told, "documents of the same bytes are joined, and no others"},
 		{SameWords, told, "documents of the same words in the same order are joined, and no others"},

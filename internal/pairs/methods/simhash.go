@@ -52,7 +52,7 @@ func init() {
 			text := fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d", t.Bits, t.Distance)
 			switch {
 			case t.Recall != 1:
-				return text + fmt.Sprintf(" are candidates for the threshold %g; only the audit tells how many pairs that finds", t.Threshold)
+				return text + fmt.Sprintf(" are candidates for the threshold %g; only the audit shows how many pairs they find", t.Threshold)
 			case t.Skips:
 				return text + fmt.Sprintf(", by %s: no pair is missed except for skipped pairs", several(t.Tables, "table"))
 			}

@@ -216,24 +216,24 @@ type Summary struct {
 	// Sketch identifies how hashes and tokens are made: sketches of different versions cannot be compared.
 	Sketch SketchVersion `json:"sketch"`
 	findings.Totals
-	// Begun is when the job began, in UTC, as in 2026-11-25T21:40:00Z. Jobs of earlier versions did not say.
+	// Begun is when the job began, in UTC, as in 2026-11-25T21:40:00Z. Earlier versions lack it.
 	Begun string `json:"begun,omitempty"`
 	// Files names files that were not read, or only in part.
 	Files FileNotes `json:"files,omitzero"`
-	// Warnings say where the results may lack what the user wants to keep.
+	// Warnings say where the results may differ from what the user wants.
 	Warnings []warnings.Warning `json:"warnings"`
-	// GuardsMet are the guards of the settings that do not hold, such as removes:50.
+	// GuardsMet are the conditions of --guard that are met, such as removes:50.
 	GuardsMet []string `json:"guards_met,omitempty"`
-	// Sources says how much of each source is in the others.
+	// Sources says how much of each source is in other sources.
 	Sources []sources.Row `json:"sources"`
 	findings.Extras
-	// Plan says how candidates are found and what that promises.
+	// Plan says how candidates are found, and with which recall.
 	Plan Plan `json:"plan"`
 	// Audit is the measured recall. It is missing if none was measured.
 	Audit *audit.Result `json:"audit,omitempty"`
 	// State says what has changed since the last run. It is missing if the job keeps no state.
 	State *StateSummary `json:"state,omitempty"`
-	// Stages has the costs of the stages, in the order of the data. Stage read only lists the splits: fingerprint reads them.
+	// Stages has the costs of the stages, in order. Stage read only lists the splits; fingerprint reads them.
 	Stages []Stage `json:"stages"`
 	Cost
 }
@@ -248,8 +248,9 @@ type FileNotes struct {
 	Damaged []string `json:"damaged,omitempty"`
 	// PassedOver has the first file of each reason of counts.passed_over.
 	PassedOver map[string]string `json:"passed_over,omitempty"`
-	// Order names the files that were read in document order, the first 10,000 of them, if the files of the reference or of the input are not in the order
-	// of their names.
+	// GuessedEncodings has the first file of each encoding of counts.guessed_encodings.
+	GuessedEncodings map[string]string `json:"guessed_encodings,omitempty"`
+	// Order names the first 10,000 files that were read, in document order, if that is not the order of their names.
 	Order []string `json:"order,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match no file.
 	Unmatched []string `json:"unmatched,omitempty"`
@@ -272,9 +273,10 @@ type Cost struct {
 	// PeakMemoryBytes is the largest resident size of the starting process. On a cluster it is the size of a worker at the
 	// end of a task.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
-	// TempBytes is the most that the temporary files took on disk.
+	// TempBytes is the largest size of the temporary files on disk.
 	TempBytes int64 `json:"temp_bytes"`
-	// Requests are what the job asked of buckets and servers of the web, by kind, until it published; missing if it used none.
+	// Requests are the requests to buckets and web servers until results were published, by kind; missing if there were
+	// none.
 	Requests []Requests `json:"requests,omitempty"`
 }
 
@@ -282,11 +284,11 @@ type Cost struct {
 type Requests struct {
 	// Kind is list, describe, read, write, copy or remove, for buckets, or fetch, for servers of the web.
 	Kind string `json:"kind"`
-	// Requests is their number. What was tried again counts again.
+	// Requests is their number, retries included.
 	Requests int64 `json:"requests"`
-	// Bytes is what they carried of the contents of files.
+	// Bytes is the size of the file contents that they carried.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Seconds is how long requests to read waited in all until their answers began, side by side or one after the other.
+	// Seconds is the total time that read requests waited for their answers to begin, concurrent ones each.
 	Seconds float64 `json:"seconds,omitempty"`
 	// Dollars is their list price.
 	Dollars float64 `json:"dollars"`
@@ -319,7 +321,7 @@ type SketchVersion struct {
 	Unicode string `json:"unicode"`
 }
 
-// Plan says how candidates are found and what that promises.
+// Plan says how candidates are found, and with which recall.
 type Plan struct {
 	// Keys is the kind of keys that bring documents together.
 	Keys methods.Name `json:"keys"`
@@ -331,11 +333,10 @@ type Plan struct {
 	Bits int `json:"bits,omitempty"`
 	// Distance is how many of these bits may differ.
 	Distance int `json:"distance,omitempty"`
-	// ExpectedRecall is the probability that a pair of exactly the threshold is compared. It is 0 where that is not known
-	// beforehand: if SimHash keys find the candidates for another score, and if passages are looked for.
+	// ExpectedRecall is the probability that a pair of exactly the threshold is compared. It is 0 if unknown: if
+	// SimHash keys find the candidates for another score, and if passages are looked for.
 	ExpectedRecall float64 `json:"expected_recall"`
-	// Words applies if passages are looked for: documents that share this many words in a row are certain to be
-	// compared.
+	// Words is set if passages are looked for: documents that share this many words in a row are always compared.
 	Words int `json:"words,omitempty"`
 }
 
@@ -352,41 +353,39 @@ type Stage struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// Tasks counts its tasks.
 	Tasks int64 `json:"tasks"`
-	// Recalled counts the tasks that an earlier run, which this one has resumed, had done.
+	// Recalled counts the tasks that an earlier, resumed run had done.
 	Recalled int64 `json:"recalled,omitempty"`
-	// Records is the number of records that went into it.
+	// Records is the number of its input records.
 	Records int64 `json:"records"`
 	// Bytes is the size of these records.
 	Bytes int64 `json:"bytes"`
-	// Pieces is the number of pieces that its tasks read of the temporary files.
+	// Pieces is the number of blocks of temporary files that its tasks read.
 	Pieces int64 `json:"pieces"`
-	// ReadBytes is the size of these pieces.
+	// ReadBytes is the size of these blocks.
 	ReadBytes int64 `json:"read_bytes"`
-	// WrittenBytes is what its tasks wrote of the temporary files.
+	// WrittenBytes is the size of the temporary files that its tasks wrote.
 	WrittenBytes int64 `json:"written_bytes"`
-	// Requests is what the process asked of buckets meanwhile.
+	// Requests is the number of requests to buckets that the process made meanwhile.
 	Requests int64 `json:"requests,omitempty"`
 }
 
 // StateSummary says what a run found in its state, and what has changed since the last run.
 type StateSummary struct {
-	// Generation is the number of the generation that the run has written.
+	// Generation is the generation that the run wrote.
 	Generation int `json:"generation"`
 	// IsKept says that nothing has changed since the run that wrote the generation, so that its results stay.
 	IsKept bool `json:"-"`
-	// Files counts the files by how they differ from the files of the last run.
+	// Files counts the files by their difference from the last run.
 	Files state.Difference `json:"files"`
-	// Scratch says why the run has compared all documents, and not only new ones with those that are like them. It is missing otherwise, and in the
-	// first run.
+	// Scratch says why the run compared all documents from scratch. It is missing if it did not, and in the first run.
 	Scratch string `json:"from_scratch,omitempty"`
 	// Changes counts the changes of clusters, mirrors, suspects and protected sites, by their kinds.
 	Changes map[string]map[string]int64 `json:"changes"`
-	// Unacknowledged counts the changes, of this run and of earlier ones, that are reported again until somebody acknowledges
-	// them.
+	// Unacknowledged counts the unacknowledged changes of this run and earlier ones, which are reported again.
 	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
-	// Suspects are the open ones, the oldest first, 1,000 at most.
+	// Suspects are the unacknowledged suspects, the oldest first, 1,000 at most.
 	Suspects []OpenSuspect `json:"suspects,omitempty"`
-	// Unseen counts the suspects of earlier runs that this one could not look for, and which stay as they were.
+	// Unseen counts the suspects of earlier runs that this run could not check, which remain.
 	Unseen int64 `json:"unseen,omitempty"`
 }
 
@@ -396,7 +395,7 @@ type OpenSuspect struct {
 	ID string `json:"id"`
 	// Site is its name.
 	Site string `json:"site"`
-	// Generation is the generation whose run first saw it; 0 if an earlier version of the program has seen it.
+	// Generation is the generation whose run first saw it; 0 if an earlier version of the program did.
 	Generation int64 `json:"generation,omitempty"`
 	// Seen is when that run began.
 	Seen string `json:"seen,omitempty"`

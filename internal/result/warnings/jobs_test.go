@@ -120,7 +120,7 @@ func TestJobs(t *testing.T) {
 		},
 		{
 			Kind: warnings.SourceLoss, Flag: "--input",
-			Text: "second.jsonl loses 60 of its 60 documents; 60 have near-duplicates in first.jsonl, which may hold the same data",
+			Text: "second.jsonl loses 60 of its 60 documents; 60 have near-duplicates in first.jsonl, which may contain the same data",
 		},
 	}
 	found, got := c.run(t, func(*job.Config) {}), map[warnings.Kind]int{}
@@ -157,7 +157,7 @@ func TestSourceField(t *testing.T) {
 	c.put(t, "a.jsonl", texts, func(i int) string { return []string{`"first"`, `"second\u001b[1m"`}[i%2] })
 	want := []warnings.Warning{{
 		Kind: warnings.SourceLoss, Flag: "--keep rank:FILE",
-		Text: "second\x1b[1m loses 60 of its 60 documents; 60 have near-duplicates in first, which may hold the same data",
+		Text: "second\x1b[1m loses 60 of its 60 documents; 60 have near-duplicates in first, which may contain the same data",
 	}}
 	if got := c.run(t, func(c *job.Config) { c.SourceField = "site" }); !slices.Equal(got, want) {
 		t.Errorf("warnings %+v, want %+v", got, want)

@@ -27,7 +27,7 @@ func ofShort(c *job.Config, found *findings.Findings) []Warning {
 	}
 	switch {
 	case t.Records >= leastDocuments && 2*short > t.Records && near > 0:
-		w.Text = fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
+		w.Text = fmt.Sprintf("%d of %d records have fewer than %d shingles: one more word at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
 			short, t.Records, findings.ShortText, near)
 	case found.Near.Count >= leastNear && 2*found.NearShort.Count > found.Near.Count:
 		w.Text = fmt.Sprintf("%d of %d documents that are removed, and not equal to the one that stays, have fewer than %d shingles, where a word more or less makes a near-duplicate",
@@ -142,7 +142,7 @@ func Preset(c *job.Config, t findings.Texts, documents int64) (name, what string
 	case 2*t.Pages > documents && c.CommonLaw().IsOff():
 		return "web", fmt.Sprintf("%d of %d documents are web pages: what the pages of a site share counts like their text", t.Pages, documents)
 	case 2*t.Short > documents && c.MinShingles < findings.ShortText:
-		return "titles", fmt.Sprintf("about %d of %d documents have fewer than %d shingles: a word more at an end makes a near-duplicate", t.Short, documents, findings.ShortText)
+		return "titles", fmt.Sprintf("about %d of %d documents have fewer than %d shingles: one more word at an end makes a near-duplicate", t.Short, documents, findings.ShortText)
 	}
 	return "", ""
 }

@@ -47,7 +47,7 @@ func ofSource(c *job.Config, row sources.Row) Warning {
 		return w
 	}
 	if most := row.In[0]; !most.IsOf(row) {
-		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Name())
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may contain the same data", most.Documents, most.Name())
 		if w.Flag = "--input"; c.SourceField != "" {
 			w.Flag = "--keep rank:FILE" // files may hold other sources, too
 		}

@@ -20,13 +20,13 @@ func ofTrimmed(t *findings.Trimmed, table []sources.Row) []Warning {
 	isMost := func(cut, of int64) bool { return of >= leastWords && 2*cut > of }
 	var texts []string
 	if isMost(t.Words, t.Of) {
-		texts = append(texts, fmt.Sprintf("%d of %d words are cut from trimmed since they stand elsewhere before; passages says where", t.Words, t.Of))
+		texts = append(texts, fmt.Sprintf("%d of %d words are cut from trimmed since they occur earlier; passages says where", t.Words, t.Of))
 	}
 	if len(table) > 1 { // one source is the corpus
 		lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool { return !isMost(row.WordsCut, row.Words) })
 		slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.WordsCut, a.WordsCut) })
 		for _, row := range lost {
-			texts = append(texts, fmt.Sprintf("%s loses %d of its %d words in trimmed, which stand elsewhere before", row.Source, row.WordsCut, row.Words))
+			texts = append(texts, fmt.Sprintf("%s loses %d of its %d words in trimmed, which occur earlier", row.Source, row.WordsCut, row.Words))
 		}
 	}
 	var listed []Warning

@@ -30,6 +30,8 @@ const (
 	LargeCluster Kind = "large_cluster"
 	// TextField: most of the texts are empty or addresses, so the text may be in another field.
 	TextField Kind = "text_field"
+	// BlankTexts: documents without any text are identical to each other.
+	BlankTexts Kind = "blank_texts"
 	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
 	RepeatedID Kind = "repeated_ids"
 	// Exchanged: bands and rows were given the wrong way round, so that nearly all pairs are missed.
@@ -60,12 +62,12 @@ const (
 	OnePair Kind = "one_pair"
 	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
 	ProtectedChanged Kind = "protected_changed"
-	// ProtectedMissing: there are no pages of any protected site, so nobody is found who copies one.
+	// ProtectedMissing: there are no pages of any protected site, so no copies of them are found.
 	ProtectedMissing Kind = "protected_missing"
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, BlankTexts, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -75,7 +77,7 @@ type Warning struct {
 	Text string `json:"text"`
 	// Flag is the flag of the command that helps, or several in one string.
 	Flag string `json:"flag"`
-	// A is a document that shows what is meant, where there is one.
+	// A is a document that shows what is meant, if any.
 	A string `json:"a,omitempty"`
 	// B is a second such document.
 	B string `json:"b,omitempty"`
@@ -95,6 +97,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofBands(c)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofMissing(c, &found.Counts)...)
+	warnings = append(warnings, ofBlank(found)...)
 	warnings = append(warnings, ofRepeated(c, found)...)
 	warnings = append(warnings, ofSources(c, table)...)
 	warnings = append(warnings, ofTrimmed(found.Trimmed, table)...)
@@ -143,7 +146,7 @@ func ofPanics(found *findings.Findings) []Warning {
 	}
 	return []Warning{{
 		Kind: Panics, Flag: "--fail-on " + job.FailOnPanics, A: found.Panicked.Ref,
-		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others stay as they are; such as %s: %s",
+		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others are processed as usual; such as %s: %s",
 			found.Counts.Panics, found.Panicked.Ref, found.Panicked.Fault),
 	}}
 }
@@ -154,7 +157,7 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 	unknown := []Kind{ShortRecords, OtherTitle}
 	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
 	for _, w := range earlier {
-		if w.Kind == TextField || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
+		if w.Kind == TextField || w.Kind == BlankTexts || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
 			all = append(all, w)
 		}
 	}
@@ -238,19 +241,31 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 	return []Warning{w}
 }
 
+// ofBlank warns of documents without any text, which are identical to each other.
+func ofBlank(found *findings.Findings) []Warning {
+	if found.Texts.Blank < 2 || found.Counts.Identical == 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: BlankTexts, Flag: "--emit annotated",
+		Text: fmt.Sprintf("%d of %d documents have no text, so they are identical to each other: unique keeps one of them, and annotated all",
+			found.Texts.Blank, found.Counts.Documents),
+	}}
+}
+
 // ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
 // document for another.
 func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	if found.Repeated.Documents == 0 || !namesByID(c) {
 		return nil
 	}
-	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	ids := fmt.Sprintf("%d ids are used", found.Counts.RepeatedIDs)
 	if found.Counts.RepeatedIDs == 1 {
-		ids = "one id stands"
+		ids = "one id is used"
 	}
 	w := Warning{
 		Kind: RepeatedID, Flag: "--id-field",
-		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join results with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: joining results with the input by id confuses them; join by ref, which is unique, or name a field whose values differ",
 			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second),
 		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
 	}
@@ -271,7 +286,7 @@ func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	}
 	return []Warning{{
 		Kind: ProtectedMissing, Flag: "--protected",
-		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so nobody is found who copies one: correct the names on the list, or add pages of these sites to the input", found.Sites),
+		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so no copies of them are found: correct the names on the list, or add pages of these sites to the input", found.Sites),
 	}}
 }
 

@@ -41,6 +41,20 @@ func TestProtectedMissing(t *testing.T) {
 	}
 }
 
+// TestBlank: documents without text are said to be identical where any are.
+func TestBlank(t *testing.T) {
+	config := job.Default()
+	found := findings.Findings{Texts: findings.Texts{Blank: 2}, Totals: findings.Totals{Counts: findings.Counts{Documents: 9}}}
+	if got := Of(&config, &found, nil); len(got) > 0 {
+		t.Errorf("none is identical: %+v", got)
+	}
+	found.Counts.Identical = 1
+	want := "2 of 9 documents have no text, so they are identical to each other: unique keeps one of them, and annotated all"
+	if got := Of(&config, &found, nil); len(got) != 1 || got[0].Kind != BlankTexts || got[0].Text != want {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTexts(t *testing.T) {
 	for _, test := range []struct {
 		weight map[string]float64
@@ -167,7 +181,7 @@ func TestRepeatedIDs(t *testing.T) {
 		Totals:   findings.Totals{Counts: findings.Counts{RepeatedIDs: 50}},
 		Repeated: findings.RepeatedIDs{Documents: 200, Example: findings.IDExample{First: "in:0", Second: "in:90"}},
 	}
-	const want = "50 ids stand for 200 documents, such as in:0 and in:90: to join results with the input by id takes one for another; " +
+	const want = "50 ids are used for 200 documents, such as in:0 and in:90: joining results with the input by id confuses them; " +
 		"join by ref, which is unique, or name a field whose values differ"
 	for emit, warns := range map[string]bool{"removed": true, "clusters": false, "pairs unique": true, "clusters removed": true} {
 		config := job.Default()

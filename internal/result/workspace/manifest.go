@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -74,11 +75,17 @@ func readManifest(content []byte, err error) (Manifest, error) {
 		return Manifest{}, err
 	}
 	m, err := parseManifest(content)
+	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return m, damagedError{err}
+	}
 	if err != nil {
 		return m, foreign("%s does not come from a job: %w", ManifestName, err)
 	}
 	return m, nil
 }
+
+// damagedError says that the manifest is no JSON, so that nothing tells which files a job has written.
+type damagedError struct{ error }
 
 // foreignError says that the output folder holds what no job has written.
 type foreignError struct{ error }

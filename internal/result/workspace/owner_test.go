@@ -181,7 +181,7 @@ func TestUnsafeTemp(t *testing.T) {
 	}{
 		{"another user's", 0o755, nobody, "belongs to another user"},
 		{"another user's, and sticky", fs.ModeSticky | 0o777, nobody, "belongs to another user"},
-		{"everybody's", 0o777, os.Geteuid(), "everybody may write to it"},
+		{"everybody's", 0o777, os.Geteuid(), "all users may write to it"},
 		{"everybody's, and sticky", fs.ModeSticky | 0o777, os.Geteuid(), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

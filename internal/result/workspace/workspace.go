@@ -214,7 +214,10 @@ func (w *Workspace) recoverRuns() error {
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	old, err := w.output.earlier()
 	if _, is := errors.AsType[foreignError](err); is {
-		return fmt.Errorf("the output folder %s holds what no job has written: %w: give another folder, or move the file away", shown, err)
+		return fmt.Errorf("the output folder %s contains a file that no job has written: %w: give another folder, or move the file away", shown, err)
+	}
+	if _, is := errors.AsType[damagedError](err); is {
+		return fmt.Errorf("in the output folder %s the file %s is damaged, as a power cut leaves it, so nothing tells which files a job has written (%w): give another folder, or move this one away and run the job again", shown, ManifestName, err)
 	}
 	if err != nil {
 		return fmt.Errorf("the results of an earlier job in the output folder %s cannot be read: %w: remove the cause, and run the job again", shown, err)
@@ -229,7 +232,7 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	for _, e := range entries {
 		isUnfinished := !old.whole && old.has(e.name, e.isFolder)
 		if !isUnfinished && e.name != leaseName && !strings.HasPrefix(e.name, partialPrefix) {
-			return setting.Errorf("the output folder %s is not empty (it holds %s): give another one, or {overwrite} to replace the results of an earlier job", shown, e.name)
+			return setting.Errorf("the output folder %s is not empty (it contains %s): give another one, or {overwrite} to replace the results of an earlier job", shown, e.name)
 		}
 	}
 	return nil

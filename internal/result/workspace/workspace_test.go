@@ -155,6 +155,23 @@ func TestForeignManifests(t *testing.T) {
 	}
 }
 
+// TestDamagedManifest: a manifest that is no JSON, as a power cut leaves it, is said to be damaged, and nothing is removed.
+func TestDamagedManifest(t *testing.T) {
+	for _, content := range []string{"", "\x00\x00\x00\x00", `{"token":"ABCDEFGHIJ`, `{"files":[}`} {
+		output := filepath.Join(t.TempDir(), "out")
+		write(t, filepath.Join(output, ManifestName), content)
+		write(t, filepath.Join(output, SuccessName), "")
+		w, err := Open(Options{Output: output, Temp: output + ".temp", Overwrite: true})
+		if err == nil {
+			w.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "manifest.json is damaged") || !strings.Contains(err.Error(), "move this one away") {
+			t.Errorf("%q: %v", content, err)
+		}
+		check(t, true, filepath.Join(output, ManifestName), filepath.Join(output, SuccessName))
+	}
+}
+
 // TestForeignResults: a file that has the name of a new result stays, unless it belongs to the earlier job.
 func TestForeignResults(t *testing.T) {
 	for _, hasOld := range []bool{false, true} {

@@ -180,6 +180,10 @@ func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 		fault = err
 		return found && kept == row && fault == nil
 	}
+	rows.Lost = func(rows int64) {
+		findings.Merge(&c.found.Counts.Uncopied, map[string]int64{c.writes(): rows})
+		findings.Merge(&c.found.Damaged, map[string]int64{quoting.Text(input.Name): 1})
+	}
 	if c.Annotate {
 		rows.Annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
 			a, _ := c.staying.annotation(number, row) // a row of that number is no document

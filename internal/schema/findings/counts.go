@@ -19,7 +19,7 @@ type Counts struct {
 	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
 	// Rejected counts the records that could not be read, the reference's included.
 	Rejected int64 `json:"rejected" label:"rejects"`
-	// Panics counts the steps of the work on documents that ended with a panic of the program.
+	// Panics counts the panics of the program over a document.
 	Panics int64 `json:"panics,omitempty" label:"panics over documents"`
 	// Empty counts the rejected records whose text is null or missing.
 	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
@@ -29,29 +29,29 @@ type Counts struct {
 	IntegerIDs int64 `json:"integer_ids,omitempty" label:"with a number as id"`
 	// InvalidUTF8 counts the documents with bytes that are not UTF-8, the reference's included.
 	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
-	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
+	// Expanding counts the compressed files that expand to more than 1,000 times their size.
 	Expanding int64 `json:"expanding,omitempty" label:"expanding files"`
 	// Unranked counts the documents of the input that --keep does not rank.
-	Unranked int64 `json:"unranked,omitempty" label:"of no rank"`
+	Unranked int64 `json:"unranked,omitempty" label:"not ranked"`
 	// Unscoped counts the documents, the reference included, without the field of --within or --across.
-	Unscoped int64 `json:"unscoped,omitempty" label:"of no scope"`
-	// Unsited counts the documents that have no address, so that they are no pages of a site.
-	Unsited int64 `json:"unsited,omitempty" label:"of no site"`
-	// SitedByPath counts the documents whose site is a folder of their path, since they are files without an address.
+	Unscoped int64 `json:"unscoped,omitempty" label:"without the field to compare by"`
+	// Unsited counts the documents without an address, which belong to no site.
+	Unsited int64 `json:"unsited,omitempty" label:"without a site"`
+	// SitedByPath counts the documents without an address whose site is a folder of their path.
 	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
 	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
-	// IgnoredShingles counts the shingles of base texts, distinct ones of each document.
+	// IgnoredShingles counts the shingles of base texts, distinct per document.
 	IgnoredShingles int64 `json:"ignored_shingles,omitempty" label:"shingles of base texts"`
-	// IgnoredWhole counts the documents that hold hardly anything else.
+	// IgnoredWhole counts the documents that contain hardly anything else.
 	IgnoredWhole int64 `json:"ignored_whole,omitempty" label:"hardly more than base texts"`
 	// CommonIn counts the documents, the reference included, with common shingles.
 	CommonIn int64 `json:"common_in,omitempty" label:"with common shingles"`
-	// CommonShingles counts the common shingles, distinct ones of each document.
+	// CommonShingles counts the common shingles, distinct per document.
 	CommonShingles int64 `json:"common_shingles,omitempty" label:"common shingles"`
-	// CommonWhole counts the documents that hold hardly anything else.
+	// CommonWhole counts the documents that contain hardly anything else.
 	CommonWhole int64 `json:"common_whole,omitempty" label:"hardly more than common shingles"`
-	// Identical counts the rows of pairs that say so: one for each listed document that is equal to an earlier one.
+	// Identical counts the pairs of identical documents: one for each document that is equal to an earlier one.
 	Identical int64 `json:"identical" label:"pairs of identical documents"`
 	// Candidates counts the pairs that were scored.
 	Candidates int64 `json:"candidates" label:"candidates compared"`
@@ -61,15 +61,15 @@ type Counts struct {
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
 	// MedianCluster is the size of the median cluster: at least half of the clusters have no more documents.
 	MedianCluster int64 `json:"median_cluster,omitempty" label:"documents in the median cluster"`
-	// NamedByRef counts the documents with similar ones, the reference included, that rows call by their ref, since others share their id. With --across
-	// it counts all documents that share an id.
+	// NamedByRef counts the documents with near-duplicates, the reference included, that are named by their ref because
+	// they share an id. With --across it counts all documents that share an id.
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
-	// Kept counts the documents of the input that stay.
+	// Kept counts the kept documents of the input.
 	Kept int64 `json:"kept"`
-	// Removed counts the documents of the input that are removed.
+	// Removed counts the removed documents of the input.
 	Removed int64 `json:"removed"`
-	// RemovedForReference counts the removed documents that are near-duplicates of a document of the reference,
-	// whatever document is kept for them.
+	// RemovedForReference counts the removed documents that are near-duplicates of a reference document, whatever
+	// document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
@@ -77,9 +77,15 @@ type Counts struct {
 	Archives int64 `json:"archives,omitempty" label:"web archives"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
-	// FilesDamaged counts the files, of those that were read, that are cut short or damaged.
+	// FilesDamaged counts the files that were read, but are cut short or damaged.
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
-	// PassedOver counts the other files of searched folders by the reason, such as the ending of a name that no format takes.
+	// Uncopied counts the documents that a copy of the input lacks, by output: their file is damaged in a part that only
+	// copies read.
+	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
+	// GuessedEncodings counts the files whose encoding was guessed from their bytes, by encoding.
+	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" label:"files in a guessed encoding"`
+	// PassedOver counts the files of searched folders that were not read, by reason, such as an ending that no format
+	// has.
 	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
 }
 
@@ -89,7 +95,8 @@ func (c *Counts) OfInput() Counts {
 		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
 		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
 		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, PassedOver: c.PassedOver,
+		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, GuessedEncodings: c.GuessedEncodings,
+		PassedOver: c.PassedOver,
 	}
 }
 
@@ -101,18 +108,17 @@ func (c *Counts) HasIntegerNames() bool {
 
 // Skipped says what was not compared.
 type Skipped struct {
-	// Pairs counts pairs of documents with a common key that were not compared, once for every such key. They may have been
-	// compared under another key, and their documents are compared with the pivots of the group.
+	// Pairs counts pairs with a common key that were not compared, once per key. They may have been compared under
+	// another key, and their documents are compared with the pivots of the group.
 	Pairs int64 `json:"pairs" metric:"skipped_pairs"`
-	// Groups counts the groups too dense to compare all pairs.
+	// Groups counts the oversized key groups, in which not all pairs are compared.
 	Groups int64 `json:"groups" metric:"skipped_groups"`
-	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
-	// group.
+	// Kept counts the kept documents of such groups that were not compared with all other kept ones.
 	Kept int64 `json:"kept" metric:"skipped_kept"`
-	// SpreadPages counts pages that more sites have than are compared with each other: they are compared with protected sites
-	// only. The equal pages of a site count once.
+	// SpreadPages counts pages on more than --mirror-sites sites, which are compared with protected sites only. Equal
+	// pages of a site count once.
 	SpreadPages int64 `json:"spread_pages,omitempty"`
-	// Example is the largest of these groups, where there is one.
+	// Example is the largest of these groups.
 	Example *SkippedGroup `json:"example,omitempty" metric:"-"`
 }
 
@@ -145,11 +151,11 @@ type Common struct {
 // merge takes what the other task says: all that tell say the same.
 func (c *Common) merge(from any) { *c = from.(Common) }
 
-// Trimmed says what was cut from the texts of a corpus since it stands elsewhere.
+// Trimmed says what was cut from the texts of a corpus because it occurs earlier.
 type Trimmed struct {
 	// Of counts the words of the input.
 	Of int64 `json:"of" metric:"words" label:"words"`
-	// Words counts the words that were cut, and all words of documents that went as a whole.
+	// Words counts the words that were cut, including all words of removed documents.
 	Words int64 `json:"words" metric:"words_cut" label:"words cut"`
 	// Bytes is the length of the texts that were cut.
 	Bytes int64 `json:"bytes" metric:"text_cut" label:"text cut" unit:"bytes"`
@@ -157,7 +163,7 @@ type Trimmed struct {
 	Passages int64 `json:"passages" metric:"passages_cut" label:"passages cut"`
 	// Documents counts the documents from which something was cut.
 	Documents int64 `json:"documents" metric:"documents_cut" label:"documents cut"`
-	// Gone counts the documents that were cut as a whole.
+	// Gone counts the documents that were removed as a whole.
 	Gone int64 `json:"gone" metric:"documents_gone" label:"documents cut as a whole"`
 }
 
@@ -173,7 +179,7 @@ type Mirrors struct {
 	Protected int64 `json:"protected,omitempty" metric:"protected_sites"`
 	// Suspects counts the sites that have copies of protected ones.
 	Suspects int64 `json:"suspects"`
-	// Campaigns counts the rows that stand for many suspects.
+	// Campaigns counts the rows that combine many suspects.
 	Campaigns int64 `json:"campaigns,omitempty"`
 	// TopMirrors are the five mirrors with the most pages in common.
 	TopMirrors TopSites `json:"top_mirrors,omitempty"`
@@ -185,7 +191,7 @@ type Mirrors struct {
 type TwoSites struct {
 	// Site is a mirror or a suspect.
 	Site string `json:"site"`
-	// Of is the site that is taken for the original.
+	// Of is the probable original.
 	Of string `json:"of"`
 	// Kind is the kind of a mirror, or the severity of an alert.
 	Kind string `json:"kind"`
@@ -193,7 +199,7 @@ type TwoSites struct {
 	Score float64 `json:"score"`
 	// Pages counts their pages in common.
 	Pages int64 `json:"pages"`
-	// Sites is the number of sites of a campaign. Site then is what they have in common.
+	// Sites is the number of sites of a campaign; Site is then what they have in common.
 	Sites int64 `json:"sites,omitempty"`
 }
 
@@ -224,6 +230,8 @@ type Texts struct {
 	Records int64
 	// Empty counts texts without any character but white space.
 	Empty int64
+	// Blank counts all documents of the input, pages included, whose text has no other character.
+	Blank int64
 	// Addresses counts texts that are an address on the web and nothing else.
 	Addresses int64
 	// Short counts texts with fewer than ShortText distinct shingles.

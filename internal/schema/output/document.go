@@ -12,25 +12,25 @@ import (
 type Member struct {
 	// Cluster is the name of its cluster: the first document of it.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// ID is its id, or its ref if it has none of its own.
+	// ID is its id, or its ref if it has no id of its own.
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	// URL is its address in a web archive, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as the archive says.
+	// Date is when the archive fetched it.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
-	// Kept says that it stays if duplicates are removed.
+	// Kept says that it is kept when duplicates are removed.
 	Kept bool `json:"kept" parquet:"kept"`
-	// Similarity is how similar it is to the kept document for which it is removed, 1 for a kept one.
+	// Similarity is its similarity to the kept document that it duplicates; 1 for a kept document.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// Size is the number of documents in the cluster.
 	Size int64 `json:"size" parquet:"size"`
-	// Least is the smallest such similarity of the removed documents of the cluster, 1 if none is removed.
+	// Least is the lowest similarity of a removed document of the cluster; 1 if none is removed.
 	Least float64 `json:"least" parquet:"least"`
-	// Mean is the mean of these similarities, to four digits: it tells a tight cluster from a chain.
+	// Mean is the mean of these similarities, to four digits. It is high in a tight cluster, and low in a chain.
 	Mean float64 `json:"mean" parquet:"mean"`
-	// Reference says that it is of the reference corpus.
+	// Reference says that it belongs to the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 }
 
@@ -43,28 +43,28 @@ type Removal struct {
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	// URL is its address in a web archive, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as the archive says.
+	// Date is when the archive fetched it.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Cluster is the name of its cluster.
 	Cluster string `json:"cluster" parquet:"cluster,dict" names:"document"`
-	// KeptID is the kept document for which it is removed: its most similar neighbour among those that --keep ranks higher.
+	// KeptID is the kept document that it duplicates: its most similar neighbour with a higher rank by --keep.
 	KeptID string `json:"kept_id,omitempty" parquet:"kept_id,dict" names:"document"`
-	// KeptURL is the address that a web archive has fetched the kept document from.
+	// KeptURL is the address of the kept document in a web archive.
 	KeptURL string `json:"kept_url,omitempty" parquet:"kept_url,dict" names:"capture"`
-	// KeptDate is when the archive has fetched that one.
+	// KeptDate is when the archive fetched it.
 	KeptDate string `json:"kept_date,omitempty" parquet:"kept_date,dict" names:"capture"`
-	// LikeID is the document of its cluster that it is most like, with --drop clusters, where all of them are removed.
-	// Such rows have no KeptID.
+	// LikeID is the most similar document of its cluster, with --drop clusters, which removes them all. Such rows have
+	// no KeptID.
 	LikeID string `json:"like_id,omitempty" parquet:"like_id,dict" names:"document"`
-	// LikeURL is the address that a web archive has fetched that document from.
+	// LikeURL is the address of that document in a web archive.
 	LikeURL string `json:"like_url,omitempty" parquet:"like_url,dict" names:"capture"`
-	// LikeDate is when the archive has fetched that one.
+	// LikeDate is when the archive fetched it.
 	LikeDate string `json:"like_date,omitempty" parquet:"like_date,dict" names:"capture"`
-	// Similarity is how similar it is to the document that KeptID or LikeID names.
+	// Similarity is its similarity to the document that KeptID or LikeID names.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
-	// Reference says that this one is of the reference corpus.
+	// Reference says that it belongs to the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
 }
 
@@ -80,13 +80,13 @@ func NewRemovalRows(dir string, file File, format Format, areDropped bool, names
 
 // Sketch is a row of sketches: the fingerprints of a document.
 type Sketch struct {
-	// ID is its id, or its ref if it has none of its own.
+	// ID is its id, or its ref if it has no id of its own.
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where it is.
 	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched it from, up to 2,048 bytes.
+	// URL is its address in a web archive, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as the archive says.
+	// Date is when the archive fetched it.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Shingles is the number of its distinct shingles or features.
 	Shingles int64 `json:"shingles" parquet:"shingles"`
@@ -112,23 +112,23 @@ type Reject struct {
 	File string `json:"file" parquet:"file,dict"`
 	// Position tells where the record is: a byte in most formats, a row in Parquet files.
 	Position int64 `json:"position" parquet:"position"`
-	// URL is the address that a web archive has fetched it from, if so much could be read.
+	// URL is its address in a web archive, if it could be read.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it.
+	// Date is when the archive fetched it.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Error says what is wrong with it.
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
+// Cut is a row of passages: a passage that was cut from a document because it occurs earlier.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.
 	ID string `json:"id" parquet:"id" names:"document"`
 	// Ref says where the document is.
 	Ref string `json:"ref" parquet:"ref"`
-	// URL is the address that a web archive has fetched the document from, up to 2,048 bytes.
+	// URL is the address of the document in a web archive, up to 2,048 bytes.
 	URL string `json:"url,omitempty" parquet:"url" names:"capture"`
-	// Date is when the archive has fetched it, as the archive says.
+	// Date is when the archive fetched it.
 	Date string `json:"date,omitempty" parquet:"date" names:"capture"`
 	// Begin is where the passage begins in the text of the document, in bytes.
 	Begin int64 `json:"begin" parquet:"begin"`
@@ -136,14 +136,13 @@ type Cut struct {
 	End int64 `json:"end" parquet:"end"`
 	// Words is its length in words.
 	Words int64 `json:"words" parquet:"words"`
-	// FirstRef says where the document is in which it stands first.
+	// FirstRef is the ref of the document in which it occurs first.
 	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
-	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text
-	// has number 0.
+	// FirstAt is the number of the word, line, paragraph or sentence at which it begins there, from 0.
 	FirstAt int64 `json:"first_at" parquet:"first_at"`
-	// Reference says that this document is of the reference corpus.
+	// Reference says that this document belongs to the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
-	// Gone says that so little was left of the document that all of it went.
+	// Gone says that the whole document was removed, since too little of it was left.
 	Gone bool `json:"gone,omitempty" parquet:"gone"`
 }
 
@@ -194,9 +193,9 @@ type Change struct {
 	Change string `json:"change" parquet:"change,dict"`
 	// Lineage is the same in all runs in which the group continues.
 	Lineage string `json:"lineage" parquet:"lineage"`
-	// Name is what this run calls the group or, if it is gone, the last run did.
+	// Name is the name of the group in this run or, if it is gone, in the last one.
 	Name string `json:"name" parquet:"name"`
-	// Size is the number of its members, 0 if it is gone. It is before plus added less removed.
+	// Size is the number of its members, 0 if it is gone: before plus added minus removed.
 	Size int64 `json:"size" parquet:"size"`
 	// Before is the number of members of the groups that it continues.
 	Before int64 `json:"before" parquet:"before"`
@@ -204,24 +203,23 @@ type Change struct {
 	Added int64 `json:"added" parquet:"added"`
 	// Removed counts the members of these groups that are not its own.
 	Removed int64 `json:"removed" parquet:"removed"`
-	// Previous are the lineages of the groups of the last run that it has members of.
+	// Previous are the lineages of the groups of the last run from which it has members.
 	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
-	// Generation is the generation of the state whose run has found the change. If it is not this run's, the row is
-	// repeated.
+	// Generation is the generation whose run found the change. If that is an earlier run, the row is repeated.
 	Generation int64 `json:"generation" parquet:"generation"`
-	// Since is the generation of the first run that has found such a change of it, and that nobody has acknowledged.
+	// Since is the generation of the first unacknowledged change of this kind.
 	Since int64 `json:"since" parquet:"since"`
 }
 
 // Match is a row of a query: a document, and a similar document of the state.
 type Match struct {
-	// ID is the document asked about: its id, or its ref if it has none.
+	// ID is the document looked up: its id, or its ref if it has no id.
 	ID json.RawMessage `json:"id" names:"document"`
 	// Ref says where it is: path:position.
 	Ref json.RawMessage `json:"ref"`
-	// Match is the one in the state. An id that several documents have is told apart by the ref.
+	// Match is the id of the similar document in the state, or its ref if it shares the id.
 	Match json.RawMessage `json:"match" names:"document"`
-	// MatchRef says where that one is.
+	// MatchRef says where that document is.
 	MatchRef json.RawMessage `json:"match_ref"`
 	// Hamming is the number of bits in which the fingerprints differ, if the state compares these.
 	Hamming int64 `json:"hamming,omitempty" with:"!Jaccard"`
@@ -229,16 +227,16 @@ type Match struct {
 	Cosine float64 `json:"cosine,omitempty" with:"!Jaccard"`
 	// Jaccard is the similarity of the two sets of shingles, if the state compares these.
 	Jaccard float64 `json:"jaccard,omitempty" with:"Jaccard"`
-	// ContainmentA is the share of the document asked about that the one of the state has.
+	// ContainmentA is the share of the document looked up that the match contains.
 	ContainmentA float64 `json:"containment_a,omitempty" with:"Jaccard"`
-	// ContainmentB is the share of the one of the state that the document asked about has.
+	// ContainmentB is the share of the match that the document looked up contains.
 	ContainmentB float64 `json:"containment_b,omitempty" with:"Jaccard"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints; of documents
 	// without any word, the bytes.
 	Identical bool `json:"identical,omitempty"`
-	// Reference says that the one of the state is of the --reference of the job.
+	// Reference says that the match belongs to the --reference of the job.
 	Reference bool `json:"reference,omitempty"`
-	// Added says that the match is not of the state, but an earlier document of the same query with --add.
+	// Added says that the match is an earlier document of this query, with --add, and not in the state.
 	Added bool `json:"added,omitempty"`
 }
 

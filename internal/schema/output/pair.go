@@ -38,9 +38,9 @@ type Pair struct {
 	A string `json:"a" parquet:"a,dict" names:"document"`
 	// B is the second document.
 	B string `json:"b" parquet:"b" names:"document"`
-	// URLA is the address that a web archive has fetched A from, up to 2,048 bytes.
+	// URLA is the address of A in a web archive, up to 2,048 bytes.
 	URLA string `json:"url_a,omitempty" parquet:"url_a,dict" names:"capture"`
-	// DateA is when the archive has fetched it, as the archive says.
+	// DateA is when the archive fetched it.
 	DateA string `json:"date_a,omitempty" parquet:"date_a,dict" names:"capture"`
 	// URLB is the same of B.
 	URLB string `json:"url_b,omitempty" parquet:"url_b" names:"capture"`
@@ -48,9 +48,9 @@ type Pair struct {
 	DateB string `json:"date_b,omitempty" parquet:"date_b" names:"capture"`
 	// Jaccard is the similarity of the two sets of shingles, from 0 to 1.
 	Jaccard float64 `json:"jaccard,omitempty" with:"Kind!=HammingPair" parquet:"jaccard"`
-	// ContainmentA is the share of A that B has.
+	// ContainmentA is the share of A that B contains.
 	ContainmentA float64 `json:"containment_a,omitempty" with:"Kind!=HammingPair" parquet:"containment_a"`
-	// ContainmentB is the share of B that A has.
+	// ContainmentB is the share of B that A contains.
 	ContainmentB float64 `json:"containment_b,omitempty" with:"Kind!=HammingPair" parquet:"containment_b"`
 	// JaccardWhole is the similarity by all shingles, if common shingles do not count for the others.
 	JaccardWhole float64 `json:"jaccard_whole,omitempty" with:"Kind=PartialPair" parquet:"jaccard_whole"`
@@ -62,11 +62,11 @@ type Pair struct {
 	Exact bool `json:"exact" parquet:"exact"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints.
 	Identical bool `json:"identical,omitempty" parquet:"identical"`
-	// Spans are passages that both have, the longest first, if the job looks for passages. There are 16 at most.
+	// Spans are up to 16 passages that both have, the longest first, if the job looks for passages.
 	Spans []Span `json:"spans,omitempty" parquet:"spans,list"`
 	// MoreSpans is the number of further passages.
 	MoreSpans int64 `json:"more_spans,omitempty" parquet:"more_spans"`
-	// Rarity says how rare the passages are, if the job asks for it. It is 0 of identical documents.
+	// Rarity says how rare the passages are, with --rarity. It is 0 for identical documents.
 	Rarity float64 `json:"rarity,omitempty" parquet:"rarity"`
 
 	// Kind says which fields the row is written with. A row that is read has none.

@@ -1,6 +1,6 @@
 package output
 
-// Mirror is a row of mirrors: two sites that have much in common. Dates are as in ISO 8601.
+// Mirror is a row of mirrors: two sites that are mirrors. Dates are as in ISO 8601.
 type Mirror struct {
 	// A is the first of the two sites, by name.
 	A string `json:"a" parquet:"a,dict"`
@@ -16,39 +16,39 @@ type Mirror struct {
 	PagesA int64 `json:"pages_a" parquet:"pages_a"`
 	// PagesB counts the pages of B, identical ones included.
 	PagesB int64 `json:"pages_b" parquet:"pages_b"`
-	// CommonA counts the pages of A that B has, too, identical ones once.
+	// CommonA counts the pages of A that B has too, identical ones once.
 	CommonA int64 `json:"common_a" parquet:"common_a"`
-	// CommonB counts the pages of B that A has, too, identical ones once.
+	// CommonB counts the pages of B that A has too, identical ones once.
 	CommonB int64 `json:"common_b" parquet:"common_b"`
 	// ContainmentA is the share of the pages of A that B has.
 	ContainmentA float64 `json:"containment_a" parquet:"containment_a"`
 	// ContainmentB is the share of the pages of B that A has.
 	ContainmentB float64 `json:"containment_b" parquet:"containment_b"`
-	// WeightedA is how much of what the pages of A weigh is on B.
+	// WeightedA is the share of the weight of A's pages that is on B.
 	WeightedA float64 `json:"weighted_a" parquet:"weighted_a"`
-	// WeightedB is how much of what the pages of B weigh is on A.
+	// WeightedB is the share of the weight of B's pages that is on A.
 	WeightedB float64 `json:"weighted_b" parquet:"weighted_b"`
-	// SamePath is the share of the pages in common that are at the same path on both sites.
+	// SamePath is the share of the common pages that have the same path on both sites.
 	SamePath float64 `json:"same_path" parquet:"same_path"`
-	// Similarity is their mean similarity to their most similar copies.
+	// Similarity is the mean similarity of the common pages to their most similar copies.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
-	// Sites is the mean number of sites that have them.
+	// Sites is the mean number of sites that have the common pages.
 	Sites float64 `json:"sites" parquet:"sites"`
-	// Markup is the mean similarity of their markup to the markup of their copies, where it is known.
+	// Markup is the mean similarity of the markup of common pages and their copies, if known.
 	Markup float64 `json:"markup,omitempty" parquet:"markup"`
-	// SameLanguage is the share of them that are in the language of their copies.
+	// SameLanguage is the share of the common pages that are in the language of their copies.
 	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
-	// LanguagePages counts the pages, on both sites, whose language is known, and their copies' too.
+	// LanguagePages counts the common pages, on both sites, whose language and whose copies' language are known.
 	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
-	// FirstA is the earliest date of a page of A, where there is one.
+	// FirstA is the earliest date of a page of A, if any.
 	FirstA string `json:"first_a,omitempty" parquet:"first_a"`
-	// FirstB is the earliest date of a page of B, where there is one.
+	// FirstB is the earliest date of a page of B, if any.
 	FirstB string `json:"first_b,omitempty" parquet:"first_b"`
-	// Examples are up to three pages of A and their copies on B, those that weigh most.
+	// Examples are up to three pages of A with the largest weight, and their copies on B.
 	Examples []PagePair `json:"examples" parquet:"examples,list"`
 }
 
-// PagePair is two pages that are alike.
+// PagePair is two similar pages.
 type PagePair struct {
 	// A is the address of the page.
 	A string `json:"a" parquet:"a"`
@@ -66,19 +66,19 @@ type Site struct {
 	Pages int64 `json:"pages" parquet:"pages"`
 	// Duplicates counts the pages that are identical to an earlier page of the site.
 	Duplicates int64 `json:"duplicates" parquet:"duplicates"`
-	// First is the earliest date of a page, where there is one.
+	// First is the earliest date of a page, if any.
 	First string `json:"first,omitempty" parquet:"first"`
-	// Rank is its rank in the list, where it has one.
+	// Rank is its rank in the list, if any.
 	Rank int64 `json:"rank,omitempty" parquet:"rank"`
 	// Protected says that it is protected.
 	Protected bool `json:"protected" parquet:"protected"`
-	// Group is the primary site of its group of mirrors, where it is in one.
+	// Group is the primary site of its group of mirrors, if any.
 	Group string `json:"group,omitempty" parquet:"group,dict"`
-	// Primary says that it is this site.
+	// Primary says that this site is the primary site.
 	Primary bool `json:"primary" with:"Group" parquet:"primary"`
 	// GroupSites is the number of sites in the group.
 	GroupSites int64 `json:"group_sites" with:"Group" parquet:"group_sites"`
-	// Cohesion is the share of their pairs that are mirrors.
+	// Cohesion is the share of pairs in the group that are mirrors.
 	Cohesion float64 `json:"cohesion" with:"Group" parquet:"cohesion"`
 }
 
@@ -94,9 +94,9 @@ type Suspect struct {
 	ID string `json:"id" parquet:"id"`
 	// Severity is high or medium.
 	Severity string `json:"severity" parquet:"severity,dict"`
-	// Reasons are mirror (much of one of the two is on the other), look_alike, login_form, page (a page passes for one of
-	// the protected site), common_page, same_paths (half of the copies or more are at the paths of the originals),
-	// same_markup (markup of .8 or more) and seen_later.
+	// Reasons are mirror (much of one site is on the other), look_alike, login_form, page (a page passes for one of the
+	// protected site), common_page, same_paths (at least half of the copies have the paths of the originals),
+	// same_markup (markup of at least 0.8) and seen_later.
 	Reasons []string `json:"reasons" parquet:"reasons,list"`
 	// Site is the suspect.
 	Site string `json:"site" parquet:"site"`
@@ -106,37 +106,37 @@ type Suspect struct {
 	Score float64 `json:"score" parquet:"score"`
 	// Pages counts the pages of the suspect.
 	Pages int64 `json:"pages" parquet:"pages"`
-	// Common counts the pages of it that are copies.
+	// Common counts its pages that are copies.
 	Common int64 `json:"common" parquet:"common"`
 	// LoginPages counts the copies that ask for a password.
 	LoginPages int64 `json:"login_pages" parquet:"login_pages"`
-	// Page is the address of a page that passes for one of the protected site; of several the first by its letters.
+	// Page is the address of the first page, by name, that passes for one of the protected site.
 	Page string `json:"page,omitempty" parquet:"page"`
-	// Share is how much of the suspect are copies: the smaller of containment and its weighted form.
+	// Share is the share of the suspect that is copied: the smaller of containment and weighted containment.
 	Share float64 `json:"share" parquet:"share"`
-	// ProtectedShare is how much of the protected site is copied, in the same way.
+	// ProtectedShare is the share of the protected site that is copied, in the same way.
 	ProtectedShare float64 `json:"protected_share" parquet:"protected_share"`
 	// Similarity is the mean similarity of the copies to the originals.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
-	// SamePath is the share of the copies that are at the paths of the originals.
+	// SamePath is the share of the copies that have the paths of the originals.
 	SamePath float64 `json:"same_path" parquet:"same_path"`
-	// Markup is the mean similarity of the markup of the copies to the markup of the originals, where it is known.
+	// Markup is the mean similarity of the markup of copies and originals, if known.
 	Markup float64 `json:"markup,omitempty" parquet:"markup"`
 	// SameLanguage is the share of the copies that are in the language of the originals.
 	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
-	// LanguagePages counts the pages, on both sites, whose language is known, and their copies' too.
+	// LanguagePages counts the common pages, on both sites, whose language and whose copies' language are known.
 	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
-	// Lookalike is how much the host looks like the protected one, from 0 to 1.
+	// Lookalike says how much the host looks like the protected one, from 0 to 1.
 	Lookalike float64 `json:"lookalike" parquet:"lookalike"`
-	// LookalikeReason says in which way it does.
+	// LookalikeReason says in which way.
 	LookalikeReason string `json:"lookalike_reason,omitempty" parquet:"lookalike_reason,dict"`
-	// FirstSeen is the earliest date of a page of the suspect, where there is one.
+	// FirstSeen is the earliest date of a page of the suspect, if any.
 	FirstSeen string `json:"first_seen,omitempty" parquet:"first_seen"`
-	// ProtectedFirstSeen is the earliest date of a page of the protected site, where there is one.
+	// ProtectedFirstSeen is the earliest date of a page of the protected site, if any.
 	ProtectedFirstSeen string `json:"protected_first_seen,omitempty" parquet:"protected_first_seen"`
-	// Examples are pages of the suspect, and the originals.
+	// Examples are pages of the suspect, and their originals.
 	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
-	// Campaign is the id of the campaign whose row stands for this one, where there is one.
+	// Campaign is the id of its campaign, if any.
 	Campaign string `json:"campaign,omitempty" parquet:"campaign,dict"`
 	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the
 	// highest and its reasons are the reasons of any; site is the page that they copy, or their registered domain; the

@@ -118,6 +118,9 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[refle
 		if p.comment == "" {
 			t.Errorf("field %s of %v has no comment", p.name, of)
 		}
+		if capture.MatchString(p.name) {
+			continue
+		}
 		kind := kindOf(p.of)
 		if p.isName {
 			kind += " or int64"
@@ -144,6 +147,9 @@ func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[refle
 		}
 	}
 }
+
+// capture is a field of pages of web archives. The page about rows describes them once, for all outputs.
+var capture = regexp.MustCompile(`^(\w+_)?(url|date)(_[ab])?$`)
 
 // flag is a flag of the command in a sentence.
 var flag = regexp.MustCompile(`--[a-z-]+`)

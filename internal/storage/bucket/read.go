@@ -318,7 +318,7 @@ func (s Span) check(body Body, size int64) error {
 	case body.Offset != s.Offset:
 		return fmt.Errorf("the answer begins at %d and not at %d: the service reads no ranges", body.Offset, s.Offset)
 	case body.Size >= 0 && body.Size != size:
-		return fmt.Errorf("%w: it had %d bytes, and the answer is of a file of %d", storage.ErrChanged, size, body.Size)
+		return fmt.Errorf("%w: it had %d bytes, and the answer comes from a file of %d", storage.ErrChanged, size, body.Size)
 	case body.Length > s.Length:
 		return tooLong(s.Length)
 	case body.Encoding != "" && body.Length != s.Length:

@@ -189,7 +189,7 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 		return bucket.Object{}, s.elsewhere(key.Bucket, err)
 	}
 	if head.ContentLength == nil {
-		return bucket.Object{}, errors.New("the service does not tell the size")
+		return bucket.Object{}, errors.New("the service does not report the size")
 	}
 	object := bucket.Object{
 		Name: key.Name, Size: aws.ToInt64(head.ContentLength), Generation: generation(head.ETag), Token: head.Metadata[tokenKey],
@@ -271,7 +271,7 @@ func place(contentRange *string, length int64) (offset, size int64, err error) {
 		return offset, size, nil
 	}
 	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
-		return 0, 0, fmt.Errorf("the answer is of the range %q: %w", text, err)
+		return 0, 0, fmt.Errorf("the answer has the range %q: %w", text, err)
 	}
 	return offset, -1, nil
 }

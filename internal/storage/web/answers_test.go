@@ -39,15 +39,15 @@ func TestAnswers(t *testing.T) {
 			fmt.Fprint(w, "some")
 			_ = http.NewResponseController(w).Flush()
 			fmt.Fprint(w, "text")
-		}, "does not tell the length", nil},
+		}, "does not report the length", nil},
 		"a range without a total": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes 0-0/*")
 			w.WriteHeader(http.StatusPartialContent)
-		}, "does not tell the length", nil},
+		}, "does not report the length", nil},
 		"no range at all": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, "reads no ranges", nil},
 		"a folder": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path+"/", http.StatusMovedPermanently)
-		}, "the address is of a folder", fs.ErrNotExist},
+		}, "the address is a folder", fs.ErrNotExist},
 		"a circle": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "10 servers lead from one to the next", nil},
 		"to plain HTTP": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/other", http.StatusFound)
@@ -151,7 +151,7 @@ func TestNamesWithSecrets(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"https://user:hush@host/file", "https://host/file?X-Amz-Signature=hush", "https://host/file?a=b&SIG=hush", "https://host/file?key=hu@sh"} {
 		_, err := web.New(hasty(), nil).Stat(name)
-		if err == nil || !strings.Contains(err.Error(), "stand in all results") || !strings.Contains(err.Error(), "https://host/file:") {
+		if err == nil || !strings.Contains(err.Error(), "are in all results") || !strings.Contains(err.Error(), "https://host/file:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

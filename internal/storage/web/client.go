@@ -80,7 +80,7 @@ const linkedEtag = "X-Linked-Etag"
 func (c *client) get(ctx context.Context, address string, offset, length int64) (answer, error) {
 	first, err := url.Parse(address)
 	if err != nil {
-		return answer{}, errors.New("the address is malformed: write %25 for a percent sign that stands for itself")
+		return answer{}, errors.New("the address is malformed: write %25 for a literal percent sign")
 	}
 	var own http.Header
 	next, isLed := first, false
@@ -156,7 +156,7 @@ func follow(from *url.URL, place string) (*url.URL, error) {
 	case next.Scheme != from.Scheme && next.Scheme != "https":
 		return nil, fmt.Errorf("the server leads to an address of %s://, which nobody protects on the way: name another one", next.Scheme)
 	case next.Host == from.Host && next.Path == from.Path+"/":
-		return nil, &refusal{status: http.StatusNotFound, text: "the address is of a folder"}
+		return nil, &refusal{status: http.StatusNotFound, text: "the address is a folder"}
 	}
 	next.User = nil
 	return next, nil
@@ -223,7 +223,7 @@ func (a answer) stretch() (bucket.Body, error) {
 	}
 	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &body.Offset, &last); err != nil {
 		a.Body.Close()
-		return bucket.Body{}, fmt.Errorf("the answer is of the range %q: the server reads no ranges", text)
+		return bucket.Body{}, fmt.Errorf("the answer has the range %q: the server reads no ranges", text)
 	}
 	body.Size = -1
 	return body, nil

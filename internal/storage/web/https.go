@@ -48,11 +48,11 @@ func address(key bucket.Key) (string, error) {
 	values, _ := url.ParseQuery(query)
 	for parameter := range values {
 		if slices.Contains(secrets, strings.ToLower(parameter)) {
-			return "", bucket.SecretError(fmt.Sprintf("the address has a secret (%s), and names of files stand in all results: download the file and name the copy, or name it as gs:// or s3://", parameter))
+			return "", bucket.SecretError(fmt.Sprintf("the address has a secret (%s), and file names are in all results: download the file and name the copy, or name it as gs:// or s3://", parameter))
 		}
 	}
 	if strings.Contains(key.Bucket, "@") {
-		return "", bucket.SecretError("the address has a name or a password, and names of files stand in all results: put them into ~/.netrc")
+		return "", bucket.SecretError("the address has a name or a password, and file names are in all results: put them into ~/.netrc")
 	}
 	return "https://" + key.Bucket + "/" + key.Name, nil
 }
@@ -81,7 +81,7 @@ func (s *servers) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	case err != nil:
 		return bucket.Object{}, err
 	case body.Size < 0:
-		return bucket.Object{}, errors.New("the server does not tell the length of the file: download the file (curl -O) and name the copy")
+		return bucket.Object{}, errors.New("the server does not report the length of the file: download the file (curl -O) and name the copy")
 	case got.StatusCode != http.StatusPartialContent && body.Size > 0:
 		return bucket.Object{}, errors.New("the server reads no ranges of files: download the file (curl -O) and name the copy")
 	}

@@ -116,7 +116,7 @@ func (h *hub) commit(ctx context.Context, p place) (string, error) {
 		return "", err
 	}
 	if !isCommit(found.SHA) {
-		return "", errors.New("the hub does not tell the commit of the revision: check HF_ENDPOINT")
+		return "", errors.New("the hub does not report the commit of the revision: check HF_ENDPOINT")
 	}
 	h.commits[key] = found.SHA
 	return found.SHA, nil

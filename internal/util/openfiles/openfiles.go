@@ -20,7 +20,7 @@ func init() {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Max >= least {
 		return
 	}
-	const message = "runjob: fewer than 12 files may be open at a time: raise the limit with 'ulimit -n 1024' and run the job again\n"
+	const message = "runjob: fewer than 12 files may be open at once: raise the limit with 'ulimit -n 1024' and run the job again\n"
 	_, _ = syscall.Write(2, []byte(message)) // there is no other place to tell of an error
 	syscall.Exit(exitLimit)
 }

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/records/paged"
 )
 
-// Error is a panic over one document: a fault of the program.
+// Error is a panic over one document: a bug in runjob.
 type Error struct {
 	// Step is what was done to the document, such as "read".
 	Step string
