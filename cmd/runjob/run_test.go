@@ -111,7 +111,7 @@ func TestCheckState(t *testing.T) {
 		t.Fatal(message)
 	}
 	check("0 files new, 0 changed, 0 removed, 1 unchanged: the pairs of unchanged documents are reused")
-	check("from scratch: settings have changed", "--threshold", "0.7")
+	check("from scratch: settings that decide which pairs are similar have changed", "--threshold", "0.7")
 	check("all documents are compared\n", "--rebuild")
 	s.write("more.jsonl", between(""))
 	check("1 file new, 0 changed, 0 removed, 1 unchanged: ", "--input", "more.jsonl")
