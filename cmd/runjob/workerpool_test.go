@@ -201,7 +201,7 @@ func TestRoomOfWorkers(t *testing.T) {
 		want string
 	}{
 		{0, ""},
-		{3 << 30, "below 3072 MiB"},
+		{3 << 30, "up to 3072 MiB"},
 		{768 << 20, "give jobs --worker-memory 768MiB\n"},
 		{48 << 20, "give jobs --worker-memory 100MiB\n"},
 	} {

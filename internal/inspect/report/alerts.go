@@ -29,7 +29,7 @@ const (
 
 // places has the part of the page that tells more about an alert.
 var places = map[string]string{
-	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
+	string(warnings.TextField): "rejects", string(warnings.BlankTexts): "clusters", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.CommonPhrases): "pairs", string(warnings.Markup): "rejects", string(warnings.OtherTitle): "pairs",
@@ -43,6 +43,7 @@ var places = map[string]string{
 // hiddenTexts are the warnings of summary.json without the names in them.
 var hiddenTexts = map[warnings.Kind]string{
 	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
+	warnings.BlankTexts:       "Documents without any text are identical to each other, and only one is kept",
 	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
 	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they occur earlier",
 	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
