@@ -348,7 +348,7 @@ func testCommonNights(t *testing.T, keys methods.Name) {
 			}
 		}
 		summary := compare(fmt.Sprintf("night %d", 3+i), ignoring, output.Clusters)
-		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Narrow) && s.Records > 0 }) {
+		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Prune) && s.Records > 0 }) {
 			t.Errorf("night %d looks at all pairs", 3+i)
 		}
 	}

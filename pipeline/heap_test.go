@@ -12,9 +12,9 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// heapCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
+// hotGroupCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
 // text, and some of these reach the threshold; equal documents; and some like no other. Parts are partsOf10 tenths of them.
-func heapCorpus(seed uint64, n int, partsOf10 int) []line {
+func hotGroupCorpus(seed uint64, n int, partsOf10 int) []line {
 	w := newWriter(seed)
 	templates, parts := [][]string{w.text(50), w.text(70)}, make([][]string, 20)
 	for i := range parts {
@@ -62,12 +62,12 @@ func partsOf(text string) map[string][]byte {
 	return parts
 }
 
-// heapScene is a corpus with heaps. Some of its documents are in a reference, if isReferred is true.
-func heapScene(seed uint64, documents, partsOf10 int, isReferred bool) *scene {
-	lines := heapCorpus(seed, documents, partsOf10)
+// hotGroupScene is a corpus with heaps. Some of its documents are in a reference, if isReferred is true.
+func hotGroupScene(seed uint64, documents, partsOf10 int, isReferred bool) *scene {
+	lines := hotGroupCorpus(seed, documents, partsOf10)
 	s := &scene{files: cut(lines, 3)}
 	if isReferred {
-		s.known = []file{{"y.jsonl", heapCorpus(seed, 60, 2)}, {"z.jsonl", lines[:25]}}
+		s.known = []file{{"y.jsonl", hotGroupCorpus(seed, 60, 2)}, {"z.jsonl", lines[:25]}}
 		s.files = named(s.files, "b.jsonl", "c.jsonl", "d/e.jsonl")
 	}
 	return s
@@ -81,10 +81,10 @@ func (s *scene) marked(mark func(i int, l *line) map[string]string) *scene {
 	return s
 }
 
-// TestHeaps compares jobs over corpora with heaps with brute force. No listed pair is wrong. A document is only removed
+// TestHotGroups compares jobs over corpora with heaps with brute force. No listed pair is wrong. A document is only removed
 // for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
 // cuts of the job, and tasks that break off, change no byte.
-func TestHeaps(t *testing.T) {
+func TestHotGroups(t *testing.T) {
 	inScopes := func(i int, l *line) map[string]string {
 		l.scope = []string{`"a"`, `"b"`}[i%2]
 		return map[string]string{"lang": l.scope}
@@ -106,22 +106,22 @@ func TestHeaps(t *testing.T) {
 		scene  *scene
 		change string
 	}{
-		{"exact", heapScene(700, 700, 2, false), `{"keys":"exact","threshold":0.7}`},
-		{"longest stars", heapScene(701, 700, 4, false), `{"keys":"exact","threshold":0.75,"keep":"longest","split":"star"}`},
-		{"minhash", heapScene(702, 700, 6, false), `{"keys":"minhash","threshold":0.8,"keep":"longest"}`},
-		{"reference", heapScene(700, 700, 2, true), `{"keys":"exact","threshold":0.7,"split":"star"}`},
-		{"reference, longest", heapScene(701, 700, 4, true), `{"keys":"exact","threshold":0.75,"keep":"longest"}`},
-		{"reference, minhash", heapScene(702, 700, 6, true), `{"keys":"minhash","threshold":0.8}`},
-		{"within", heapScene(47, 600, 3, false).marked(inScopes), `{"keys":"exact","threshold":0.7,"within":"lang"}`},
-		{"within, minhash", heapScene(47, 600, 3, false).marked(inScopes), `{"keys":"minhash","threshold":0.7,"within":"lang"}`},
-		{"across", heapScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
-		{"across, minhash", heapScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"across few", heapScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"exact","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"across few, minhash", heapScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"minhash","threshold":0.7,"across":"source"}`},
-		{"across many", heapScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
-		{"across many, minhash", heapScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"greatest score", heapScene(34, 500, 3, false).marked(scored), `{"keys":"exact","threshold":0.8,"keep":"max:score"}`},
-		{"last", heapScene(34, 500, 3, false), `{"keys":"exact","threshold":0.8,"keep":"last"}`},
+		{"exact", hotGroupScene(700, 700, 2, false), `{"keys":"exact","threshold":0.7}`},
+		{"longest stars", hotGroupScene(701, 700, 4, false), `{"keys":"exact","threshold":0.75,"keep":"longest","split":"star"}`},
+		{"minhash", hotGroupScene(702, 700, 6, false), `{"keys":"minhash","threshold":0.8,"keep":"longest"}`},
+		{"reference", hotGroupScene(700, 700, 2, true), `{"keys":"exact","threshold":0.7,"split":"star"}`},
+		{"reference, longest", hotGroupScene(701, 700, 4, true), `{"keys":"exact","threshold":0.75,"keep":"longest"}`},
+		{"reference, minhash", hotGroupScene(702, 700, 6, true), `{"keys":"minhash","threshold":0.8}`},
+		{"within", hotGroupScene(47, 600, 3, false).marked(inScopes), `{"keys":"exact","threshold":0.7,"within":"lang"}`},
+		{"within, minhash", hotGroupScene(47, 600, 3, false).marked(inScopes), `{"keys":"minhash","threshold":0.7,"within":"lang"}`},
+		{"across", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
+		{"across, minhash", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"across few", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"exact","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"across few, minhash", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"minhash","threshold":0.7,"across":"source"}`},
+		{"across many", hotGroupScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
+		{"across many, minhash", hotGroupScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
+		{"greatest score", hotGroupScene(34, 500, 3, false).marked(scored), `{"keys":"exact","threshold":0.8,"keep":"max:score"}`},
+		{"last", hotGroupScene(34, 500, 3, false), `{"keys":"exact","threshold":0.8,"keep":"last"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && n%3 > 0 {
@@ -136,7 +136,7 @@ func TestHeaps(t *testing.T) {
 			}
 			tr, parts := c.scene.truth(config), partsOf(text)
 			clusters := decodeRows[clusterRow](t, output.Clusters, parts[output.Clusters])
-			kept := checkHeaps(t, tr, config.Threshold, decodeRows[pairRow](t, output.Pairs, parts[output.Pairs]), clusters,
+			kept := checkHotGroups(t, tr, config.Threshold, decodeRows[pairRow](t, output.Pairs, parts[output.Pairs]), clusters,
 				decodeRows[removedRow](t, output.Removed, parts[output.Removed]))
 			if config.Keys == methods.Exact { // bands may miss some
 				tr.checkCounted(t, config.Threshold, kept, result.Skipped.Kept)
@@ -155,9 +155,9 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
-// checkHeaps checks that every row is true: of pairs, once and with its similarity; of clusters, which join only what brute force
+// checkHotGroups checks that every row is true: of pairs, once and with its similarity; of clusters, which join only what brute force
 // joins; and of removed. It returns which documents are kept.
-func checkHeaps(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clusters []clusterRow, removed []removedRow) []bool {
+func checkHotGroups(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clusters []clusterRow, removed []removedRow) []bool {
 	t.Helper()
 	number, kept := map[string]int{}, make([]bool, len(tr.documents))
 	for i, d := range tr.documents {

@@ -65,7 +65,7 @@ func TestPassageState(t *testing.T) {
 		n.file(t, fmt.Sprintf("f%d.jsonl", last), 40)
 		change(&config)
 		s := n.run(t, config)
-		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }); got != isNarrow {
+		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }); got != isNarrow {
 			t.Errorf("night %d leaves documents out: %t", last, got)
 		}
 		config.Rebuild = false

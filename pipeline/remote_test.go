@@ -420,8 +420,8 @@ func TestStateOnEngine(t *testing.T) {
 		}
 		r := prepared(t, config)
 		r.job.Runs.Unreliable, r.job.JoinRanges = uint64(night+1), 2*night // tasks break off, and run twice
-		if r.job.Parameters.Narrowed != (night > 0) {
-			t.Errorf("night %d: documents are left out: %t", night, r.job.Parameters.Narrowed)
+		if r.job.Parameters.Pruned != (night > 0) {
+			t.Errorf("night %d: documents are left out: %t", night, r.job.Parameters.Pruned)
 		}
 		summary := completed(t, r, e)
 		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {

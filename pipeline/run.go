@@ -179,11 +179,11 @@ func (r *run) newJob() *transforms.Job {
 	}
 	if r.state != nil {
 		plan := r.plan()
-		e.Units, e.KnowsCommon = r.state.Units(), r.takesCommon()
+		e.Segments, e.KnowsCommon = r.state.Segments(), r.takesCommon()
 		if plan.Reuse != "" {
-			e.Verdicts = r.state.Path(plan.Reuse)
+			e.CachedPairs = r.state.Path(plan.Reuse)
 		}
-		if e.Narrows = plan.Prune != ""; e.Narrows {
+		if e.Prunes = plan.Prune != ""; e.Prunes {
 			e.Paired = r.state.Path(plan.Prune)
 		}
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0

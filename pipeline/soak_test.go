@@ -54,13 +54,13 @@ func TestRepeatedRuns(t *testing.T) {
 func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string)) {
 	t.Helper()
 	var goroutines, files, size int
-	var heap uint64
+	var hotGroup uint64
 	for i := range times {
 		folder := ""
 		t.Run(fmt.Sprint(i), func(t *testing.T) { folder = do(t, i) }) // with temporary folders of its own
 		if i == min(10, times/3) {
 			goroutines, files = held(t, 0, 0)
-			heap, size = heapInUse(), folderSize(t, folder)
+			hotGroup, size = heapInUse(), folderSize(t, folder)
 		}
 		if i < times-1 {
 			continue
@@ -69,7 +69,7 @@ func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string))
 			all := make([]byte, 1<<20)
 			t.Errorf("%d goroutines and %d open files, want at most %d and %d:\n%s", g, f, goroutines, files, all[:runtime.Stack(all, true)])
 		}
-		if now, most := heapInUse(), heap+heap/4+1<<20; now > most {
+		if now, most := heapInUse(), hotGroup+hotGroup/4+1<<20; now > most {
 			t.Errorf("%d bytes of memory, want at most %d", now, most)
 		}
 		if now := folderSize(t, folder); now > 2*size {

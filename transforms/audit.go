@@ -11,7 +11,7 @@ import (
 // Cluster then checks which of these pairs the job has found.
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of
-// Narrow if there is that stage. It returns outcomes with the pairs.
+// Prune if there is that stage. It returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
 	audit := recall.Audit{
@@ -19,7 +19,7 @@ func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 		Threshold:   job.Parameters.Threshold,
 		Sample:      job.auditSample(),
 		SampleBytes: job.SampleBytes,
-		IsNarrowed:  job.Parameters.Narrowed,
+		IsPruned:    job.Parameters.Pruned,
 		Seed:        job.Fingerprinting.Options.Measure.Seed,
 	}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))

@@ -7,36 +7,36 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Narrow leaves out the documents of unchanged files that can be in no pair; see [narrowing]. Only a scheduled job that
+// Prune leaves out the documents of unchanged files that can be in no pair; see [pruning]. Only a scheduled job that
 // knows the pairs of its last run has this stage.
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, and returns outcomes with the sketch blocks of the other
 // documents.
-func Narrow(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
-	at := job.stage(s, work.Narrow)
+func Prune(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Prune)
 	filter := at.part("filter")
-	step := &filterFn{tellingFn[narrowing.Planning]{newStep(filter, narrowing.Planning{
+	step := &filterFn{tellingFn[pruning.Planning]{newStep(filter, pruning.Planning{
 		Method:      job.Method,
 		Parameters:  job.Parameters,
 		AuditSample: job.auditSample(),
 		IsStripped:  job.IsStripped,
 	})}}
 	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
-	narrowed := sideBySide(at, &narrowFn{newTasks(at, narrowing.Narrowing{
+	pruned := sideBySide(at, &pruneFn{newTasks(at, pruning.Pruning{
 		Method:      job.Method,
 		Parameters:  job.Parameters,
 		AuditSample: job.auditSample(),
 		Seed:        job.Fingerprinting.Options.Measure.Seed,
 	})}, tasks)
-	return beam.Flatten(at.Scope, counts, narrowed)
+	return beam.Flatten(at.Scope, counts, pruned)
 }
 
-func init() { declare(&filterFn{}, &narrowFn{}) }
+func init() { declare(&filterFn{}, &pruneFn{}) }
 
 // filterFn makes a filter of what is new, and the tasks that use it. Its outcome has the counts of the corpus.
 type filterFn struct {
-	tellingFn[narrowing.Planning]
+	tellingFn[pruning.Planning]
 }
 
-// narrowFn leaves documents of a split out.
-type narrowFn struct{ taskFn[narrowing.Narrowing] }
+// pruneFn leaves documents of a split out.
+type pruneFn struct{ taskFn[pruning.Pruning] }

@@ -39,25 +39,25 @@ type killedNight struct {
 	change func(*scheduledJob)
 	// args are those of the night, in which DIR stands for the folder.
 	args []string
-	// narrows says that the job leaves documents out, and isKept that there is nothing for it to do.
-	narrows, isKept bool
+	// prunes says that the job leaves documents out, and isKept that there is nothing for it to do.
+	prunes, isKept bool
 }
 
 // killedNights are nights of all kinds. The night before each has the files a, b and c.
 var killedNights = []killedNight{
-	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, narrows: true},
+	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, prunes: true},
 	{name: "changed", change: func(j *scheduledJob) {
 		j.put("in/b.jsonl", nightCorpus(550, 100))
 		if err := storage.Remove(j.folder + "/in/c.jsonl"); err != nil {
 			j.t.Fatal(err)
 		}
-	}, args: []string{"--input", "DIR/in", "--allow-removal"}, narrows: true},
-	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, narrows: true},
+	}, args: []string{"--input", "DIR/in", "--allow-removal"}, prunes: true},
+	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, prunes: true},
 	{name: "nothing", change: func(*scheduledJob) {}, args: []string{"--input", "DIR/in"}, isKept: true},
 }
 
-// isNarrowed matches the summary of a job that has left documents out.
-var isNarrowed = regexp.MustCompile(`"name": "narrow",[^}]*"tasks": [1-9]`)
+// isPruned matches the summary of a job that has left documents out.
+var isPruned = regexp.MustCompile(`"name": "narrow",[^}]*"tasks": [1-9]`)
 
 // nightCorpus returns a number of documents from that number on, one of which in three is like the one before.
 func nightCorpus(from, n int) []byte {
@@ -208,7 +208,7 @@ func (j *scheduledJob) killNight(night killedNight) {
 		requests = j.server.requests.Load()
 	}
 	summary, was := contents(j.t, j.output)[j.output+"/summary.json"], published[j.output+"/summary.json"]
-	if isNarrowed.MatchString(summary) != night.narrows || (summary == was) != night.isKept {
+	if isPruned.MatchString(summary) != night.prunes || (summary == was) != night.isKept {
 		j.t.Errorf("night %s: %s", night.name, summary)
 	}
 	for range j.kills {

@@ -30,7 +30,7 @@ func (c *component) class(i records.Number) records.Number {
 // listed.
 func (c *component) hasGroup() bool {
 	for i := c.edge; i < c.edgeEnd; i++ {
-		if c.edges.At(i).Heap() {
+		if c.edges.At(i).HotGroup() {
 			return true
 		}
 	}

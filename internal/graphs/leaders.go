@@ -21,40 +21,40 @@ const (
 	mostOfOne = mostElements / 16
 )
 
-// Leader is the number of a leader, from 0.
-type Leader uint32
+// Pivot is the number of a leader, from 0.
+type Pivot uint32
 
-// NoLeader stands for no leader.
-const NoLeader = ^Leader(0)
+// NoPivot stands for no leader.
+const NoPivot = ^Pivot(0)
 
-// Leaders holds the leaders and finds the leaders that may be like another set. It is an inverted index with the prefix
+// Pivots holds the leaders and finds the leaders that may be like another set. It is an inverted index with the prefix
 // filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data
 // cleaning, 2006). It is not for concurrent use.
-type Leaders struct {
+type Pivots struct {
 	threshold float64
 	prefix    func(n int) int
 	bound     int // largest number of leaders that are listed for an element, and that a set is compared with
 
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
-	sets     [][]uint64           // by leader
-	held     *int                 // elements of all leaders, also of indexes beside it
-	elements Numbering[uint32]    // in the prefixes of leaders
-	lists    [][]Leader           // leaders with each element, by number of the element
-	first    []uint32             // by list: the first list with the same leaders
-	full     map[[3]Leader]uint32 // first lists that are full, by some of their leaders
-	times    []int                // by list: number of elements of the current set that have these leaders
-	current  []uint32             // lists of the current set
-	seen     []uint8              // number of elements of the current set that each leader has, or mostSeen if it has more
-	touched  []Leader
-	chosen   []Leader
+	sets     [][]uint64          // by leader
+	held     *int                // elements of all leaders, also of indexes beside it
+	elements Numbering[uint32]   // in the prefixes of leaders
+	lists    [][]Pivot           // pivots with each element, by number of the element
+	first    []uint32            // by list: the first list with the same leaders
+	full     map[[3]Pivot]uint32 // first lists that are full, by some of their leaders
+	times    []int               // by list: number of elements of the current set that have these leaders
+	current  []uint32            // lists of the current set
+	seen     []uint8             // number of elements of the current set that each leader has, or mostSeen if it has more
+	touched  []Pivot
+	chosen   []Pivot
 }
 
-// NewLeaders returns an empty index for the given number of sets. Two sets are alike if their Jaccard similarity reaches the
+// NewPivots returns an empty index for the given number of sets. Two sets are alike if their Jaccard similarity reaches the
 // threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
 // order, have none in common, the sets are not alike.
-func NewLeaders(sets int, threshold float64, prefix func(n int) int) *Leaders {
-	return &Leaders{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Leader]uint32{}}
+func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
+	return &Pivots{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Pivot]uint32{}}
 }
 
 // boundOf returns the largest number of leaders that one of the given number of sets is compared with.
@@ -67,24 +67,24 @@ func boundOf(sets int) int {
 }
 
 // Bound returns the largest number of leaders that a set is compared with.
-func (x *Leaders) Bound() int { return x.bound }
+func (x *Pivots) Bound() int { return x.bound }
 
 // Beside returns an empty index like x, for other leaders of the same sets. Both share the room for elements.
-func (x *Leaders) Beside() *Leaders {
-	return &Leaders{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held, full: map[[3]Leader]uint32{}}
+func (x *Pivots) Beside() *Pivots {
+	return &Pivots{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held, full: map[[3]Pivot]uint32{}}
 }
 
 // Add makes a copy of a set the next leader. It returns None if there is no room.
-func (x *Leaders) Add(set []uint64) Leader {
+func (x *Pivots) Add(set []uint64) Pivot {
 	if len(set) > mostOfOne || *x.held+len(set) > mostElements {
 		if x.most == 0 {
 			x.least = len(set)
 		}
 		x.least, x.most = min(x.least, len(set)), max(x.most, len(set))
-		return NoLeader
+		return NoPivot
 	}
 	*x.held += len(set)
-	leader := Leader(len(x.sets))
+	pivot := Pivot(len(x.sets))
 	x.sets = append(x.sets, slices.Clone(set))
 	x.seen = append(x.seen, 0)
 	for _, element := range set[:x.prefix(len(set))] {
@@ -93,34 +93,34 @@ func (x *Leaders) Add(set []uint64) Leader {
 			x.lists, x.first, x.times = append(x.lists, nil), append(x.first, list), append(x.times, 0)
 		}
 		if len(x.lists[list]) <= x.bound { // one more says that some are missing
-			if x.lists[list] = append(x.lists[list], leader); len(x.lists[list]) > x.bound {
+			if x.lists[list] = append(x.lists[list], pivot); len(x.lists[list]) > x.bound {
 				x.join(list)
 			}
 		}
 	}
-	return leader
+	return pivot
 }
 
 // join finds the first list with the leaders of a list that is full. The elements that all sets of a large family have make up to
 // half of the lists the same.
-func (x *Leaders) join(list uint32) {
-	leaders := x.lists[list]
-	key := [3]Leader{leaders[0], leaders[len(leaders)/2], leaders[len(leaders)-1]}
+func (x *Pivots) join(list uint32) {
+	pivots := x.lists[list]
+	key := [3]Pivot{pivots[0], pivots[len(pivots)/2], pivots[len(pivots)-1]}
 	first, found := x.full[key]
 	if !found {
 		x.full[key] = list
-	} else if slices.Equal(x.lists[first], leaders) {
+	} else if slices.Equal(x.lists[first], pivots) {
 		x.first[list], x.lists[list] = first, x.lists[first]
 	}
 }
 
 // Set returns the set of a leader.
-func (x *Leaders) Set(leader Leader) []uint64 { return x.sets[leader] }
+func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
 // Candidates returns leaders that may be like a set. They are complete if no other set that was to be a leader may be like
 // it. If they are not complete, they are the leaders that share most of its first elements. They are valid until the next
 // call.
-func (x *Leaders) Candidates(set []uint64) (candidates []Leader, isComplete bool) {
+func (x *Pivots) Candidates(set []uint64) (candidates []Pivot, isComplete bool) {
 	x.touched, x.current = x.touched[:0], x.current[:0]
 	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
 	for _, element := range set[:x.prefix(len(set))] {
@@ -134,38 +134,38 @@ func (x *Leaders) Candidates(set []uint64) (candidates []Leader, isComplete bool
 		x.times[list]++
 	}
 	for _, list := range x.current {
-		leaders, times := x.lists[list], x.times[list]
+		pivots, times := x.lists[list], x.times[list]
 		x.times[list] = 0
-		if len(leaders) > x.bound {
-			leaders, isComplete = leaders[:x.bound], false
+		if len(pivots) > x.bound {
+			pivots, isComplete = pivots[:x.bound], false
 		}
-		for _, leader := range leaders {
-			seen := x.seen[leader]
+		for _, pivot := range pivots {
+			seen := x.seen[pivot]
 			if seen == 0 {
-				x.touched = append(x.touched, leader)
+				x.touched = append(x.touched, pivot)
 			}
-			x.seen[leader] = uint8(min(int(seen)+times, mostSeen))
+			x.seen[pivot] = uint8(min(int(seen)+times, mostSeen))
 		}
 	}
 	candidates = x.touched
 	if len(candidates) > x.bound {
 		candidates, isComplete = x.choose(), false
 	}
-	for _, leader := range x.touched {
-		x.seen[leader] = 0
+	for _, pivot := range x.touched {
+		x.seen[pivot] = 0
 	}
 	return candidates, isComplete
 }
 
 // choose returns the touched leaders that a set is compared with: those that share most elements with it.
-func (x *Leaders) choose() []Leader {
+func (x *Pivots) choose() []Pivot {
 	var having, other [mostSeen + 1]int // number of leaders by number of shared elements
-	for i, leader := range x.touched {
+	for i, pivot := range x.touched {
 		// Most numbers are the same, and to count in turn in two places is not to wait.
 		if i&1 == 0 {
-			having[x.seen[leader]]++
+			having[x.seen[pivot]]++
 		} else {
-			other[x.seen[leader]]++
+			other[x.seen[pivot]]++
 		}
 	}
 	for i, n := range other {
@@ -176,14 +176,14 @@ func (x *Leaders) choose() []Leader {
 		room -= having[least]
 	}
 	x.chosen = x.chosen[:0]
-	for _, leader := range x.touched {
-		switch shared := x.seen[leader]; {
+	for _, pivot := range x.touched {
+		switch shared := x.seen[pivot]; {
 		case shared == least && room > 0:
 			room--
 		case shared <= least:
 			continue
 		}
-		x.chosen = append(x.chosen, leader)
+		x.chosen = append(x.chosen, pivot)
 	}
 	return x.chosen
 }

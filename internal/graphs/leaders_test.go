@@ -23,11 +23,11 @@ func jaccard(a, b []uint64) float64 {
 
 // lead goes through sets as a job of that many does and returns the leaders, and how many
 // sets were not compared with all leaders.
-func lead(sets [][]uint64, of int) (leaders [][]uint64, unchecked int) {
-	x := NewLeaders(of, threshold, prefix)
+func lead(sets [][]uint64, of int) (pivots [][]uint64, unchecked int) {
+	x := NewPivots(of, threshold, prefix)
 	for _, set := range sets {
 		candidates, isComplete := x.Candidates(set)
-		isLike := slices.ContainsFunc(candidates, func(leader Leader) bool { return jaccard(set, x.Set(leader)) >= threshold })
+		isLike := slices.ContainsFunc(candidates, func(pivot Pivot) bool { return jaccard(set, x.Set(pivot)) >= threshold })
 		if isLike {
 			continue
 		}
@@ -35,9 +35,9 @@ func lead(sets [][]uint64, of int) (leaders [][]uint64, unchecked int) {
 			unchecked++
 		}
 		x.Add(set)
-		leaders = append(leaders, set)
+		pivots = append(pivots, set)
 	}
-	return leaders, unchecked
+	return pivots, unchecked
 }
 
 // variants makes sets that are each a few elements away from one of some bases.
@@ -61,31 +61,31 @@ func variants(random *rand.Rand, n, bases, size, changes int) [][]uint64 {
 	return all
 }
 
-// TestLeadersAreAll: where few leaders are enough, no two of them are alike and every
+// TestPivotsAreAll: where few leaders are enough, no two of them are alike and every
 // set is like one, as if all had been compared with all leaders.
-func TestLeadersAreAll(t *testing.T) {
+func TestPivotsAreAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][4]int{{1000, 1, 60, 3}, {1000, 40, 60, 3}, {1000, 40, 60, 12}, {300, 300, 20, 2}, {50, 1, 1, 1}} {
 		sets := variants(random, shape[0], shape[1], shape[2], shape[3])
-		leaders, unchecked := lead(sets, len(sets))
+		pivots, unchecked := lead(sets, len(sets))
 		var want [][]uint64
 		for _, set := range sets {
-			if !slices.ContainsFunc(want, func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
+			if !slices.ContainsFunc(want, func(pivot []uint64) bool { return jaccard(set, pivot) >= threshold }) {
 				want = append(want, set)
 			}
 		}
 		if unchecked > 0 {
 			t.Errorf("%v: %d sets were not compared with all leaders", shape, unchecked)
 		}
-		if !slices.EqualFunc(leaders, want, slices.Equal[[]uint64]) {
-			t.Errorf("%v: %d leaders, want %d", shape, len(leaders), len(want))
+		if !slices.EqualFunc(pivots, want, slices.Equal[[]uint64]) {
+			t.Errorf("%v: %d leaders, want %d", shape, len(pivots), len(want))
 		}
 	}
 }
 
-// TestLeadersSayWhatTheyMiss: where there are more leaders than a set may be compared
+// TestPivotsSayWhatTheyMiss: where there are more leaders than a set may be compared
 // with, those that were not compared with all are counted.
-func TestLeadersSayWhatTheyMiss(t *testing.T) {
+func TestPivotsSayWhatTheyMiss(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var universe []uint64
 	for range 60 {
@@ -98,15 +98,15 @@ func TestLeadersSayWhatTheyMiss(t *testing.T) {
 		sets = append(sets, set)
 	}
 	for _, of := range []int{len(sets), 1 << 30} {
-		leaders, unchecked := lead(sets, of)
+		pivots, unchecked := lead(sets, of)
 		alike := 0
-		for i, set := range leaders {
-			if slices.ContainsFunc(leaders[:i], func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
+		for i, set := range pivots {
+			if slices.ContainsFunc(pivots[:i], func(pivot []uint64) bool { return jaccard(set, pivot) >= threshold }) {
 				alike++
 			}
 		}
 		if alike > unchecked || (of > len(sets)) != (alike > 0) {
-			t.Errorf("of %d: %d of %d leaders are like another one, %d are said to be unchecked", of, alike, len(leaders), unchecked)
+			t.Errorf("of %d: %d of %d leaders are like another one, %d are said to be unchecked", of, alike, len(pivots), unchecked)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestLeadersSayWhatTheyMiss(t *testing.T) {
 // TestFullIndex: a set that may be like a leader without room is not said to have been
 // compared with all.
 func TestFullIndex(t *testing.T) {
-	x := NewLeaders(1, threshold, prefix)
+	x := NewPivots(1, threshold, prefix)
 	next := uint64(0)
 	set := func(n int) []uint64 {
 		s := make([]uint64, n)
@@ -128,20 +128,20 @@ func TestFullIndex(t *testing.T) {
 		_, isComplete := x.Candidates(set(n))
 		return isComplete
 	}
-	if x.Add(set(mostOfOne+1)) != NoLeader {
+	if x.Add(set(mostOfOne+1)) != NoPivot {
 		t.Fatal("room for more elements of one than there may be")
 	}
 	if complete(mostOfOne) || complete(2*mostOfOne/10*6) || !complete(100) || !complete(2*mostOfOne) {
 		t.Error("a large leader that had no room may be like a small set, or is not like itself")
 	}
 	held := 0
-	for x.Add(set(mostOfOne)) != NoLeader {
+	for x.Add(set(mostOfOne)) != NoPivot {
 		held += mostOfOne
 	}
 	if held != mostElements || complete(mostOfOne) || !complete(100) {
 		t.Errorf("room for %d elements", held)
 	}
-	if x.Add(set(100)) != NoLeader || complete(100) || complete(81) || complete(124) {
+	if x.Add(set(100)) != NoPivot || complete(100) || complete(81) || complete(124) {
 		t.Error("a set that may be like one that had no room is said to have been compared with all")
 	}
 }

@@ -32,7 +32,7 @@ func TestDecide(t *testing.T) {
 		"grown by more": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 800_000, 900_001 }),
 			because("the corpus has grown by more than an eighth since all documents were compared")},
 		"small, and grown": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 1, methods.SmallCorpus }), reused},
-		"oversized key groups": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Crowded = 1 << 50 }),
+		"oversized key groups": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.OversizedPairs = 1 << 50 }),
 			because("groups of near-duplicates come near to the number of pairs that are compared")},
 		"common shingles":        {with(common), Plan{Prune: "pairs"}},
 		"passages":               {with(containment), Plan{Prune: "kept"}},

@@ -198,18 +198,18 @@ func sections(t *testing.T, kind runfile.Kind, write func(*runfile.Writer) error
 	return packed
 }
 
-// TestCrowds: crowds come back with all their documents, in order, whatever the records hold.
-func TestCrowds(t *testing.T) {
+// TestOversizedGroups: crowds come back with all their documents, in order, whatever the records hold.
+func TestOversizedGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	type crowd struct {
+	type oversizedGroup struct {
 		group []candidates.Record
 		pairs int64
 	}
-	var crowds []crowd
+	var oversizedGroups []oversizedGroup
 	for known := range 2 * (candidates.MaxPrevious + 1) {
 		hasSides := known > candidates.MaxPrevious
 		known %= candidates.MaxPrevious + 1
-		c := crowd{pairs: random.Int64()}
+		c := oversizedGroup{pairs: random.Int64()}
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
@@ -225,19 +225,19 @@ func TestCrowds(t *testing.T) {
 			}
 			c.group = append(c.group, r)
 		}
-		crowds = append(crowds, c)
+		oversizedGroups = append(oversizedGroups, c)
 	}
 	const shard = 4
-	packed := sections(t, Crowds, func(w *runfile.Writer) error {
-		for _, c := range crowds {
-			if err := WriteCrowd(w, shard, c.group, c.pairs); err != nil {
+	packed := sections(t, OversizedGroups, func(w *runfile.Writer) error {
+		for _, c := range oversizedGroups {
+			if err := WriteOversized(w, shard, c.group, c.pairs); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	reader := CrowdReader{Packed: packed[shard]}
-	for _, c := range crowds {
+	reader := OversizedReader{Packed: packed[shard]}
+	for _, c := range oversizedGroups {
 		if !reader.Next() || reader.Pairs != c.pairs || reader.Documents != len(c.group) {
 			t.Fatalf("a crowd of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
 		}
@@ -259,7 +259,7 @@ func TestWanted(t *testing.T) {
 	var want []Want
 	for ref := range docref.Ref(40) {
 		for place := range graphs.Place(3) {
-			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | graphs.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), Heap: HeapNumber(random.Uint32())})
+			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | graphs.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), HotGroup: HotGroupNumber(random.Uint32())})
 		}
 	}
 	const split = 7
@@ -328,23 +328,23 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestPartsOfHeaps: the documents of heaps and the nodes of graphs come back in order, by shard.
-func TestPartsOfHeaps(t *testing.T) {
+// TestPartsOfHotGroups: the documents of heaps and the nodes of graphs come back in order, by shard.
+func TestPartsOfHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
-	var members [2][]HeapMember
-	packed := sections(t, HeapMembers, func(w *runfile.Writer) error {
+	var members [2][]HotGroupMember
+	packed := sections(t, HotGroupMembers, func(w *runfile.Writer) error {
 		for range 100 {
 			part := random.IntN(2)
-			m := HeapMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
+			m := HotGroupMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
 			members[part] = append(members[part], m)
-			if err := Write(w, HeapMembers, part, &m); err != nil {
+			if err := Write(w, HotGroupMembers, part, &m); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for part, want := range members {
-		got := slices.Collect(All[HeapMember](packed[part]))
+		got := slices.Collect(All[HotGroupMember](packed[part]))
 		if !slices.Equal(got, want) {
 			t.Errorf("part %d: %v, want %v", part, got, want)
 		}

@@ -115,7 +115,7 @@ func WriteMember(
 	binary.LittleEndian.PutUint32(b, uint32(at.Number))
 	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
 	PutRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint64(b[16:], uint64(block.Standing(i)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(block.Priority(i)))
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))

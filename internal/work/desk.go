@@ -1,5 +1,5 @@
 // Package work runs the tasks of all stages, and routes what they write to the tasks of the next stage. A task is a shard or a split, and the pieces of run files
-// for it. It gets a [Desk], turns the pieces into one run file, and emits a small [Outcome]. A step between two stages
+// for it. It gets a [TaskContext], turns the pieces into one run file, and emits a small [Outcome]. A step between two stages
 // gets a [Planning], and turns the outcomes of the first stage into the tasks of the second.
 //
 // Files have random names and are never changed, so a task may run twice.
@@ -35,8 +35,8 @@ type Memory struct {
 	Pairs   []uint64
 }
 
-// Desk is what a task has before it: its pieces, the run to write, and its memory.
-type Desk struct {
+// TaskContext is what a task has before it: its pieces, the run to write, and its memory.
+type TaskContext struct {
 	*Memory
 	Runs    Runs
 	Reader  runfile.Reader
@@ -51,20 +51,20 @@ type Desk struct {
 
 // Read returns all pieces of a kind, one behind the other, in one of the
 // memory's buffers.
-func (w *Desk) Read(buffer int, kind runfile.Kind) ([]byte, error) {
+func (w *TaskContext) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	b, err := w.Reader.ReadKind(w.Buffers[buffer][:0], w.Pieces, kind)
 	w.Buffers[buffer] = b
 	return b, err
 }
 
 // Has reports whether the task has a piece of a kind.
-func (w *Desk) Has(kind runfile.Kind) bool {
+func (w *TaskContext) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
 
 // ReadPiece returns one piece in one of the memory's buffers. A task mostly holds what it reads twice: as it is stored, and
 // as it is worked on.
-func (w *Desk) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+func (w *TaskContext) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	if err := w.Expect(2 * piece.Length); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (w *Desk) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 
 // EachBlock visits the sketch blocks of a split in order. Visit also gets the piece that holds the sets of the block.
 // The block lies in the first buffer.
-func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
+func (w *TaskContext) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
 	for _, piece := range w.Pieces {
 		switch piece.Kind {
@@ -105,7 +105,7 @@ func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, run
 }
 
 // ReadBlock reads a sketch block. It lies in the first buffer.
-func (w *Desk) ReadBlock(piece runfile.Piece) (block sketchblock.Block, err error) {
+func (w *TaskContext) ReadBlock(piece runfile.Piece) (block sketchblock.Block, err error) {
 	packed, err := w.ReadPiece(0, piece)
 	if err != nil {
 		return block, err
@@ -125,7 +125,7 @@ func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error
 
 // EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
 // in it, and the bytes of its set or sequence. The block lies in the first buffer, its sets in the second.
-func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+func (w *TaskContext) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
 	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, piece)
 		if err != nil {
@@ -142,7 +142,7 @@ func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block,
 
 // Do does a task, and afterwards closes its run. It finds the pieces of each of the task's shards, and does them one after the
 // other.
-func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
+func (w *TaskContext) Do(ctx context.Context, t Task, do func(context.Context, Task, *TaskContext) error) (err error) {
 	w.beginLarge = func() error { return BeginLarge(ctx) }
 	defer w.endLarge()
 	defer func() {

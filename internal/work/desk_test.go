@@ -20,8 +20,8 @@ import (
 func TestEachSet(t *testing.T) {
 	sets := [][]uint64{{1, 2, 3}, {}, {1 << 47}, {4, 5}, {}, {6}}
 	dir := t.TempDir()
-	desk := &Desk{Memory: &Memory{}}
-	defer desk.Reader.Close()
+	taskContext := &TaskContext{Memory: &Memory{}}
+	defer taskContext.Reader.Close()
 	for first := 0; first < len(sets); first += 3 {
 		builder := sketchblock.NewBuilder(0, 0)
 		for i := first; i < first+3; i++ {
@@ -39,10 +39,10 @@ func TestEachSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		desk.Pieces = append(desk.Pieces, pieces...)
+		taskContext.Pieces = append(taskContext.Pieces, pieces...)
 	}
 	n := 0
-	err := desk.EachSet(t.Context(), func(block *sketchblock.Block, i int, set []byte) error {
+	err := taskContext.EachSet(t.Context(), func(block *sketchblock.Block, i int, set []byte) error {
 		if got := sketchblock.AppendSet([]uint64{}, set); block.Ref(i) != docref.Ref(n) || !slices.Equal(got, sets[n]) {
 			t.Errorf("document %d is %d with the set %v, want %v", n, block.Ref(i), got, sets[n])
 		}
@@ -54,7 +54,7 @@ func TestEachSet(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	n = 0
-	err = desk.EachSet(t.Context(), func(*sketchblock.Block, int, []byte) error {
+	err = taskContext.EachSet(t.Context(), func(*sketchblock.Block, int, []byte) error {
 		if n++; n == 2 {
 			return stop
 		}
@@ -65,7 +65,7 @@ func TestEachSet(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := desk.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := taskContext.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
@@ -94,9 +94,9 @@ func TestSets(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := func(i int) ([]uint64, error) {
-			desk := &Desk{Memory: &Memory{}}
-			defer desk.Reader.Close()
-			some := desk.SetsOf(&block, pieces[0], HasDigest(&block, digester))
+			taskContext := &TaskContext{Memory: &Memory{}}
+			defer taskContext.Reader.Close()
+			some := taskContext.SetsOf(&block, pieces[0], HasDigest(&block, digester))
 			set, err := some.Set(i)
 			return sketchblock.AppendSet([]uint64{}, set), err
 		}
@@ -123,10 +123,10 @@ func TestSets(t *testing.T) {
 
 // TestStopsWhoWrites: a task that does not look at its context ends when it writes after the context has.
 func TestStopsWhoWrites(t *testing.T) {
-	desk := &Desk{Memory: &Memory{}, Runs: Runs{Folder: Path(t.TempDir()), Held: 1 << 20}, Outcome: new(Outcome)}
+	taskContext := &TaskContext{Memory: &Memory{}, Runs: Runs{Folder: Path(t.TempDir()), Held: 1 << 20}, Outcome: new(Outcome)}
 	ctx, cancel := context.WithCancel(t.Context())
 	written := 0
-	err := desk.Do(ctx, Task{}, func(_ context.Context, _ Task, w *Desk) error {
+	err := taskContext.Do(ctx, Task{}, func(_ context.Context, _ Task, w *TaskContext) error {
 		for {
 			if written++; written == 5_000 {
 				cancel()

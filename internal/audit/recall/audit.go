@@ -30,8 +30,8 @@ type Audit struct {
 	Sample int
 	// SampleBytes is how much memory the sample may take; 0: no limit.
 	SampleBytes int64
-	// IsNarrowed says that the stage narrow has set aside the documents that may be partners.
-	IsNarrowed bool
+	// IsPruned says that the stage narrow has set aside the documents that may be partners.
+	IsPruned bool
 	// Seed is the seed of the digests of sets.
 	Seed uint64
 
@@ -63,7 +63,7 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 		return err
 	}
 	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sample, records.Probe}}
-	if !a.IsNarrowed {
+	if !a.IsPruned {
 		d.Extra = append(d.Extra, records.Sets, records.Heads)
 	}
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
@@ -73,7 +73,7 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 func documentsOf(outcomes []work.Outcome) float64 {
 	n := int64(0)
 	for _, o := range outcomes {
-		if o.Stage != work.Narrow {
+		if o.Stage != work.Prune {
 			n += o.Counts.Documents + o.Counts.ReferenceDocuments
 		}
 	}
@@ -84,7 +84,7 @@ func documentsOf(outcomes []work.Outcome) float64 {
 func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	shingles := int64(0)
 	for _, o := range p.Outcomes {
-		if o.Stage != work.Narrow {
+		if o.Stage != work.Prune {
 			shingles += o.Shingles
 		}
 	}
@@ -109,7 +109,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 var samples work.Shared[sample]
 
 // Task finds the partners of the sampled documents in the split of the task's number.
-func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (a *Audit) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	sample, err := samples.Get(t.Catalog, a.readSample)
 	if err != nil {
 		return fmt.Errorf("read sample: %w", err)
@@ -123,7 +123,7 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		recent: make([]recentClass, recentClasses),
 	}
 	switch {
-	case a.IsNarrowed:
+	case a.IsPruned:
 		err = s.setAside(ctx)
 	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
 		err = w.EachHead(ctx, a.Seed, s.byHeads)
@@ -142,7 +142,7 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 type sample struct {
 	audit.Sample
 	index    *audit.Index
-	shingles narrowing.Table
+	shingles pruning.Table
 	classes  map[audit.Equals]audit.SampledClass
 }
 
@@ -211,7 +211,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 			s.Sets = append(s.Sets, elements[start:])
 		}
 	}
-	s.index, s.shingles = audit.NewIndex(a.Threshold, s.Sets), narrowing.NewTable(int64(len(elements)), 8*sketchblock.HashSize)
+	s.index, s.shingles = audit.NewIndex(a.Threshold, s.Sets), pruning.NewTable(int64(len(elements)), 8*sketchblock.HashSize)
 	for _, hash := range elements {
 		s.shingles.Add(hash)
 	}
@@ -235,7 +235,7 @@ type search struct {
 	firstInput docref.Ref
 	sample     *sample
 	probe      *audit.Probe
-	w          *work.Desk
+	w          *work.TaskContext
 	hashes     *documents.AuditHashes
 	recent     []recentClass
 	classes    []audit.Class // classes that have partners

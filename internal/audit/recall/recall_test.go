@@ -100,7 +100,7 @@ func newJobWithin(t *testing.T, field string, files []string, hasReference bool,
 }
 
 // do does a task of a stage and returns its outcome.
-func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Desk) error) work.Outcome {
+func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.TaskContext) error) work.Outcome {
 	j.t.Helper()
 	o := worktest.Do(j.t, j.runs, []work.Task{task}, do)[0]
 	o.Stage = stage
@@ -122,7 +122,7 @@ func (j *job) refs() (refs []docref.Ref) {
 		if err != nil {
 			j.t.Fatal(err)
 		}
-		w := &work.Desk{Memory: &work.Memory{}, Pieces: pieces}
+		w := &work.TaskContext{Memory: &work.Memory{}, Pieces: pieces}
 		err = w.EachSet(j.t.Context(), func(block *sketchblock.Block, i int, _ []byte) error {
 			refs = append(refs, block.Ref(i))
 			return nil
@@ -138,7 +138,7 @@ func (j *job) refs() (refs []docref.Ref) {
 // join writes a run in which each group of documents is joined by edges from the first one.
 func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	j.t.Helper()
-	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Desk) error {
+	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.TaskContext) error {
 		node := graphs.Node(0)
 		for _, group := range groups {
 			first := node

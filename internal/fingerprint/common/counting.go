@@ -38,7 +38,7 @@ type Counting struct {
 
 // Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
 // few of these through, and the others are counted one by one.
-func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	limit, bytes := c.Law.Limit(t.Documents), int64(0)
 	for _, piece := range w.Pieces {
 		bytes += piece.Length
@@ -211,7 +211,7 @@ type Seeing struct {
 }
 
 // Task goes through one split.
-func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {
 		list, err := ReadList(t.Catalog)
@@ -277,7 +277,7 @@ func newWhole(name fingerprints.Name) (whole, error) {
 }
 
 // eachWhole visits the documents of a split, with what blocks hold of them.
-func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
+func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {
 		case records.WholeDocuments:
@@ -290,7 +290,7 @@ func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.
 }
 
 // open makes a document of a block the current one.
-func (d *whole) open(w *work.Desk, block *sketchblock.Block, i int, packed []byte) (err error) {
+func (d *whole) open(w *work.TaskContext, block *sketchblock.Block, i int, packed []byte) (err error) {
 	w.Figures.Records++
 	w.Figures.Bytes += int64(len(packed))
 	if err = d.Read(&d.content, packed); err != nil {

@@ -130,7 +130,7 @@ func Give(folder string, packed []byte) error {
 	return nil
 }
 
-// ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.Desk].
+// ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.TaskContext].
 func ReadList(catalog string) (*List, error) { return readList(listPath(catalog)) }
 
 func readList(path string) (*List, error) {

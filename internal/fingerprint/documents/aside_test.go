@@ -16,12 +16,12 @@ import (
 func TestKeptSample(t *testing.T) {
 	listed := listed(t, map[string][]byte{"b.jsonl": someLines(3000)}, 1<<30)
 	other := corpus.File{Name: "a.jsonl", Size: 1 << 30} // which makes the corpus large
-	units := func(sample int) string {
+	segments := func(sample int) string {
 		in := *listed
-		in.Files, in.Known, in.Units = append(in.Files[:1:1], other), 1<<20, make([][]Unit, 1)
+		in.Files, in.Known, in.Segments = append(in.Files[:1:1], other), 1<<20, make([][]Segment, 1)
 		return string(outcomeOf(t, &in, sample, t.TempDir()).Kept)
 	}
-	with, without := units(audit.UsualSample), units(0)
+	with, without := segments(audit.UsualSample), segments(0)
 	kept := 0
 	pieces, err := runfile.Pieces(with)
 	for _, piece := range pieces {
@@ -33,11 +33,11 @@ func TestKeptSample(t *testing.T) {
 		t.Fatalf("the unit keeps %d samples (%v)", kept, err)
 	}
 	for _, c := range []struct{ known, more, fewer int64 }{{1 << 20, 30, 5}, {1 << 21, 15, 2}, {1 << 18, 120, 50}} {
-		aside := func(unit string) []byte {
+		aside := func(segment string) []byte {
 			in := *listed
 			in.Files = append([]corpus.File{other}, in.Files...)
 			in.Splits = []corpus.Split{{{File: 1, End: in.Splits[0][0].End}}}
-			in.Known, in.Units = c.known, [][]Unit{{{Run: unit}}}
+			in.Known, in.Segments = c.known, [][]Segment{{{Run: segment}}}
 			m := made{sections: map[runfile.Kind][]byte{}}
 			m.read(t, outcomeOf(t, &in, audit.UsualSample, t.TempDir()))
 			return m.sections[records.Sample]
@@ -60,7 +60,7 @@ func TestKeptSample(t *testing.T) {
 func outcomeOf(t *testing.T, inputs *Inputs, sample int, folder string) work.Outcome {
 	t.Helper()
 	f := stage(t, inputs, func(f *Fingerprinting) {
-		f.Units, f.HeadThreshold, f.AuditSample = work.Path(t.TempDir()), .8, sample
+		f.Segments, f.HeadThreshold, f.AuditSample = work.Path(t.TempDir()), .8, sample
 	})
 	o, err := f.run(t.Context(), folder, 0)
 	if err != nil {

@@ -78,8 +78,8 @@ type fingerprinter struct {
 	kind      *fingerprints.Kind
 	maker     fingerprints.Maker
 	made      fingerprints.Fingerprint // of the last document
-	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
-	isForUnits bool
+	// isForSegments says that blocks do not know the numbers of their files: all refs have the number 0.
+	isForSegments bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
 	wants func(b *block, r *Record) bool
 }
@@ -128,7 +128,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	number := r.File
-	if f.isForUnits {
+	if f.isForSegments {
 		number = 0
 	}
 	ref, err := docref.New(number, r.Position)
@@ -217,7 +217,7 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
-	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)
+	d.Priority = f.marker.priority(r, &f.files[r.File], &b.Counts)
 	if len(d.ID) == 0 {
 		b.Unnamed++
 	}
@@ -317,11 +317,11 @@ func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 
 // spent returns what a reject says of a document that has spent its budget.
 func (r Reading) spent(budget *sketch.Budget) string {
-	const unit = 10 << 20
+	const segment = 10 << 20
 	much, enough := "more", "a larger --memory"
 	if needs := budget.Needs(); needs > 0 {
 		memory := needs*10/7 + baseMemory
-		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/unit+1)*unit>>20)
+		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/segment+1)*segment>>20)
 	}
 	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
 }

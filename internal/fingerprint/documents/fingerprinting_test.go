@@ -101,7 +101,7 @@ func TestUnitsHash(t *testing.T) {
 	f := Fingerprinting{Sketching: usual()}
 	of := func(kept Kept) string {
 		f.Kept = kept
-		hash, err := f.UnitsHash(&Inputs{})
+		hash, err := f.SegmentsHash(&Inputs{})
 		if err != nil {
 			t.Fatal(err)
 		}

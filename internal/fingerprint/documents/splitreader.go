@@ -163,7 +163,7 @@ func (r *splitReader) close() {
 // EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
 // input error if one of them is not there any more. A document over which the program panics is left out, and the task has found the
 // panic: step says what visit does to documents.
-func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.Desk, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.TaskContext, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
 	in := l.Inputs
 	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead), newRecordDecoder(in.Files, r.Wanted())
 	defer reader.close()

@@ -26,10 +26,10 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Unit is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
+// Segment is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
 // and what was counted. The blocks know positions in the file but not the number of the file, which changes as files come
 // and go.
-type Unit struct {
+type Segment struct {
 	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
 	Run   string
 	Shard int
@@ -39,14 +39,14 @@ type Unit struct {
 	IsRenamed bool
 }
 
-// unitVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
+// segmentVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new or counts something else. For the
 // main text of pages alone, [webtext.MainVersion] is raised.
-const unitVersion = 9
+const segmentVersion = 9
 
-// UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
+// SegmentsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
-func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
+func (f Fingerprinting) SegmentsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are as in the job that recalls a unit.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
@@ -62,7 +62,7 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 		Versions           [3]int
 		Unicode            string
 		MainText           int `json:",omitempty"`
-	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{segmentVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
@@ -98,40 +98,40 @@ func (s *stretchFigures) add(b *block) {
 }
 
 // keep does the work of a task with a state.
-func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) error {
-	units := f.inputs.Units[number]
-	if len(units) == 0 {
-		run, err := f.makeUnits(ctx, number, w)
+func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.TaskContext) error {
+	segments := f.inputs.Segments[number]
+	if len(segments) == 0 {
+		run, err := f.makeSegments(ctx, number, w)
 		if err != nil {
 			return err
 		}
 		w.Outcome.Kept = work.Path(run)
 		for i := range f.inputs.Splits[number] {
-			units = append(units, Unit{Run: run, Shard: i})
+			segments = append(segments, Segment{Run: run, Shard: i})
 		}
 	}
 	if err := f.rejectUnread(number, w); err != nil {
 		return err
 	}
-	return f.recall(ctx, number, units, w)
+	return f.recall(ctx, number, segments, w)
 }
 
-// makeUnits fingerprints a split into a run file of units, one for each stretch, and returns its path.
-func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk) (string, error) {
+// makeSegments fingerprints a split into a run file of units, one for each stretch, and returns its path.
+func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.TaskContext) (string, error) {
 	split := f.inputs.Splits[number]
 	reader := newSplitReader(f.Reading, f.inputs.Files, split, w.Runs.Ahead)
 	defer reader.close()
 	reader.alone, reader.total = true, f.expansion
-	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
+	run := runfile.NewWriter(string(f.Segments), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
 	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
 	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
 	headed := f.headed()
-	thisUnit := func(uint64) int { return shard }
+	thisSegment := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
-			if err := errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit)); err != nil {
+			if err := errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment)); err != nil {
 				return err
 			}
 			shard++
@@ -140,12 +140,12 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		asides[shard] = append(asides[shard], b.aside.sampled...)
 		b.aside.reset()
 		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(run, thisUnit); err != nil {
+			if err := values.write(run, thisSegment); err != nil {
 				return err
 			}
 		}
 		if sites.addAll(b.sites); sites.isFull() {
-			if err := sites.write(run, thisUnit); err != nil {
+			if err := sites.write(run, thisSegment); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		return b.write(run, shard, shard)
 	})
 	if err == nil {
-		err = errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit))
+		err = errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment))
 	}
 	if err != nil {
 		return "", err
@@ -223,15 +223,15 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 }
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
-func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
+func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segment, w *work.TaskContext) error {
+	r := recalling{Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
 	}
-	err := r.eachUnit(ctx, units, r.find)
+	err := r.eachSegment(ctx, segments, r.find)
 	if err == nil {
-		err = r.eachUnit(ctx, units, r.unit)
+		err = r.eachSegment(ctx, segments, r.segment)
 	}
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 // recalling makes the run of a split from units.
 type recalling struct {
 	*Fingerprinting
-	*work.Desk
+	*work.TaskContext
 	number int                                // of the split
 	isMade bool                               // the units were made just now
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
@@ -270,13 +270,13 @@ type recalling struct {
 	digester  *sketch.Digester
 }
 
-// eachUnit visits the units of the split.
-func (r *recalling) eachUnit(ctx context.Context, units []Unit, visit func(Unit, corpus.Stretch) error) error {
+// eachSegment visits the units of the split.
+func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit func(Segment, corpus.Stretch) error) error {
 	for i, stretch := range r.inputs.Splits[r.number] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := visit(units[i], stretch); err != nil {
+		if err := visit(segments[i], stretch); err != nil {
 			return fmt.Errorf("recall %s: %w", r.inputs.Files[stretch.File].Name, err)
 		}
 	}
@@ -284,7 +284,7 @@ func (r *recalling) eachUnit(ctx context.Context, units []Unit, visit func(Unit,
 }
 
 // find finds the pieces of a unit.
-func (r *recalling) find(u Unit, _ corpus.Stretch) error {
+func (r *recalling) find(u Segment, _ corpus.Stretch) error {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.PiecesOf(u.Run, u.Size)
 		if err != nil {
@@ -303,7 +303,7 @@ func (r *recalling) find(u Unit, _ corpus.Stretch) error {
 	return nil
 }
 
-func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
+func (r *recalling) segment(u Segment, stretch corpus.Stretch) (err error) {
 	var blocks, sets, samples []runfile.Piece
 	isCounted, sampleBelow := false, uint64(0)
 	for _, piece := range r.runs[u.Run][u.Shard] {
@@ -350,7 +350,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 }
 
 // rejects passes on the rows of rejects of a unit, with the name that the file has now.
-func (r *recalling) rejects(piece runfile.Piece, u Unit, stretch corpus.Stretch) (err error) {
+func (r *recalling) rejects(piece runfile.Piece, u Segment, stretch corpus.Stretch) (err error) {
 	if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type Kind struct {
 	TimesRead int64
 
 	// Explain says what a fingerprint tells of two documents. The zero value leaves that to their sets.
-	Explain Verdicts
+	Explain Explanations
 }
 
 // Options say how fingerprints are made.
@@ -82,8 +82,8 @@ type Reader interface {
 	Leave(d *sketchblock.Document, c *Content, own []uint64, common *sketch.Shingles)
 }
 
-// Verdicts are texts about two documents, each the rest of a sentence or a sentence.
-type Verdicts struct {
+// Explanations are texts about two documents, each the rest of a sentence or a sentence.
+type Explanations struct {
 	// Same says what equal digests mean, as in "They are …".
 	Same string
 	// Unlike says that documents of different digests are never a pair.

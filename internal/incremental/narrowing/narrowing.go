@@ -12,7 +12,7 @@
 //
 // What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
 // pairs are similar.
-package narrowing
+package pruning
 
 import (
 	"context"
@@ -32,8 +32,8 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Narrowing writes the sketch blocks of a split again, without the documents that can be in no pair.
-type Narrowing struct {
+// Pruning writes the sketch blocks of a split again, without the documents that can be in no pair.
+type Pruning struct {
 	Method methods.Name
 	methods.Parameters
 	// AuditSample is as in [Planning]. The stage then sets aside the documents among which the audit looks for partners.
@@ -47,7 +47,7 @@ type Narrowing struct {
 }
 
 // Setup reads the list of inputs.
-func (n *Narrowing) Setup() (err error) {
+func (n *Pruning) Setup() (err error) {
 	if isDistance(n.Method, &n.Parameters) {
 		if n.tables, err = n.Tables(); err != nil {
 			return err
@@ -61,14 +61,14 @@ func (n *Narrowing) Setup() (err error) {
 
 // Task narrows a split. The blocks of a split that was read stay as they are. Documents that share an id are told apart
 // whether they are in pairs or not. So the task writes the hashes of ids that several documents may share.
-func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	filter, err := readFilter(filterPath(t.Catalog), n.tables)
 	if err != nil {
 		return err
 	}
 	w.Hold(filter)
-	o := narrowed{Narrowing: n, desk: w, split: t.Number, filter: filter, probing: newProbing(n, filter, w, t.Number)}
-	if len(n.layout.Inputs.Units[t.Number]) == 0 {
+	o := pruned{Pruning: n, taskContext: w, split: t.Number, filter: filter, probing: newProbing(n, filter, w, t.Number)}
+	if len(n.layout.Inputs.Segments[t.Number]) == 0 {
 		return errors.Join(o.pass(ctx), o.probing.write())
 	}
 	if err := o.link(records.Pages); err != nil {
@@ -76,38 +76,38 @@ func (n *Narrowing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	switch {
 	case readsTexts(n.Method, &n.Parameters):
-		err = eachPassages(ctx, w, fingerprints.NewPassages(n.PassageShingles()), o.narrowPassages)
+		err = eachPassages(ctx, w, fingerprints.NewPassages(n.PassageShingles()), o.prunePassages)
 	case n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces):
-		err = w.EachHead(ctx, n.Seed, o.narrowByHeads)
+		err = w.EachHead(ctx, n.Seed, o.pruneByHeads)
 	default:
-		err = w.EachBlock(ctx, o.narrow)
+		err = w.EachBlock(ctx, o.prune)
 	}
 	return errors.Join(err, o.write(), o.probing.write())
 }
 
-// narrowed is a split on its way to narrowed blocks.
-type narrowed struct {
-	*Narrowing
-	desk    *work.Desk
-	split   int
-	filter  *Filter
-	probing probing
-	builder *sketchblock.Builder
-	simhash []uint64
-	bands   []uint64
-	paired  []bool // whether each document of the block may have been in a pair, or equal to another
+// pruned is a split on its way to narrowed blocks.
+type pruned struct {
+	*Pruning
+	taskContext *work.TaskContext
+	split       int
+	filter      *Filter
+	probing     probing
+	builder     *sketchblock.Builder
+	simhash     []uint64
+	bands       []uint64
+	paired      []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
 // blockDocuments is the largest number of documents of a block that a task writes.
 const blockDocuments = 4096
 
 // pass passes on a split that was read.
-func (n *narrowed) pass(ctx context.Context) error {
+func (n *pruned) pass(ctx context.Context) error {
 	if err := n.link(records.Pages, records.Documents, records.Sets); err != nil {
 		return err
 	}
-	return n.desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
-		n.desk.Outcome.Shingles += sets.Length / sketchblock.HashSize
+	return n.taskContext.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
+		n.taskContext.Outcome.Shingles += sets.Length / sketchblock.HashSize
 		for i := range block.Len() {
 			if err := n.tellID(block, i); err != nil {
 				return err
@@ -123,10 +123,10 @@ func (n *narrowed) pass(ctx context.Context) error {
 }
 
 // link passes on the pieces of some kinds.
-func (n *narrowed) link(kinds ...runfile.Kind) error {
-	for _, piece := range n.desk.Pieces {
+func (n *pruned) link(kinds ...runfile.Kind) error {
+	for _, piece := range n.taskContext.Pieces {
 		if slices.Contains(kinds, piece.Kind) {
-			if err := n.desk.Run.Link(piece.Kind, n.split, piece, piece.Mark); err != nil {
+			if err := n.taskContext.Run.Link(piece.Kind, n.split, piece, piece.Mark); err != nil {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func (n *narrowed) link(kinds ...runfile.Kind) error {
 }
 
 // tellID writes the hash of the id of a document if another one may have it.
-func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
+func (n *pruned) tellID(block *sketchblock.Block, i int) error {
 	id := block.ID(i)
 	if len(id) == 0 {
 		return nil
@@ -144,21 +144,21 @@ func (n *narrowed) tellID(block *sketchblock.Block, i int) error {
 	if !n.filter.ids.Has(hash) {
 		return nil
 	}
-	return groups.WriteID(&n.desk.Run, n.Shards, block.Ref(i), hash)
+	return groups.WriteID(&n.taskContext.Run, n.Shards, block.Ref(i), hash)
 }
 
 // know writes the record of a document that the last run may have found in a pair.
-func (n *narrowed) know(block *sketchblock.Block, i int, isKeyed bool) error {
-	if n.Verdicts == "" {
+func (n *pruned) know(block *sketchblock.Block, i int, isKeyed bool) error {
+	if n.CachedPairs == "" {
 		return nil
 	}
-	return records.Write(&n.desk.Run, records.Known, 0, &records.KnownDocument{
+	return records.Write(&n.taskContext.Run, records.Known, 0, &records.KnownDocument{
 		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
 	})
 }
 
 // equal returns the digest that documents which are equal under the measure share.
-func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
+func (n *pruned) equal(block *sketchblock.Block, i int) digest.Digest {
 	if n.tables != nil {
 		return block.SimHashDigest(i)
 	}
@@ -167,7 +167,7 @@ func (n *narrowed) equal(block *sketchblock.Block, i int) digest.Digest {
 
 // begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
 // look-ups under way together.
-func (n *narrowed) begin(block *sketchblock.Block) error {
+func (n *pruned) begin(block *sketchblock.Block) error {
 	n.paired = n.paired[:0]
 	for i := range block.Len() {
 		lead := block.DigestLead(i)
@@ -184,8 +184,8 @@ func (n *narrowed) begin(block *sketchblock.Block) error {
 	return nil
 }
 
-// narrow goes through a block.
-func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
+// prune goes through a block.
+func (n *pruned) prune(block *sketchblock.Block, piece runfile.Piece) error {
 	if err := n.begin(block); err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 		}
 		return nil
 	}
-	sets, err := n.desk.ReadPiece(1, piece)
+	sets, err := n.taskContext.ReadPiece(1, piece)
 	if err != nil {
 		return err
 	}
@@ -214,8 +214,8 @@ func (n *narrowed) narrow(block *sketchblock.Block, piece runfile.Piece) error {
 	return n.probing.flush()
 }
 
-// narrowByHeads goes through a block whose sets have heads.
-func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
+// pruneByHeads goes through a block whose sets have heads.
+func (n *pruned) pruneByHeads(block *sketchblock.Block, heads *work.Heads) (err error) {
 	if err = n.begin(block); err != nil {
 		return err
 	}
@@ -242,25 +242,25 @@ func (n *narrowed) narrowByHeads(block *sketchblock.Block, heads *work.Heads) (e
 
 // sharesBand reports whether a document may share a band key with a new one, without which they are not compared. Documents without shingles
 // have other keys.
-func (n *narrowed) sharesBand(block *sketchblock.Block, i int) bool {
+func (n *pruned) sharesBand(block *sketchblock.Block, i int) bool {
 	return block.Keys() == 0 || n.filter.bands.hasAny(block.PackedKeys(i)) || block.Size(i) == 0
 }
 
 // mayLack returns how many shingles of a document may be in no new one.
-func (n *Narrowing) mayLack(block *sketchblock.Block, i int) int {
+func (n *Pruning) mayLack(block *sketchblock.Block, i int) int {
 	return sketchblock.MayLack(block.Size(i), n.Threshold)
 }
 
 // add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are found once more.
-func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
-	n.desk.Figures.Records++
+func (n *pruned) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
+	n.taskContext.Figures.Records++
 	isPaired := n.paired[i]
-	isKeyed := mayPair || isPaired && n.Verdicts == ""
+	isKeyed := mayPair || isPaired && n.CachedPairs == ""
 	if !isKeyed && !isPaired {
 		return nil
 	}
 	if isKeyed {
-		n.desk.Outcome.Shingles += int64(block.Stored(i))
+		n.taskContext.Outcome.Shingles += int64(block.Stored(i))
 	}
 	if isPaired {
 		if err := n.know(block, i, isKeyed); err != nil {
@@ -274,7 +274,7 @@ func (n *narrowed) add(block *sketchblock.Block, i int, set []byte, mayPair bool
 }
 
 // put puts a document into the block that is to be written.
-func (n *narrowed) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) error {
+func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) error {
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
 		n.bands = append(n.bands, block.Key(i, k))
@@ -283,8 +283,8 @@ func (n *narrowed) put(block *sketchblock.Block, i int, set []byte, isKeyed bool
 		n.builder = sketchblock.NewBuilder(len(n.bands), len(n.simhash))
 	}
 	n.builder.Add(sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Standing: block.Standing(i), Scope: block.Scope(i),
-		Side: block.Side(i), Source: block.Source(i), IsSettled: !isKeyed, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
+		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Priority: block.Priority(i), Scope: block.Scope(i),
+		Side: block.Side(i), Source: block.Source(i), IsResolved: !isKeyed, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
 		Capture: block.Capture(i),
 	})
 	if n.builder.Len() == blockDocuments {
@@ -294,11 +294,11 @@ func (n *narrowed) put(block *sketchblock.Block, i int, set []byte, isKeyed bool
 }
 
 // write writes the block.
-func (n *narrowed) write() error {
+func (n *pruned) write() error {
 	if n.builder == nil || n.builder.Len() == 0 {
 		return nil
 	}
-	run := &n.desk.Run
+	run := &n.taskContext.Run
 	if err := run.Section(records.Documents, n.split, n.builder.Documents()...); err != nil {
 		return err
 	}

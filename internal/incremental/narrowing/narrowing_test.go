@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"bytes"
@@ -155,15 +155,15 @@ func TestDamagedFilter(t *testing.T) {
 	}
 }
 
-// TestNarrowing: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the ids are
+// TestPruning: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the ids are
 // left. The blocks of a new file are passed on. It is the same whether a state has heads of sets or not.
-func TestNarrowing(t *testing.T) {
+func TestPruning(t *testing.T) {
 	for _, hasHeads := range []bool{false, true} {
-		t.Run(fmt.Sprintf("heads %t", hasHeads), func(t *testing.T) { testNarrowing(t, hasHeads) })
+		t.Run(fmt.Sprintf("heads %t", hasHeads), func(t *testing.T) { testPruning(t, hasHeads) })
 	}
 }
 
-func testNarrowing(t *testing.T, hasHeads bool) {
+func testPruning(t *testing.T, hasHeads bool) {
 	random := rand.New(rand.NewPCG(3, 4))
 	runs := worktest.Runs(t)
 	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) * (1<<58 | 1<<52 | 1<<46)} } // the marks tell them apart
@@ -188,14 +188,14 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 		document(0, 3, nil),                 // without words
 		document(0, 4, hashes(random, 40)),  // like none
 	}
-	verdicts := filepath.Join(t.TempDir(), "verdicts")
-	if err := state.WriteVerdicts(verdicts, state.VerdictOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
+	cachedPairs := filepath.Join(t.TempDir(), "verdicts")
+	if err := state.WriteCachedPairs(cachedPairs, state.CachedPairOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
 	err := documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -216,21 +216,21 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 	old, made := write(0, olds...), write(1, fresh)
 	made.Kept = "kept"
-	parameters := methods.Parameters{Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
 	planning := Planning{Method: methods.Exact, Parameters: parameters}
 	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
 	if own.Counts.Documents != 6 || len(tasks) != 2 {
 		t.Fatalf("%d documents are counted, and there are %d tasks", own.Counts.Documents, len(tasks))
 	}
-	narrowing := Narrowing{Method: methods.Exact, Parameters: parameters}
-	if err := narrowing.Setup(); err != nil {
+	pruning := Pruning{Method: methods.Exact, Parameters: parameters}
+	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	outcomes := worktest.Do(t, runs, tasks, narrowing.Task)
+	outcomes := worktest.Do(t, runs, tasks, pruning.Task)
 
 	stored := map[docref.Ref]int{} // hashes by document
 	for split := range 2 {
-		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, outcomes[split].Run)}, func(ctx context.Context, _ work.Task, w *work.Desk) error {
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, outcomes[split].Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 			return w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 				stored[block.Ref(i)] = len(set) / sketchblock.HashSize
 				if block.Key(i, 0) != 7 || len(block.ID(i)) != 1 {
@@ -260,7 +260,7 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 	planning.DistinctIDs = false
 	_, tasks = worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
-	outcomes = worktest.Do(t, runs, tasks, narrowing.Task)
+	outcomes = worktest.Do(t, runs, tasks, pruning.Task)
 	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != len(olds)*records.IDSize {
 		t.Errorf("%d bytes of ids where documents of the last run share some, want all ids", len(ids))
 	}
@@ -270,9 +270,9 @@ func testNarrowing(t *testing.T, hasHeads bool) {
 	}
 }
 
-// TestNarrowingByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were in a
+// TestPruningByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were in a
 // pair stay without keys. No set is read, since blocks have none.
-func TestNarrowingByDistance(t *testing.T) {
+func TestPruningByDistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	runs := worktest.Runs(t)
 	document := func(file, i int, fingerprint uint64) sketchblock.Document {
@@ -301,30 +301,30 @@ func TestNarrowingByDistance(t *testing.T) {
 		}
 		return block.SimHashDigest(0)
 	}
-	verdicts, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
-	verdict := state.VerdictOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteVerdicts(verdicts, verdict.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
+	cachedPairs, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	cachedPair := state.CachedPairOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
+	err := errors.Join(state.WriteCachedPairs(cachedPairs, cachedPair.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{
-		Inputs: work.Path(inputs), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
+		Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
 	}
-	planning, narrowing := Planning{Method: methods.SimHash, Parameters: parameters}, Narrowing{Method: methods.SimHash, Parameters: parameters}
-	if err := narrowing.Setup(); err != nil {
+	planning, pruning := Planning{Method: methods.SimHash, Parameters: parameters}, Pruning{Method: methods.SimHash, Parameters: parameters}
+	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
 	_, tasks := worktest.Plan(t, runs, []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}, planning.Plan)
-	outcomes := worktest.Do(t, runs, tasks, narrowing.Task)
-	settled := map[docref.Ref]bool{}
+	outcomes := worktest.Do(t, runs, tasks, pruning.Task)
+	resolved := map[docref.Ref]bool{}
 	for split, o := range outcomes {
-		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.Desk) error {
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 			return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 				for i := range block.Len() {
-					settled[block.Ref(i)] = block.IsSettled(i)
+					resolved[block.Ref(i)] = block.IsResolved(i)
 				}
 				return nil
 			})
@@ -334,8 +334,8 @@ func TestNarrowingByDistance(t *testing.T) {
 		}
 	}
 	first, _ := docref.New(1, 0)
-	if want := map[docref.Ref]bool{0: false, 1: false, 2: true, first: false}; !maps.Equal(settled, want) {
-		t.Errorf("documents left, and whether they are settled: %v, want %v", settled, want)
+	if want := map[docref.Ref]bool{0: false, 1: false, 2: true, first: false}; !maps.Equal(resolved, want) {
+		t.Errorf("documents left, and whether they are settled: %v, want %v", resolved, want)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestProbing(t *testing.T) {
 	common := hashes(random, 100)
 	inputs := documents.Inputs{
 		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
 	}
 	digester := sketch.NewDigester(0)
 	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
@@ -381,19 +381,19 @@ func TestProbing(t *testing.T) {
 		outcomes = append(outcomes, o)
 	}
 	outcomes[1].Kept = "kept"
-	verdicts, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
-	if err := errors.Join(state.WriteVerdicts(verdicts, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
+	cachedPairs, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	if err := errors.Join(state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
 		t.Fatal(err)
 	}
-	parameters := methods.Parameters{Inputs: work.Path(path), Verdicts: work.Path(verdicts), Paired: work.Path(verdicts), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{Inputs: work.Path(path), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
 	planning := Planning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
-	narrowing := Narrowing{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
-	if err := narrowing.Setup(); err != nil {
+	pruning := Pruning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
+	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
 	_, tasks := worktest.Plan(t, runs, outcomes, planning.Plan)
 	got := map[docref.Ref]bool{}
-	for _, o := range worktest.Do(t, runs, tasks, narrowing.Task) {
+	for _, o := range worktest.Do(t, runs, tasks, pruning.Task) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
 			for d := range records.All[records.SetAside](packed) {
 				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize

@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"context"
@@ -72,10 +72,10 @@ func (n *Planning) addTouched(ctx context.Context, f *Filter, made []work.Outcom
 // eachTouched visits the hashes of all touched keys.
 func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64)) error {
 	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
-	err := eachUnit(past.Gone, made, func(pieces []runfile.Piece) error {
-		w := work.Desk{Memory: m, Pieces: pieces}
+	err := eachSegment(past.Gone, made, func(pieces []runfile.Piece) error {
+		w := work.TaskContext{Memory: m, Pieces: pieces}
 		defer w.Reader.Close()
-		return reading.unit(ctx, &w)
+		return reading.segment(ctx, &w)
 	})
 	if err != nil {
 		return fmt.Errorf("read documents that have come or gone: %w", err)
@@ -83,17 +83,17 @@ func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made [
 	return eachLasting(string(n.Paired), m, visit)
 }
 
-// eachUnit visits the pieces of the units of documents that have come or gone, by run file.
-func eachUnit(gone []documents.Unit, made []work.Outcome, visit func(pieces []runfile.Piece) error) error {
+// eachSegment visits the pieces of the units of documents that have come or gone, by run file.
+func eachSegment(gone []documents.Segment, made []work.Outcome, visit func(pieces []runfile.Piece) error) error {
 	runs := map[string]map[int]bool{} // shards of these units; nil: all shards
 	for _, o := range made {
 		runs[string(o.Kept)] = nil
 	}
-	for _, unit := range gone {
-		if runs[unit.Run] == nil {
-			runs[unit.Run] = map[int]bool{}
+	for _, segment := range gone {
+		if runs[segment.Run] == nil {
+			runs[segment.Run] = map[int]bool{}
 		}
-		runs[unit.Run][unit.Shard] = true
+		runs[segment.Run][segment.Shard] = true
 	}
 	for run, shards := range runs {
 		pieces, err := runfile.Pieces(run)
@@ -131,8 +131,8 @@ type touchedReading struct {
 	visit    func(uint64)
 }
 
-// unit visits the keys of units, given a desk with their pieces.
-func (r *touchedReading) unit(ctx context.Context, w *work.Desk) error {
+// segment visits the keys of units, given a desk with their pieces.
+func (r *touchedReading) segment(ctx context.Context, w *work.TaskContext) error {
 	return eachPassages(ctx, w, r.passages, func(block *sketchblock.Block, p *blockPassages) error {
 		for i := range block.Len() {
 			r.visit(digestTouch(block, i))
@@ -187,7 +187,7 @@ func (p *blockPassages) sequence(i int) ([]byte, error) {
 }
 
 // eachPassages visits the sketch blocks of a desk in order.
-func eachPassages(ctx context.Context, w *work.Desk, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
+func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {
 		for _, piece := range w.Pieces {
@@ -224,8 +224,8 @@ func eachPassages(ctx context.Context, w *work.Desk, passages *fingerprints.Pass
 	})
 }
 
-// narrowPassages goes through the sequences of a block.
-func (n *narrowed) narrowPassages(block *sketchblock.Block, p *blockPassages) error {
+// prunePassages goes through the sequences of a block.
+func (n *pruned) prunePassages(block *sketchblock.Block, p *blockPassages) error {
 	for i := range block.Len() {
 		if err := n.tellID(block, i); err != nil {
 			return err
@@ -254,18 +254,18 @@ func (n *narrowed) narrowPassages(block *sketchblock.Block, p *blockPassages) er
 }
 
 // addText adds a document if it has a touched key, or was in a pair.
-func (n *narrowed) addText(block *sketchblock.Block, i int, sequence []byte, isTouched bool) error {
-	n.desk.Figures.Records++
+func (n *pruned) addText(block *sketchblock.Block, i int, sequence []byte, isTouched bool) error {
+	n.taskContext.Figures.Records++
 	if n.filter.digests.Has(asmkernels.SplitMix(uint64(block.Ref(i)))) {
 		known := records.KnownDocument{Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isTouched}
-		if err := records.Write(&n.desk.Run, records.Known, 0, &known); err != nil {
+		if err := records.Write(&n.taskContext.Run, records.Known, 0, &known); err != nil {
 			return err
 		}
 	} else if !isTouched {
 		return nil
 	}
 	if isTouched {
-		n.desk.Outcome.Shingles += int64(block.Stored(i))
+		n.taskContext.Outcome.Shingles += int64(block.Stored(i))
 	}
 	return n.put(block, i, sequence, isTouched)
 }

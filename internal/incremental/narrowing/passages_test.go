@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"context"
@@ -23,11 +23,11 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestNarrowingPassages: of an unchanged file, documents stay that share a key with a document that has come or gone, or have a lasting key.
+// TestPruningPassages: of an unchanged file, documents stay that share a key with a document that has come or gone, or have a lasting key.
 // Others that were in a pair stay without keys. Units of earlier versions have no heads, or some of other passages.
-func TestNarrowingPassages(t *testing.T) {
+func TestPruningPassages(t *testing.T) {
 	for combined := range 3 {
-		t.Run(fmt.Sprintf("heads of passages of %d", combined), func(t *testing.T) { testNarrowingPassages(t, combined) })
+		t.Run(fmt.Sprintf("heads of passages of %d", combined), func(t *testing.T) { testPruningPassages(t, combined) })
 	}
 }
 
@@ -84,7 +84,7 @@ func (n *passageNight) endOf(d *sketchblock.Document) []uint64 {
 	return s.Shingles[len(s.Shingles)-10:]
 }
 
-func testNarrowingPassages(t *testing.T, combined int) {
+func testPruningPassages(t *testing.T, combined int) {
 	n := &passageNight{t, worktest.Runs(t), rand.New(rand.NewPCG(3, 4)), combined}
 	fresh, gone := n.document(1, 0), n.document(0, 0)
 	olds := []sketchblock.Document{
@@ -101,8 +101,8 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	inputs := filepath.Join(t.TempDir(), "inputs")
 	err := documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Units: [][]documents.Unit{{{Run: "unit"}}, nil},
-		Past: documents.Past{Numbers: []int{documents.IsGone, 0}, Gone: []documents.Unit{{Run: n.write(7, gone), Shard: 7}}},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
+		Past: documents.Past{Numbers: []int{documents.IsGone, 0}, Gone: []documents.Segment{{Run: n.write(7, gone), Shard: 7}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,35 +114,35 @@ func testNarrowingPassages(t *testing.T, combined int) {
 	parameters := methods.Parameters{Inputs: work.Path(inputs), Paired: work.Path(kept), DistinctIDs: true, Shingle: 3, Passage: 4, Shards: 1, Verify: methods.VerifyExact}
 	planning := Planning{Method: methods.Passages, Parameters: parameters}
 	_, tasks := worktest.Plan(t, n.runs, outcomes, planning.Plan)
-	narrowing := Narrowing{Method: methods.Passages, Parameters: parameters}
-	if err := narrowing.Setup(); err != nil {
+	pruning := Pruning{Method: methods.Passages, Parameters: parameters}
+	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	narrowed := worktest.Do(t, n.runs, tasks, narrowing.Task)
-	checkNarrowedPassages(t, n.runs, narrowed, map[docref.Ref]bool{fresh.Ref: true, olds[1].Ref: true, olds[2].Ref: true, olds[3].Ref: true, olds[4].Ref: false})
+	pruned := worktest.Do(t, n.runs, tasks, pruning.Task)
+	checkPrunedPassages(t, n.runs, pruned, map[docref.Ref]bool{fresh.Ref: true, olds[1].Ref: true, olds[2].Ref: true, olds[3].Ref: true, olds[4].Ref: false})
 	known := map[docref.Ref]bool{}
-	for d := range records.All[records.KnownDocument](worktest.Read(t, records.Known, narrowed[0].Run)[0]) {
+	for d := range records.All[records.KnownDocument](worktest.Read(t, records.Known, pruned[0].Run)[0]) {
 		known[d.Ref] = d.Keyed
 	}
 	if isKeyed, is := known[olds[1].Ref]; len(known) != 2 || !is || !isKeyed || known[olds[4].Ref] {
 		t.Errorf("known documents %v, want 1 with keys and 4 without", known)
 	}
 	// Document 0 and the new one share an id.
-	if ids := worktest.Read(t, records.IDs, narrowed[0].Run)[0]; len(ids) != records.IDSize || records.GetRef(ids[8:]) != olds[0].Ref {
+	if ids := worktest.Read(t, records.IDs, pruned[0].Run)[0]; len(ids) != records.IDSize || records.GetRef(ids[8:]) != olds[0].Ref {
 		t.Errorf("%d bytes of ids, want the id of document 0", len(ids))
 	}
 }
 
-// checkNarrowedPassages checks which documents are left, and which of them have their sequences.
-func checkNarrowedPassages(t *testing.T, runs work.Runs, narrowed []work.Outcome, want map[docref.Ref]bool) {
+// checkPrunedPassages checks which documents are left, and which of them have their sequences.
+func checkPrunedPassages(t *testing.T, runs work.Runs, pruned []work.Outcome, want map[docref.Ref]bool) {
 	t.Helper()
 	left := 0
-	for split := range narrowed {
-		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, narrowed[split].Run)}, func(ctx context.Context, _ work.Task, w *work.Desk) error {
+	for split := range pruned {
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, pruned[split].Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 			return w.EachSet(ctx, func(block *sketchblock.Block, i int, sequence []byte) error {
 				left++
-				if isKeyed, is := want[block.Ref(i)]; !is || isKeyed == block.IsSettled(i) || isKeyed != (len(sequence) > 0) {
-					t.Errorf("document %d is left, with keys: %t", block.Ref(i), !block.IsSettled(i))
+				if isKeyed, is := want[block.Ref(i)]; !is || isKeyed == block.IsResolved(i) || isKeyed != (len(sequence) > 0) {
+					t.Errorf("document %d is left, with keys: %t", block.Ref(i), !block.IsResolved(i))
 				}
 				return nil
 			})

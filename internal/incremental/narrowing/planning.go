@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"cmp"
@@ -109,13 +109,13 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 	if err := n.addSample(f, p); err != nil {
 		return nil, fmt.Errorf("read the sample of the audit: %w", err)
 	}
-	verdicts, err := cached.OpenVerdicts(string(n.Paired))
+	cachedPairs, err := cached.OpenPairs(string(n.Paired))
 	if err != nil {
 		return nil, err
 	}
-	f.digests = NewMarks(2 * int64(verdicts.Len()))
-	for i := range verdicts.Len() {
-		v := verdicts.At(i)
+	f.digests = NewMarks(2 * int64(cachedPairs.Len()))
+	for i := range cachedPairs.Len() {
+		v := cachedPairs.At(i)
 		f.digests.Add(v.A[0])
 		f.digests.Add(v.B[0])
 	}

@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"mirrorbeam.dev/internal/audit"
@@ -12,11 +12,11 @@ import (
 // probing sets documents of a split aside for the audit: those among which it looks for partners, and which may be similar to a
 // document that it samples. So the audit does not look at all documents once more.
 type probing struct {
-	*Narrowing
-	filter *Filter
-	desk   *work.Desk
-	hashes *documents.AuditHashes
-	split  int
+	*Pruning
+	filter      *Filter
+	taskContext *work.TaskContext
+	hashes      *documents.AuditHashes
+	split       int
 	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set aside before, and of
 	// all that it looks at. Probed is 0 if none is to be set aside.
 	sampled, probed uint64
@@ -25,8 +25,8 @@ type probing struct {
 
 // newProbing returns the probing of a task. If some blocks have no heads, the documents have been set aside, unless the audit looks
 // at all.
-func newProbing(n *Narrowing, f *Filter, w *work.Desk, split int) probing {
-	p := probing{Narrowing: n, filter: f, desk: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
+func newProbing(n *Pruning, f *Filter, w *work.TaskContext, split int) probing {
+	p := probing{Pruning: n, filter: f, taskContext: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
 	if n.AuditSample > 0 && (n.shares.Probed == 1 || work.HasHeads(w.Pieces)) {
 		p.sampled, p.probed = audit.Limit(n.shares.Sampled), audit.Limit(n.shares.Probed)
 	}
@@ -51,10 +51,10 @@ func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReferenc
 
 // add sets a document aside, given its packed set.
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
-	p.desk.Hashes = sketchblock.AppendSet(p.desk.Hashes[:0], set)
+	p.taskContext.Hashes = sketchblock.AppendSet(p.taskContext.Hashes[:0], set)
 	hash, _ := p.hash(block, i)
 	d := records.SetAside{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
-	p.aside = records.AppendSetAside(p.aside, d, p.desk.Hashes)
+	p.aside = records.AppendSetAside(p.aside, d, p.taskContext.Hashes)
 }
 
 // block sets aside what the audit wants of a block.
@@ -62,7 +62,7 @@ func (p *probing) block(block *sketchblock.Block, piece runfile.Piece) error {
 	if p.probed == 0 {
 		return nil
 	}
-	sets, err := p.desk.ReadPiece(1, piece)
+	sets, err := p.taskContext.ReadPiece(1, piece)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (p *probing) write() error {
 	if len(p.aside) == 0 {
 		return nil
 	}
-	err := p.desk.Run.Section(records.Probe, p.split, p.aside)
+	err := p.taskContext.Run.Section(records.Probe, p.split, p.aside)
 	p.aside = p.aside[:0]
 	return err
 }

@@ -1,4 +1,4 @@
-package narrowing
+package pruning
 
 import (
 	"encoding/binary"

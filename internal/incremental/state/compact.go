@@ -90,7 +90,7 @@ func (s *State) stretches() []*Stretch {
 func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64) error {
 	next := s.Last
 	next.Files = slices.Clone(next.Files)
-	c := copying{state: s, run: runfile.NewWriter(s.Units(), heldBytes)}
+	c := copying{state: s, run: runfile.NewWriter(s.Segments(), heldBytes)}
 	c.run.Durable = true
 	defer c.reader.Close()
 	defer func() { c.run.Abort() }()
@@ -104,7 +104,7 @@ func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.unit(stretch); err != nil {
+			if err := c.segment(stretch); err != nil {
 				return err
 			}
 			if c.run.Written() >= joined {
@@ -132,8 +132,8 @@ type copying struct {
 	pieces map[int][]runfile.Piece
 }
 
-// unit copies the unit of a stretch.
-func (c *copying) unit(stretch *Stretch) error {
+// segment copies the unit of a stretch.
+func (c *copying) segment(stretch *Stretch) error {
 	if c.from != stretch.Run {
 		pieces, err := runfile.Pieces(c.state.Path(stretch.Run))
 		if err != nil {
@@ -167,6 +167,6 @@ func (c *copying) end() error {
 		stretch.Run, stretch.Shard = c.state.relative(path), shard
 	}
 	c.moved = nil
-	c.run.Reset(c.state.Units(), heldBytes)
+	c.run.Reset(c.state.Segments(), heldBytes)
 	return nil
 }

@@ -36,7 +36,7 @@ type Content struct {
 	Order []string
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
 	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
-	Documents, Grouped, Crowded int64
+	Documents, Grouped, OversizedPairs int64
 	// SimilarPairs is the number of pairs in Pairs.
 	SimilarPairs int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
@@ -47,7 +47,7 @@ type Content struct {
 	// Mirrors and Suspects are files of the last run that was
 	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
 	// nobody has acknowledged, "" if there are none. All are relative to the folder.
-	Clusters, Pairs, Mirrors, Suspects, Outbox string
+	Clusters, Pairs, Mirrors, Suspects, Notifications string
 	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
 	// shared ids if KnowsIDs says so.
 	Kept     string
@@ -62,8 +62,8 @@ type Content struct {
 type File struct {
 	corpus.File
 
-	// Settled says that the generation of the file tells whether it has changed.
-	Settled   bool
+	// Stable says that the generation of the file tells whether it has changed.
+	Stable    bool
 	Stretches []Stretch
 	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
 	MadeAs string
@@ -170,11 +170,11 @@ func (all *listed) newest(folder string) (*Content, error) {
 }
 
 // Unacknowledged reads the changes that nobody has acknowledged, of the content of a state in a folder.
-func (c *Content) Unacknowledged(folder string) (Outbox, error) {
-	if c.Outbox == "" {
+func (c *Content) Unacknowledged(folder string) (Notifications, error) {
+	if c.Notifications == "" {
 		return nil, nil
 	}
-	return ReadOutbox(storage.Join(folder, c.Outbox))
+	return ReadNotifications(storage.Join(folder, c.Notifications))
 }
 
 // names returns the files that the content needs, relative to the folder.
@@ -185,7 +185,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
+	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Notifications, c.Kept} {
 		if name != "" {
 			names[name] = true
 		}

@@ -16,9 +16,9 @@ import (
 
 // The first lines of files of groups, of alerts and of changes. The number in each is the version of the layout.
 const (
-	groupsMagic = "mirrorbeam groups 1\n"
-	alertsMagic = "mirrorbeam alerts 4\n"
-	outboxMagic = "mirrorbeam outbox 1\n"
+	groupsMagic        = "mirrorbeam groups 1\n"
+	alertsMagic        = "mirrorbeam alerts 4\n"
+	notificationsMagic = "mirrorbeam outbox 1\n"
 )
 
 const (
@@ -150,9 +150,9 @@ func WriteAlerts(path string, alerts []Alert) error {
 	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
-// WriteOutbox does the same for changes that nobody has acknowledged.
-func WriteOutbox(path string, o Outbox) error {
-	b := []byte(outboxMagic)
+// WriteNotifications does the same for changes that nobody has acknowledged.
+func WriteNotifications(path string, o Notifications) error {
+	b := []byte(notificationsMagic)
 	for _, change := range o {
 		b = output.AppendRow(b, change)
 	}
@@ -173,8 +173,10 @@ func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeG
 // ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
-// ReadOutbox reads what WriteOutbox wrote.
-func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+// ReadNotifications reads what WriteNotifications wrote.
+func ReadNotifications(path string) (Notifications, error) {
+	return readChecked(path, decodeNotifications)
+}
 
 // readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
@@ -211,9 +213,9 @@ func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	return alerts, err
 }
 
-// decodeOutbox reads the content of a file of changes.
-func decodeOutbox(b []byte) (o Outbox, err error) {
-	b, err = Unseal(b, outboxMagic)
+// decodeNotifications reads the content of a file of changes.
+func decodeNotifications(b []byte) (o Notifications, err error) {
+	b, err = Unseal(b, notificationsMagic)
 	for line := range bytes.Lines(b) {
 		var change output.Change
 		if err := json.Unmarshal(line, &change); err != nil {

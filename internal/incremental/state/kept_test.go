@@ -78,12 +78,12 @@ func TestPast(t *testing.T) {
 	}
 	in := documents.Inputs{
 		Files:  []corpus.File{{Path: "new"}, {Path: "a"}, {Path: "c"}, {Path: "d"}},
-		Splits: []corpus.Split{{{File: 0}}, {{File: 1}}, {{File: 2}}, {{File: 3}}}, Units: [][]documents.Unit{nil, {{}}, nil, {{}}}, // c has changed
+		Splits: []corpus.Split{{{File: 0}}, {{File: 1}}, {{File: 2}}, {{File: 3}}}, Segments: [][]documents.Segment{nil, {{}}, nil, {{}}}, // c has changed
 	}
 	past := s.Past(&in)
 	want := documents.Past{
 		Numbers: []int{1, documents.IsGone, documents.IsGone, 3},
-		Gone:    []documents.Unit{{Run: "/state/units/b", Shard: 3, Size: 44}, {Run: "/state/units/c", Shard: 3}},
+		Gone:    []documents.Segment{{Run: "/state/units/b", Shard: 3, Size: 44}, {Run: "/state/units/c", Shard: 3}},
 	}
 	if !reflect.DeepEqual(past, want) || !past.IsInOrder() {
 		t.Errorf("%+v, want %+v", past, want)

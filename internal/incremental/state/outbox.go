@@ -6,12 +6,12 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// Outbox holds the changes that nobody has acknowledged. Each run tells of them again.
+// Notifications holds the changes that nobody has acknowledged. Each run tells of them again.
 //
 // It has one row for each kind of change of a group, with the newest figures: a group that comes and goes every night takes
 // two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from then on: a
 // row without a lineage stands for as many changes as its size says.
-type Outbox []output.Change
+type Notifications []output.Change
 
 // mostOpen is the number of rows that an outbox has of an output.
 const mostOpen = 100_000
@@ -22,13 +22,13 @@ type changeKey struct{ of, change, lineage string }
 func keyOf(c *output.Change) changeKey { return changeKey{c.Of, c.Change, c.Lineage} }
 
 // Tell returns what the run of a generation tells: its own changes, which it dates, and those that it repeats. Next is the
-// outbox of that generation. Keeps says whether new changes of an output and of a kind are to be acknowledged; others are told
+// notifications of that generation. Keeps says whether new changes of an output and of a kind are to be acknowledged; others are told
 // once.
-func (o Outbox) Tell(now []output.Change, generation int, keeps func(of, change string) bool) (told []output.Change, next Outbox) {
+func (o Notifications) Tell(now []output.Change, generation int, keeps func(of, change string) bool) (told []output.Change, next Notifications) {
 	return o.tell(now, int64(generation), mostOpen, keeps)
 }
 
-func (o Outbox) tell(now []output.Change, generation int64, most int, keeps func(of, change string) bool) (told []output.Change, next Outbox) {
+func (o Notifications) tell(now []output.Change, generation int64, most int, keeps func(of, change string) bool) (told []output.Change, next Notifications) {
 	places, rows := map[changeKey]int{}, map[string]int{}
 	open := func(c output.Change) {
 		places[keyOf(&c)] = len(next)
@@ -69,7 +69,7 @@ func (o Outbox) tell(now []output.Change, generation int64, most int, keeps func
 }
 
 // Acknowledge returns what is open once all changes up to a generation are acknowledged.
-func (o Outbox) Acknowledge(generation int) (left Outbox) {
+func (o Notifications) Acknowledge(generation int) (left Notifications) {
 	for _, c := range o {
 		if c.Generation > int64(generation) {
 			c.Since = max(c.Since, int64(generation)+1)
@@ -80,7 +80,7 @@ func (o Outbox) Acknowledge(generation int) (left Outbox) {
 }
 
 // Counts counts the changes by output and kind.
-func (o Outbox) Counts() map[string]map[string]int64 {
+func (o Notifications) Counts() map[string]map[string]int64 {
 	counts := map[string]map[string]int64{}
 	for _, c := range o {
 		if counts[c.Of] == nil {
@@ -97,7 +97,7 @@ func (o Outbox) Counts() map[string]map[string]int64 {
 
 // Acknowledge takes the changes up to a generation out of the outbox, and returns what is left there. The result is the next
 // generation, unless none of these changes is in the outbox.
-func (s *State) Acknowledge(generation int) (left Outbox, err error) {
+func (s *State) Acknowledge(generation int) (left Notifications, err error) {
 	open, err := s.Last.Unacknowledged(s.Folder)
 	if err != nil {
 		return nil, err
@@ -107,16 +107,16 @@ func (s *State) Acknowledge(generation int) (left Outbox, err error) {
 		return left, nil
 	}
 	next := s.Last
-	if next.Outbox, err = s.WriteOutbox(left, NewNames()); err != nil {
+	if next.Notifications, err = s.WriteNotifications(left, NewNames()); err != nil {
 		return nil, err
 	}
 	return left, s.Commit(next)
 }
 
-// WriteOutbox writes changes that nobody has acknowledged, and returns the name of their file, "" if there are none.
-func (s *State) WriteOutbox(o Outbox, names Names) (name string, err error) {
+// WriteNotifications writes changes that nobody has acknowledged, and returns the name of their file, "" if there are none.
+func (s *State) WriteNotifications(o Notifications, names Names) (name string, err error) {
 	if len(o) == 0 {
 		return "", nil
 	}
-	return names.Outbox, WriteOutbox(s.Path(names.Outbox), o)
+	return names.Notifications, WriteNotifications(s.Path(names.Notifications), o)
 }

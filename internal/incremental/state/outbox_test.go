@@ -36,10 +36,10 @@ func words(changes []output.Change) string {
 // all keeps all changes.
 func all(_, _ string) bool { return true }
 
-// TestOutbox: what nobody has acknowledged is told each night, once for each kind of change of a group.
-func TestOutbox(t *testing.T) {
+// TestNotifications: what nobody has acknowledged is told each night, once for each kind of change of a group.
+func TestNotifications(t *testing.T) {
 	noClusters := func(of, _ string) bool { return of != output.Clusters }
-	var o Outbox
+	var o Notifications
 	for i, night := range []struct {
 		now          string
 		acknowledged int // after the night
@@ -65,9 +65,9 @@ func TestOutbox(t *testing.T) {
 	}
 }
 
-// TestOutboxIsBounded: what has no room is told once, and counted until it is acknowledged.
-func TestOutboxIsBounded(t *testing.T) {
-	told, o := Outbox(nil).tell(changesOf("clusters:new:a clusters:new:b clusters:new:c clusters:gone:d suspects:new:s"), 1, 2, all)
+// TestNotificationsAreBounded: what has no room is told once, and counted until it is acknowledged.
+func TestNotificationsAreBounded(t *testing.T) {
+	told, o := Notifications(nil).tell(changesOf("clusters:new:a clusters:new:b clusters:new:c clusters:gone:d suspects:new:s"), 1, 2, all)
 	if got, want := words(told), "clusters:new:a@1-1 clusters:new:b@1-1 clusters:new:c@1-1 clusters:gone:d@1-1 suspects:new:s@1-1"; got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}
@@ -92,15 +92,15 @@ func TestOutboxIsBounded(t *testing.T) {
 	}
 }
 
-func TestFileOfOutbox(t *testing.T) {
+func TestFileOfNotifications(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "outbox")
-	_, want := Outbox(nil).Tell(changesOf("suspects:new:a mirrors:grown:b"), 7, all)
+	_, want := Notifications(nil).Tell(changesOf("suspects:new:a mirrors:grown:b"), 7, all)
 	want[0].Name, want[0].Previous = "a \"name\"\n", []string{"a", "b"}
-	if err := WriteOutbox(path, want); err != nil {
+	if err := WriteNotifications(path, want); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadOutbox(path); err != nil || !slices.EqualFunc(got, want, func(a, b output.Change) bool { return reflect.DeepEqual(a, b) }) {
+	if got, err := ReadNotifications(path); err != nil || !slices.EqualFunc(got, want, func(a, b output.Change) bool { return reflect.DeepEqual(a, b) }) {
 		t.Errorf("read %v, %v", got, err)
 	}
-	noByteCanChange(t, path, func(b []byte) error { _, err := decodeOutbox(b); return err })
+	noByteCanChange(t, path, func(b []byte) error { _, err := decodeNotifications(b); return err })
 }

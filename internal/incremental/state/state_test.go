@@ -42,10 +42,10 @@ func holding(run string) Content {
 	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "units/" + run}}}}}
 }
 
-// unit makes a file that stands for units.
-func unit(t *testing.T, s *State, name string) {
+// segment makes a file that stands for units.
+func segment(t *testing.T, s *State, name string) {
 	t.Helper()
-	if err := storage.WriteFile(storage.Join(s.Units(), name), []byte(name)); err != nil {
+	if err := storage.WriteFile(storage.Join(s.Segments(), name), []byte(name)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,8 +73,8 @@ func TestGenerations(t *testing.T) {
 				if night > 0 && (len(s.Last.Files) != 1 || s.Last.Number < night) {
 					t.Errorf("night %d begins with %+v", night, s.Last)
 				}
-				unit(t, s, run)
-				unit(t, s, runName("D"))
+				segment(t, s, run)
+				segment(t, s, runName("D"))
 				if err := s.Commit(holding(run)); err != nil {
 					t.Fatal(err)
 				}
@@ -115,14 +115,14 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteNotifications(s.Path(n.Notifications), nil), WriteCachedPairs(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
+			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Notifications: kept.Notifications}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -131,7 +131,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Pairs}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Notifications, kept.Suspects, kept.Pairs}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}
@@ -217,12 +217,12 @@ func TestCommitConflict(t *testing.T) {
 func TestSweepTakesNumber(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	s := open(t, folder)
-	unit(t, s, runName("A"))
+	segment(t, s, runName("A"))
 	if err := s.Commit(holding(runName("A"))); err != nil {
 		t.Fatal(err)
 	}
 	undead := *s
-	unit(t, s, runName("B"))
+	segment(t, s, runName("B"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -293,20 +293,20 @@ func TestAssign(t *testing.T) {
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
-	splits, units, d := s.Assign(first, 100, Reading{})
-	if d != (Difference{New: 3}) || slices.ContainsFunc(units, func(u []documents.Unit) bool { return u != nil }) {
-		t.Fatalf("of a new state: %+v, %v", d, units)
+	splits, segments, d := s.Assign(first, 100, Reading{})
+	if d != (Difference{New: 3}) || slices.ContainsFunc(segments, func(u []documents.Segment) bool { return u != nil }) {
+		t.Fatalf("of a new state: %+v, %v", d, segments)
 	}
 	made := map[int]string{}
 	for i := range splits {
 		made[i] = "/state/units/run-" + string(rune('a'+i))
 	}
-	in := documents.Inputs{Files: first, Splits: splits, Units: units}
+	in := documents.Inputs{Files: first, Splits: splits, Segments: segments}
 	s.Last = Content{Number: 1, Files: s.Files(&in, made, time.Unix(2e9, 0), nil, 0)}
 	changed := file("c", 250)
 	changed.Generation += "1"
 	now := []corpus.File{file("a", 30), file("b", 50), changed, file("d", 20)}
-	splits, units, d = s.Assign(now, 100, Reading{})
+	splits, segments, d = s.Assign(now, 100, Reading{})
 	if d != (Difference{New: 1, Changed: 1, Unchanged: 2}) {
 		t.Errorf("difference %+v", d)
 	}
@@ -319,10 +319,10 @@ func TestAssign(t *testing.T) {
 			}
 			last = stretch
 			covered[stretch.File] += stretch.End - stretch.Start
-			if isKnown := units[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
+			if isKnown := segments[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
 				t.Errorf("%s has units: %v", now[stretch.File].Name, isKnown)
-			} else if isKnown && units[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
-				t.Errorf("%s has the unit %v", now[stretch.File].Name, units[i][k])
+			} else if isKnown && segments[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
+				t.Errorf("%s has the unit %v", now[stretch.File].Name, segments[i][k])
 			}
 		}
 	}
@@ -336,20 +336,20 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestSettled: a file that was written just before it was listed may change again without a sign.
-func TestSettled(t *testing.T) {
+// TestStable: a file that was written just before it was listed may change again without a sign.
+func TestStable(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
-		path    string
-		age     time.Duration
-		settled bool
+		path   string
+		age    time.Duration
+		stable bool
 	}{{"/in/a", time.Hour, true}, {"/in/a", 3 * time.Second, true}, {"/in/a", time.Second, false}, {"/in/a", -time.Hour, false}, {"gs://b/a", 0, true}} {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}
-		if got := isSettled(&file, now); got != c.settled {
+		if got := isStable(&file, now); got != c.stable {
 			t.Errorf("%s, %v old: settled %v", c.path, c.age, got)
 		}
-		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Settled: c.settled}}}}
-		if _, known := s.Known()[c.path]; known != c.settled {
+		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Stable: c.stable}}}}
+		if _, known := s.Known()[c.path]; known != c.stable {
 			t.Errorf("%s, %v old: known %v", c.path, c.age, known)
 		}
 	}

@@ -12,51 +12,51 @@ import (
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
-// Verdict is the score of two classes of equal documents that are similar.
-type Verdict struct {
+// CachedPair is the score of two classes of equal documents that are similar.
+type CachedPair struct {
 	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents of
 	// one class.
 	A, B digest.Digest
 	records.Score
 }
 
-// VerdictOf returns the verdict about two digests, in either order.
-func VerdictOf(a, b digest.Digest, score records.Score) Verdict {
+// CachedPairOf returns the verdict about two digests, in either order.
+func CachedPairOf(a, b digest.Digest, score records.Score) CachedPair {
 	if digest.Compare(a, b) > 0 {
 		a, b = b, a
 	}
-	return Verdict{a, b, score}
+	return CachedPair{a, b, score}
 }
 
-func (v Verdict) compare(other Verdict) int {
+func (v CachedPair) compare(other CachedPair) int {
 	return cmp.Or(digest.Compare(v.A, other.A), digest.Compare(v.B, other.B))
 }
 
-// VerdictSize is the size of a packed verdict in bytes.
-const VerdictSize = 2*digest.Size + 8
+// CachedPairSize is the size of a packed verdict in bytes.
+const CachedPairSize = 2*digest.Size + 8
 
 // Append appends the packed verdict to b.
-func (v Verdict) Append(b []byte) []byte {
+func (v CachedPair) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
 	return binary.LittleEndian.AppendUint32(b, v.Total)
 }
 
-// GetVerdict reads a packed verdict.
-func GetVerdict(b []byte) Verdict {
-	return Verdict{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
+// GetCachedPair reads a packed verdict.
+func GetCachedPair(b []byte) CachedPair {
+	return CachedPair{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
 		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
 	}}
 }
 
-// verdictsMagic begins a table. The number in it is the number of the layout, and changes with it.
-const verdictsMagic = "mirrorbeam verdicts 2\n"
+// cachedPairsMagic begins a table. The number in it is the number of the layout, and changes with it.
+const cachedPairsMagic = "mirrorbeam verdicts 2\n"
 
-// WriteVerdicts writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
+// WriteCachedPairs writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
 // stopped now and then, if it is not nil, and ends with its error.
-func WriteVerdicts(path string, packed []byte, stopped func() error) error {
-	get := func(at uint32) Verdict { return GetVerdict(packed[VerdictSize*int(at):]) }
+func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
+	get := func(at uint32) CachedPair { return GetCachedPair(packed[CachedPairSize*int(at):]) }
 	type place struct{ lead, at uint32 } // the leading bits of the first digest, and the number among the packed ones
-	order := make([]place, len(packed)/VerdictSize)
+	order := make([]place, len(packed)/CachedPairSize)
 	for i := range order {
 		at := graphs.Next[uint32](i)
 		order[i] = place{uint32(get(at).A[0] >> 32), at}
@@ -71,10 +71,10 @@ func WriteVerdicts(path string, packed []byte, stopped func() error) error {
 	if err != nil {
 		return err
 	}
-	b := append(make([]byte, 0, len(verdictsMagic)+len(packed)+checksum.Size), verdictsMagic...)
+	b := append(make([]byte, 0, len(cachedPairsMagic)+len(packed)+checksum.Size), cachedPairsMagic...)
 	for i, p := range order {
 		if i == 0 || order[i-1].lead != p.lead || get(order[i-1].at).compare(get(p.at)) != 0 {
-			b = append(b, packed[VerdictSize*int(p.at):][:VerdictSize]...)
+			b = append(b, packed[CachedPairSize*int(p.at):][:CachedPairSize]...)
 		}
 	}
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
@@ -83,32 +83,32 @@ func WriteVerdicts(path string, packed []byte, stopped func() error) error {
 	return nil
 }
 
-// Verdicts is a table of verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
-type Verdicts struct{ packed []byte }
+// CachedPairs is a table of verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
+type CachedPairs struct{ packed []byte }
 
-// ReadVerdicts reads a table that Write wrote.
-func ReadVerdicts(path string) (*Verdicts, error) {
+// ReadCachedPairs reads a table that Write wrote.
+func ReadCachedPairs(path string) (*CachedPairs, error) {
 	b, err := storage.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
 	}
-	if b, err = checkVerdicts(b); err != nil {
+	if b, err = checkCachedPairs(b); err != nil {
 		return nil, &storage.DamagedError{Op: "read verdicts of", Path: path, Err: err}
 	}
-	return &Verdicts{b}, nil
+	return &CachedPairs{b}, nil
 }
 
-// checkVerdicts returns the packed verdicts in the content of a file.
-func checkVerdicts(b []byte) ([]byte, error) {
-	packed, err := Unseal(b, verdictsMagic)
-	if err == nil && len(packed)%VerdictSize != 0 {
+// checkCachedPairs returns the packed verdicts in the content of a file.
+func checkCachedPairs(b []byte) ([]byte, error) {
+	packed, err := Unseal(b, cachedPairsMagic)
+	if err == nil && len(packed)%CachedPairSize != 0 {
 		err = ErrDamaged
 	}
 	return packed, err
 }
 
 // Len returns the number of verdicts.
-func (t *Verdicts) Len() int { return len(t.packed) / VerdictSize }
+func (t *CachedPairs) Len() int { return len(t.packed) / CachedPairSize }
 
 // At returns a verdict, in the order of the digests.
-func (t *Verdicts) At(i int) Verdict { return GetVerdict(t.packed[VerdictSize*i:]) }
+func (t *CachedPairs) At(i int) CachedPair { return GetCachedPair(t.packed[CachedPairSize*i:]) }

@@ -19,15 +19,15 @@ func TestTable(t *testing.T) {
 		var packed []byte
 		want := map[[2]digest.Digest]records.Score{}
 		for range n {
-			v := VerdictOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
+			v := CachedPairOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
 			packed = v.Append(v.Append(packed))
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := WriteVerdicts(path, packed, nil); err != nil {
+		if err := WriteCachedPairs(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
-		table, err := ReadVerdicts(path)
+		table, err := ReadCachedPairs(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 		for i := range whole[:min(len(whole), 200)] {
 			damaged := bytes.Clone(whole)
 			damaged[i] ^= 1
-			if _, err := checkVerdicts(damaged); err == nil {
+			if _, err := checkCachedPairs(damaged); err == nil {
 				t.Errorf("byte %d of %d can change", i, len(whole))
 			}
 		}

@@ -207,7 +207,7 @@ func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.
 func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
 	most := all * (all - 1) / 2
 	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, min(estimate.Low, most), min(estimate.High, most)
-	c.Heaps = heaps(inputs, estimate)
+	c.HotGroups = hotGroups(inputs, estimate)
 }
 
 // find finds the choice of the configuration, the best one and the next ones.
@@ -328,14 +328,14 @@ type Choice struct {
 	TempBytes   float64 `json:"temp_bytes"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
-	// Heaps are the groups of a hundred or more documents under one key that have the most candidates.
-	Heaps []Heap `json:"heaps,omitempty"`
+	// HotGroups are the groups of a hundred or more documents under one key that have the most candidates.
+	HotGroups []HotGroup `json:"heaps,omitempty"`
 	// seconds is the CPU time for keys and candidates.
 	seconds float64
 }
 
-// Heap is a large group of documents under one key.
-type Heap struct {
+// HotGroup is a large group of documents under one key.
+type HotGroup struct {
 	// Documents and Candidates are estimates. Candidates are the pairs of the group that are candidates and have met
 	// under no earlier key.
 	Documents  float64 `json:"documents"`

@@ -179,9 +179,11 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	if err != nil {
 		return err
 	}
-	desk := work.Desk{Memory: new(work.Memory), Pieces: pieces}
-	defer desk.Reader.Close()
-	err = desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error { return builder.Add(&desk, block, sets) })
+	taskContext := work.TaskContext{Memory: new(work.Memory), Pieces: pieces}
+	defer taskContext.Reader.Close()
+	err = taskContext.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
+		return builder.Add(&taskContext, block, sets)
+	})
 	if err == nil {
 		err = builder.Close()
 	}

@@ -119,7 +119,7 @@ func (d document) compare(other document) int {
 
 // place gives sorted documents their refs, and their standing.
 func (r *rows) place(all []document, preferred preference.Preference) error {
-	standing, err := preference.NewOrder(preferred, nil)
+	priority, err := preference.NewOrder(preferred, nil)
 	if err != nil {
 		return err
 	}
@@ -132,12 +132,12 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 		if err != nil {
 			return err
 		}
-		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
+		member := records.Member{Ref: ref, Priority: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
 		if d.id == d.ref {
 			member.Id = ""
 		}
 		if !d.isReference {
-			member.Standing = standing(&preference.Document{}).At(ref)
+			member.Priority = priority(&preference.Document{}).At(ref)
 		}
 		r.members = append(r.members, member)
 	}

@@ -55,10 +55,10 @@ func classesOf(records []Record, firstInput docref.Ref) []Record {
 	return classes
 }
 
-// TestCrowdsAreWhole: a group of more pairs than the bound is passed on with one record of
+// TestOversizedGroupsAreWhole: a group of more pairs than the bound is passed on with one record of
 // each class, and the number of its pairs that have not met before. Those within the
 // reference do not count.
-func TestCrowdsAreWhole(t *testing.T) {
+func TestOversizedGroupsAreWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	for _, exact := range []bool{false, true} {
 		for _, documents := range []int{200, 500} {
@@ -78,20 +78,20 @@ func TestCrowdsAreWhole(t *testing.T) {
 				}
 				got := group(slices.Clone(records), g, bounds{max(want-1, 0), 0})
 				if want == 0 {
-					if len(got.crowds) > 0 {
+					if len(got.oversizedGroups) > 0 {
 						t.Errorf("%d documents of a reference are a crowd", documents)
 					}
 					continue
 				}
-				if len(got.crowds) != 1 || got.crowds[0].pairs != want || len(got.pairs) > 0 {
-					t.Fatalf("%d of %d documents are a reference: crowds %d, %d pairs, want one of %d", references, documents, len(got.crowds), len(got.pairs), want)
+				if len(got.oversizedGroups) != 1 || got.oversizedGroups[0].pairs != want || len(got.pairs) > 0 {
+					t.Fatalf("%d of %d documents are a reference: crowds %d, %d pairs, want one of %d", references, documents, len(got.oversizedGroups), len(got.pairs), want)
 				}
-				crowd := got.crowds[0].group
-				slices.SortFunc(crowd, func(a, b Record) int { return int(a.Ref) - int(b.Ref) })
-				if !slices.Equal(crowd, classes) {
+				oversizedGroup := got.oversizedGroups[0].group
+				slices.SortFunc(oversizedGroup, func(a, b Record) int { return int(a.Ref) - int(b.Ref) })
+				if !slices.Equal(oversizedGroup, classes) {
 					t.Error("the records of the crowd are not one for each class")
 				}
-				if got := group(slices.Clone(records), g, bounds{want, 0}); len(got.crowds) > 0 {
+				if got := group(slices.Clone(records), g, bounds{want, 0}); len(got.oversizedGroups) > 0 {
 					t.Errorf("a group of %d pairs is a crowd above a bound of as many", want)
 				}
 			}
@@ -153,8 +153,8 @@ func TestLargeGroups(t *testing.T) {
 				}
 				for name, b := range map[string]bounds{"at once": unbounded, "as a crowd": {0, 1 << 60}} {
 					got := group(slices.Clone(records), g, b)
-					if len(want) < 300 || len(got.pairs) != len(want) || (len(got.crowds) > 0) != (b.few == 0) {
-						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d crowds", name, exact, major, len(got.pairs), len(want), len(got.crowds))
+					if len(want) < 300 || len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 0) {
+						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d crowds", name, exact, major, len(got.pairs), len(want), len(got.oversizedGroups))
 					}
 					for p, times := range got.pairs {
 						if want[p] != times {
@@ -196,18 +196,18 @@ func families(random *rand.Rand, documents, keys, common int) ([][]uint64, []Rec
 	return keysOf, records
 }
 
-// TestCrowdsAndAgain: what shares a key that is not dense is compared there, whatever
+// TestOversizedGroupsAndAgain: what shares a key that is not dense is compared there, whatever
 // dense keys it shares before, unless the group is so large that this is left to the heap
 // of the dense key. And nothing comes that shares no key.
-func TestCrowdsAndAgain(t *testing.T) {
+func TestOversizedGroupsAndAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const documents, keys = 900, 7
 	for _, b := range []bounds{{500, 20_000}, {500, 5000}, {100, 1 << 60}, unbounded} {
 		keysOf, records := families(random, documents, keys, 2)
 		got := group(records, Grouper{Threshold: 0.5}, b)
 		wantDense := b.limit < 1<<60
-		if wantDense != (len(got.dense) > 0) || len(got.dense) == len(got.crowds) && wantDense {
-			t.Fatalf("%v: %d dense groups, %d crowds", b, len(got.dense), len(got.crowds))
+		if wantDense != (len(got.dense) > 0) || len(got.dense) == len(got.oversizedGroups) && wantDense {
+			t.Fatalf("%v: %d dense groups, %d crowds", b, len(got.dense), len(got.oversizedGroups))
 		}
 		isDense := func(band int, key uint64) bool { return slices.Contains(got.dense, bandID(band, PreviousOf(key))) }
 		// How many documents of a group have a dense key before it.
@@ -284,7 +284,7 @@ func TestReferenceThatTheInputCopies(t *testing.T) {
 				t.Errorf("%v: %v came %d times, without a reference %d", b, p, got.pairs[p], times)
 			}
 		}
-		for i, c := range got.crowds {
+		for i, c := range got.oversizedGroups {
 			for _, r := range c.group {
 				if r.Second != r.Ref+documents {
 					t.Fatalf("crowd %d: document %d stands for %d", i, r.Ref, r.Second)
@@ -356,7 +356,7 @@ func TestKeyIDs(t *testing.T) {
 func TestStopped(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	const documents = 300
-	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "a crowd": (*Grouper).Crowd} {
+	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "a crowd": (*Grouper).OversizedGroup} {
 		ctx, cancel := context.WithCancel(t.Context())
 		pairs := 0
 		g := Grouper{MaxComparisons: 1 << 40, Stopped: func() bool { return ctx.Err() != nil }, Candidate: func(_, _ *Record) {

@@ -99,7 +99,7 @@ func findings(records []Record, exact bool) [][3]uint64 {
 		}
 	}
 	g.Candidate, g.Identical = note(0), note(1)
-	g.Crowded = func(group []Record, pairs int64) {
+	g.Oversized = func(group []Record, pairs int64) {
 		found = append(found, [3]uint64{2, g.KeyID(&group[0]), uint64(pairs)})
 	}
 	g.Groups(Sort(records, make([]Record, len(records))))

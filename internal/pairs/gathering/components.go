@@ -51,7 +51,7 @@ func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 // Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
 // documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
-	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Narrow)
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Prune)
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	isAllPairs, err := c.placeBlocks(runs, p)

@@ -16,9 +16,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Heaps joins dense groups to heaps, gives each heap a place and makes the tasks that send sets there. Dense groups
+// HotGroups joins dense groups to heaps, gives each heap a place and makes the tasks that send sets there. Dense groups
 // that share documents make one heap. It has too many pairs to compare them all.
-type Heaps struct {
+type HotGroups struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of the heaps of a place take, at 8 bytes a shingle. One heap may take
@@ -31,20 +31,20 @@ type Heaps struct {
 }
 
 // Setup reads the inputs.
-func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Plan places the heaps. The outcome of the step names the run file that holds the number of documents of the heaps of
 // each place. It names none if there is no heap. The tasks are tasks of [Sending], with the step [SetsStep].
-func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
+func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
-	placing := &placingHeaps{
+	placing := &placingHotGroups{
 		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
-	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Narrow)
+	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Prune)
 	graph.Parts = func(visit func(int, graphs.Part) error) error {
-		return eachHeapPart(runs, placing.inputs, p.Memory, visit)
+		return eachHotGroupPart(runs, placing.inputs, p.Memory, visit)
 	}
 	err := joining.Label(graph, placing)
 	if err == nil {
@@ -59,58 +59,58 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// placingHeaps packs heaps into places and wants their documents there.
-type placingHeaps struct {
+// placingHotGroups packs heaps into places and wants their documents there.
+type placingHotGroups struct {
 	run    *runfile.Writer
 	layout *documents.Layout
 	packer *graphs.Packer
 	inputs map[docref.Ref]docref.Ref // for documents of the reference, the equal document of the input, if any
 
-	heaps map[graphs.Place]records.HeapNumber // number of heaps of each place
-	sizes map[graphs.Place]uint32             // number of documents in them
+	hotGroups map[graphs.Place]records.HotGroupNumber // number of heaps of each place
+	sizes     map[graphs.Place]uint32                 // number of documents in them
 }
 
 // Count does nothing.
-func (h *placingHeaps) Count(joining.Component) {}
+func (h *placingHotGroups) Count(joining.Component) {}
 
 // Place returns the place of a heap and the number of the heap there. A heap too large for one place gets the first of
 // its places only.
-func (h *placingHeaps) Place(c joining.Component) (uint64, error) {
-	if h.heaps == nil {
-		h.heaps, h.sizes = map[graphs.Place]records.HeapNumber{}, map[graphs.Place]uint32{}
+func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
+	if h.hotGroups == nil {
+		h.hotGroups, h.sizes = map[graphs.Place]records.HotGroupNumber{}, map[graphs.Place]uint32{}
 	}
 	location, err := h.packer.Pack(c.Weight)
 	if err != nil {
 		return 0, err
 	}
-	heap := h.heaps[location.First]
-	h.heaps[location.First]++
-	return uint64(location.First) | uint64(heap)<<32, nil
+	hotGroup := h.hotGroups[location.First]
+	h.hotGroups[location.First]++
+	return uint64(location.First) | uint64(hotGroup)<<32, nil
 }
 
 // Document wants a document at the place of its heap.
-func (h *placingHeaps) Document(d joining.Document) (none struct{}, err error) {
-	place, heap := graphs.Place(d.Component.Value), records.HeapNumber(d.Component.Value>>32)
+func (h *placingHotGroups) Document(d joining.Document) (none struct{}, err error) {
+	place, hotGroup := graphs.Place(d.Component.Value), records.HotGroupNumber(d.Component.Value>>32)
 	h.sizes[place]++
-	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], Heap: heap})
+	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], HotGroup: hotGroup})
 }
 
 // Node does nothing.
-func (h *placingHeaps) Node(int, graphs.Node, struct{}) error { return nil }
+func (h *placingHotGroups) Node(int, graphs.Node, struct{}) error { return nil }
 
-func (h *placingHeaps) writeSizes() error {
+func (h *placingHotGroups) writeSizes() error {
 	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
-		if err := records.WriteHeaps(h.run, place, h.sizes[place]); err != nil {
+		if err := records.WriteHotGroups(h.run, place, h.sizes[place]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachHeapPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of the
+// eachHotGroupPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of the
 // reference, the equal document of the input.
-func eachHeapPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory, visit func(int, graphs.Part) error) error {
-	return work.EachPart(runs, records.HeapMembers, m, func(number int, members []byte) error {
+func eachHotGroupPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory, visit func(int, graphs.Part) error) error {
+	return work.EachPart(runs, records.HotGroupMembers, m, func(number int, members []byte) error {
 		var part graphs.Part
 		m.Nodes.Reset()
 		node := func(ref docref.Ref, weight uint32) graphs.Node {
@@ -120,7 +120,7 @@ func eachHeapPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memor
 			}
 			return node
 		}
-		for member := range records.All[records.HeapMember](members) {
+		for member := range records.All[records.HotGroupMember](members) {
 			// The other document came earlier, with its own size: it is the first of its group.
 			part.Parents.Union(node(member.Ref, member.Size), node(member.Other, member.Size))
 			if member.Second != 0 {
@@ -141,20 +141,20 @@ type stars struct {
 // readStars reads the stars whose pairs are not compared in a job of that many documents.
 func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Memory) (*stars, error) {
 	s := &stars{}
-	var leaders graphs.Numbering[uint32] // of all heaps
-	var sizes []int64                    // by leader
+	var pivots graphs.Numbering[uint32] // of all heaps
+	var sizes []int64                   // by leader
 	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.PairSize:] {
 			ref, leads := records.GetPair(packed)
 			if _, isNew := s.documents.Add(uint64(ref)); !isNew {
 				continue
 			}
-			leader, isNew := leaders.Add(uint64(leads))
+			pivot, isNew := pivots.Add(uint64(leads))
 			if isNew {
 				sizes = append(sizes, 0)
 			}
-			sizes[leader]++
-			s.of = append(s.of, records.StarNumber(leader)+1)
+			sizes[pivot]++
+			s.of = append(s.of, records.StarNumber(pivot)+1)
 		}
 		return nil
 	})
@@ -162,8 +162,8 @@ func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Mem
 		return nil, err
 	}
 	pairs := make([]int64, len(sizes))
-	for leader, size := range sizes {
-		pairs[leader] = candidates.PairsOf(size, 0)
+	for pivot, size := range sizes {
+		pairs[pivot] = candidates.PairsOf(size, 0)
 	}
 	limit := bounds.Limit(pairs, documents)
 	for document, star := range s.of {

@@ -11,9 +11,9 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestHeaps: dense groups that share documents are one heap, across parts. Its documents come to one place, however
+// TestHotGroups: dense groups that share documents are one heap, across parts. Its documents come to one place, however
 // many they are. They know their heap and the equal document of the input.
-func TestHeaps(t *testing.T) {
+func TestHotGroups(t *testing.T) {
 	j := newJob(t, 10)
 	groups := [][]docref.Ref{
 		{j.refs[10], j.refs[11], j.refs[12]},
@@ -22,7 +22,7 @@ func TestHeaps(t *testing.T) {
 		{j.refs[25], j.refs[26], j.refs[27]},
 	}
 	inputs := map[docref.Ref]docref.Ref{j.refs[2]: j.refs[29]}
-	wantHeaps := [][]docref.Ref{
+	wantHotGroups := [][]docref.Ref{
 		{j.refs[2], j.refs[10], j.refs[11], j.refs[12], j.refs[20]},
 		{j.refs[15], j.refs[16]},
 		{j.refs[25], j.refs[26], j.refs[27]},
@@ -31,8 +31,8 @@ func TestHeaps(t *testing.T) {
 	for part, group := range groups {
 		path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 			for _, ref := range group {
-				m := records.HeapMember{Ref: ref, Second: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
-				if err := records.Write(run, records.HeapMembers, part, &m); err != nil {
+				m := records.HotGroupMember{Ref: ref, Second: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
+				if err := records.Write(run, records.HotGroupMembers, part, &m); err != nil {
 					return err
 				}
 			}
@@ -44,7 +44,7 @@ func TestHeaps(t *testing.T) {
 		placeBytes int64
 		isOnePlace bool
 	}{{1 << 20, true}, {1, false}} {
-		step := Heaps{Inputs: j.inputs, PlaceBytes: c.placeBytes}
+		step := HotGroups{Inputs: j.inputs, PlaceBytes: c.placeBytes}
 		if err := step.Setup(); err != nil {
 			t.Fatal(err)
 		}
@@ -56,26 +56,26 @@ func TestHeaps(t *testing.T) {
 		if (len(p.sets) == 1) != c.isOnePlace {
 			t.Errorf("%d bytes a place: %d places", c.placeBytes, len(p.sets))
 		}
-		var heaps [][]docref.Ref
-		sizes := worktest.Read(t, records.Heaps, planned.Run)
+		var hotGroups [][]docref.Ref
+		sizes := worktest.Read(t, records.HotGroups, planned.Run)
 		for place, sets := range p.sets {
-			byHeap := map[records.HeapNumber][]docref.Ref{}
+			byHotGroup := map[records.HotGroupNumber][]docref.Ref{}
 			for _, set := range sets {
-				byHeap[set.Heap] = append(byHeap[set.Heap], set.Ref)
+				byHotGroup[set.HotGroup] = append(byHotGroup[set.HotGroup], set.Ref)
 				if set.Second != inputs[set.Ref] {
 					t.Errorf("document %d stands for %d of the input, want %d", set.Ref, set.Second, inputs[set.Ref])
 				}
 			}
-			for _, heap := range byHeap {
-				heaps = append(heaps, slices.Sorted(slices.Values(heap)))
+			for _, hotGroup := range byHotGroup {
+				hotGroups = append(hotGroups, slices.Sorted(slices.Values(hotGroup)))
 			}
-			if got := records.HeapDocuments(sizes[place]); got != len(sets) {
+			if got := records.HotGroupDocuments(sizes[place]); got != len(sets) {
 				t.Errorf("place %d is told of %d documents and has %d", place, got, len(sets))
 			}
 		}
-		slices.SortFunc(heaps, slices.Compare)
-		if !slices.EqualFunc(heaps, wantHeaps, slices.Equal) {
-			t.Errorf("%d bytes a place: heaps %d, want %d", c.placeBytes, heaps, wantHeaps)
+		slices.SortFunc(hotGroups, slices.Compare)
+		if !slices.EqualFunc(hotGroups, wantHotGroups, slices.Equal) {
+			t.Errorf("%d bytes a place: heaps %d, want %d", c.placeBytes, hotGroups, wantHotGroups)
 		}
 	}
 }

@@ -52,9 +52,9 @@ func (b *Bounds) Allowed(documents int64) int64 {
 // Limit returns the largest number of pairs of a crowd that is compared in a corpus of that many documents, given the
 // pairs of each crowd. The limit is a power of two. All crowds within it together have no more pairs than the bounds
 // allow.
-func (b *Bounds) Limit(crowds []int64, documents int64) int64 {
+func (b *Bounds) Limit(oversizedGroups []int64, documents int64) int64 {
 	var byLength [64]int64
-	for _, pairs := range crowds {
+	for _, pairs := range oversizedGroups {
 		byLength[bits.Len64(uint64(pairs-1))] += pairs
 	}
 	allowed, sum := b.Allowed(documents), int64(0)

@@ -16,34 +16,34 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// CrowdsStep is the step of the tasks that go through the crowds of a shard.
-const CrowdsStep = 1
+// OversizedStep is the step of the tasks that go through the crowds of a shard.
+const OversizedStep = 1
 
 // limitShard is the shard of the catalog that holds the limit and the dense keys.
 const limitShard = 0
 
-// Crowds decides which crowds are compared, and makes the tasks that compare them.
-type Crowds struct {
+// OversizedGroups decides which crowds are compared, and makes the tasks that compare them.
+type OversizedGroups struct {
 	Bounds Bounds
 	// Exact and Stars are as in [Keyed].
 	Exact, Stars bool
 }
 
-// Plan lists the dense groups of the outcomes and makes the tasks of [CrowdsStep].
-func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
-	var crowds []work.Crowd
+// Plan lists the dense groups of the outcomes and makes the tasks of [OversizedStep].
+func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
+	var oversizedGroups []work.OversizedGroup
 	for _, o := range p.Outcomes {
-		crowds = append(crowds, o.Crowds...)
+		oversizedGroups = append(oversizedGroups, o.OversizedGroups...)
 	}
-	if len(crowds) == 0 {
+	if len(oversizedGroups) == 0 {
 		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 		return nil
 	}
-	list, dense, err := writeLimit(p, crowds, c.limit(crowds, p.Counts.Documents+p.Counts.ReferenceDocuments))
+	list, dense, err := writeLimit(p, oversizedGroups, c.limit(oversizedGroups, p.Counts.Documents+p.Counts.ReferenceDocuments))
 	if err != nil {
 		return fmt.Errorf("list dense groups: %w", err)
 	}
-	d := work.Delivery{Step: CrowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
+	d := work.Delivery{Step: OversizedStep, Needed: []runfile.Kind{records.OversizedGroups}, Extra: []runfile.Kind{records.Limit}}
 	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
 	if dense && !c.Exact && !c.Stars {
 		// Pairs that have met under dense keys only are compared under others.
@@ -61,24 +61,24 @@ func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
 
 // limit returns the largest number of pairs of a crowd that is compared. Comparing two texts for passages takes
 // hundreds of times as long as comparing two sets. So the limit is small where dense groups are stars.
-func (c *Crowds) limit(crowds []work.Crowd, documents int64) int64 {
+func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents int64) int64 {
 	if c.Stars {
 		return c.Bounds.Passages
 	}
-	pairs := make([]int64, len(crowds))
-	for i := range crowds {
-		pairs[i] = crowds[i].Pairs
+	pairs := make([]int64, len(oversizedGroups))
+	for i := range oversizedGroups {
+		pairs[i] = oversizedGroups[i].Pairs
 	}
 	return c.Bounds.Limit(pairs, documents)
 }
 
 // writeLimit writes the limit and the keys of dense groups, and returns the path of the run. Dense says whether there
 // are any dense groups.
-func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string, dense bool, err error) {
+func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit int64) (path string, dense bool, err error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	packed := binary.LittleEndian.AppendUint64(nil, uint64(limit))
-	for _, c := range crowds {
+	for _, c := range oversizedGroups {
 		if c.Pairs > limit {
 			packed = binary.LittleEndian.AppendUint64(packed, c.ID)
 			dense = true
@@ -92,7 +92,7 @@ func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string
 }
 
 // readLimit returns what writeLimit wrote.
-func readLimit(w *work.Desk, catalog string) (limit int64, dense graphs.Numbering[uint32], err error) {
+func readLimit(w *work.TaskContext, catalog string) (limit int64, dense graphs.Numbering[uint32], err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
 		return 0, dense, err
@@ -108,9 +108,9 @@ func readLimit(w *work.Desk, catalog string) (limit int64, dense graphs.Numberin
 	return limit, dense, nil
 }
 
-// Crowds goes through the crowds of a shard. It compares those that are not dense, and gathers the documents of dense
+// OversizedGroups goes through the crowds of a shard. It compares those that are not dense, and gathers the documents of dense
 // ones in heaps. It also compares pairs that have met under dense keys only.
-func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
+func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
 		return err
@@ -130,21 +130,21 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if err != nil {
 		return err
 	}
-	packed, err := w.Read(0, records.Crowds)
+	packed, err := w.Read(0, records.OversizedGroups)
 	if err != nil {
 		return err
 	}
-	heap := heapMembers{run: &w.Run, part: part, grouper: g}
-	for crowd := (records.CrowdReader{Packed: packed}); failed == nil && crowd.Next(); {
+	hotGroup := hotGroupMembers{run: &w.Run, part: part, grouper: g}
+	for oversizedGroup := (records.OversizedReader{Packed: packed}); failed == nil && oversizedGroup.Next(); {
 		switch {
-		case crowd.Pairs <= limit:
-			g.Crowd(readCrowd(&crowd, w))
+		case oversizedGroup.Pairs <= limit:
+			g.OversizedGroup(readOversized(&oversizedGroup, w))
 		case k.Stars:
-			group := readCrowd(&crowd, w)
+			group := readOversized(&oversizedGroup, w)
 			g.Star(group)
-			findings.Merge(&w.Outcome.Skipped, k.Layout.Starred(group, crowd.Pairs))
+			findings.Merge(&w.Outcome.Skipped, k.Layout.Starred(group, oversizedGroup.Pairs))
 		default:
-			failed = heap.add(&crowd)
+			failed = hotGroup.add(&oversizedGroup)
 		}
 	}
 	if failed != nil {
@@ -165,8 +165,8 @@ func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	}
 }
 
-// readCrowd reads the documents of a crowd.
-func readCrowd(c *records.CrowdReader, w *work.Desk) []candidates.Record {
+// readOversized reads the documents of a crowd.
+func readOversized(c *records.OversizedReader, w *work.TaskContext) []candidates.Record {
 	growKeys(w, c.Documents)
 	for i := range w.Keys {
 		c.Record(&w.Keys[i])
@@ -174,8 +174,8 @@ func readCrowd(c *records.CrowdReader, w *work.Desk) []candidates.Record {
 	return w.Keys
 }
 
-// heapMembers writes the documents of dense groups. Dense groups that share documents make one heap.
-type heapMembers struct {
+// hotGroupMembers writes the documents of dense groups. Dense groups that share documents make one heap.
+type hotGroupMembers struct {
 	run     *runfile.Writer
 	part    int
 	grouper *candidates.Grouper // knows the dense keys
@@ -183,12 +183,12 @@ type heapMembers struct {
 
 // add adds the documents of a dense group. Documents that have had a dense key before are in the heap of that key
 // already. So one of them for each such key joins the two groups.
-func (w *heapMembers) add(crowd *records.CrowdReader) error {
+func (w *hotGroupMembers) add(oversizedGroup *records.OversizedReader) error {
 	var other docref.Ref
 	joined := map[uint64]bool{}
 	var r candidates.Record
-	for i := range crowd.Documents {
-		if crowd.Record(&r); i == 0 {
+	for i := range oversizedGroup.Documents {
+		if oversizedGroup.Record(&r); i == 0 {
 			other = r.Ref
 		}
 		if key, has := w.grouper.DenseBefore(&r); has {
@@ -197,11 +197,11 @@ func (w *heapMembers) add(crowd *records.CrowdReader) error {
 			}
 			joined[key] = true
 		}
-		m := records.HeapMember{Ref: r.Ref, Other: other, Size: r.Size}
+		m := records.HotGroupMember{Ref: r.Ref, Other: other, Size: r.Size}
 		if r.Second != r.Ref {
 			m.Second = r.Second
 		}
-		if err := records.Write(w.run, records.HeapMembers, w.part, &m); err != nil {
+		if err := records.Write(w.run, records.HotGroupMembers, w.part, &m); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ type Equals struct {
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
-func (e *Equals) Shard(w *work.Desk, shard int) error {
+func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
 	var failed error
 	g := candidates.Grouper{

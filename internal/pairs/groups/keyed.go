@@ -40,7 +40,7 @@ type Keyed struct {
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
-func (k *Keyed) Shard(w *work.Desk, shard int) error {
+func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
@@ -51,11 +51,11 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 			failed = err
 		}
 	}
-	g.Crowded = func(group []candidates.Record, pairs int64) {
-		w.Outcome.Crowded += pairs
-		w.Outcome.NewlyCrowded += pairs - g.CrowdWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
-		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
-		if err := errors.Join(records.WriteCrowd(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
+	g.Oversized = func(group []candidates.Record, pairs int64) {
+		w.Outcome.OversizedPairs += pairs
+		w.Outcome.NewOversizedPairs += pairs - g.OversizedWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
+		w.Outcome.OversizedGroups = append(w.Outcome.OversizedGroups, work.OversizedGroup{ID: g.KeyID(&group[0]), Pairs: pairs})
+		if err := errors.Join(records.WriteOversized(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
 			failed = err
 		}
 	}
@@ -83,7 +83,7 @@ func (k *Keyed) reused() documents.Unchanged {
 }
 
 // stopped reports whether the task has failed or nobody wants its outcome.
-func stopped(w *work.Desk, failed *error) bool {
+func stopped(w *work.TaskContext, failed *error) bool {
 	if *failed == nil && w.Run.Stopped != nil {
 		*failed = w.Run.Stopped()
 	}
@@ -91,7 +91,7 @@ func stopped(w *work.Desk, failed *error) bool {
 }
 
 // grouper returns a Grouper that writes its pairs. It stops when the task has failed or nobody wants its outcome.
-func (k *Keyed) grouper(w *work.Desk, pairs *Pairs, failed *error) *candidates.Grouper {
+func (k *Keyed) grouper(w *work.TaskContext, pairs *Pairs, failed *error) *candidates.Grouper {
 	return &candidates.Grouper{
 		Threshold:      k.Threshold,
 		MaxComparisons: k.Bounds.Group,

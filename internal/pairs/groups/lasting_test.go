@@ -30,8 +30,8 @@ func TestLasting(t *testing.T) {
 		_, all := c.first(t, worktest.Runs(t), k)
 		want, counts := map[uint32]bool{}, map[digest.Digest]int{}
 		for _, o := range all {
-			for _, crowd := range o.Crowds {
-				want[uint32(crowd.ID)] = true
+			for _, oversizedGroup := range o.OversizedGroups {
+				want[uint32(oversizedGroup.ID)] = true
 			}
 		}
 		if len(want) < 2 {

@@ -25,7 +25,7 @@ type sorting struct {
 }
 
 // eachRecord visits packed records. The visitor returns the bytes after a record.
-type eachRecord func(w *work.Desk, visit func(packed []byte) []byte) error
+type eachRecord func(w *work.TaskContext, visit func(packed []byte) []byte) error
 
 // HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
 // twice.
@@ -44,7 +44,7 @@ func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastR
 // read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
 // are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
 // is read twice, too, piece by piece, and once more for each further visit.
-func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) error {
+func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) error) error {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == s.kind {
@@ -57,7 +57,7 @@ func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) 
 		if err != nil {
 			return err
 		}
-		each = func(_ *work.Desk, visit func([]byte) []byte) error {
+		each = func(_ *work.TaskContext, visit func([]byte) []byte) error {
 			for packed := held; len(packed) > 0; {
 				packed = visit(packed)
 			}
@@ -87,7 +87,7 @@ func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) 
 }
 
 // fill unpacks the records of a window.
-func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Buckets) (failed error) {
+func (s *sorting) fill(w *work.TaskContext, each eachRecord, buckets *candidates.Buckets) (failed error) {
 	err := each(w, func(packed []byte) []byte {
 		if class, is := s.aside.takes(packed); is {
 			if !s.isAside {
@@ -109,7 +109,7 @@ func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Bucket
 }
 
 // count counts the records that are not put aside. If some are to be, it reads all of them once more.
-func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.Buckets, error) {
+func (s *sorting) count(w *work.TaskContext, each eachRecord, size int64) (*candidates.Buckets, error) {
 	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, LargeShard) {
 		s.aside = nil
 	}
@@ -151,7 +151,7 @@ func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.
 }
 
 // each visits the packed records. Visit returns the bytes after a record.
-func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
+func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {
 			continue
@@ -169,7 +169,7 @@ func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
 
 // growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
 // more than there is.
-func growKeys(w *work.Desk, n int) {
+func growKeys(w *work.TaskContext, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil
 		w.Keys = make([]candidates.Record, n)

@@ -36,10 +36,10 @@ func init() {
 			tables, err := p.Tables()
 			return func() Keys { return TableKeys(tables) }, err
 		},
-		Records: records.Fingerprints,
-		Write:   writeFingerprint,
-		Group:   groupSimHash,
-		Crowds:  NeverWait,
+		Records:         records.Fingerprints,
+		Write:           writeFingerprint,
+		Group:           groupSimHash,
+		OversizedGroups: NeverWait,
 		Scorer: func(p *Parameters) Scorer {
 			s := bySets(p)
 			if s.IsDistance = p.Scoring == Hamming; s.IsDistance {
@@ -159,7 +159,7 @@ type simhashGroups struct {
 }
 
 // groupSimHash goes through a shard of SimHash keys.
-func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 	tables, err := p.Tables()
 	if err != nil {
 		return err

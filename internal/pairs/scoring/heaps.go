@@ -17,15 +17,15 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// HeapsDelivery makes a task of [Heaps] for each place that has heaps.
-func HeapsDelivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
+// HotGroupsDelivery makes a task of [HotGroups] for each place that has heaps.
+func HotGroupsDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.HotGroups}, Extra: []runfile.Kind{records.PlaceSets}}
 }
 
-// Heaps scores the heaps of a place. Their documents come in order of preference. Each is compared with the leaders so
+// HotGroups scores the heaps of a place. Their documents come in order of preference. Each is compared with the leaders so
 // far, and becomes a leader itself if it is like none of them. So the leaders are the documents of the heap that are
 // kept, and the edges to them hold similar documents together.
-type Heaps struct {
+type HotGroups struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// An edge of a heap has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
@@ -41,24 +41,24 @@ type Heaps struct {
 }
 
 // Setup reads the inputs.
-func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the heaps of a place. It fails if a set is missing.
-func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (h *HotGroups) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	place := graphs.Place(t.Number)
 	members, err := h.readMembers(w)
 	if err != nil {
 		return err
 	}
-	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, place)}
-	heaps := h.newHeaps(w, edges, members)
-	if err := compareMembers(ctx, w, members, heaps); err != nil {
+	edges := &edgeWriter{run: &w.Run, number: hotGroupPart(h.FirstPart, place)}
+	hotGroups := h.newHotGroups(w, edges, members)
+	if err := compareMembers(ctx, w, members, hotGroups); err != nil {
 		return err
 	}
-	for i := range heaps {
-		heaps[i].count()
+	for i := range hotGroups {
+		hotGroups[i].count()
 	}
-	if err := h.writeStars(w, members, heaps, place); err != nil {
+	if err := h.writeStars(w, members, hotGroups, place); err != nil {
 		return err
 	}
 	return edges.finish()
@@ -74,22 +74,22 @@ type member struct {
 	offset   int    // offset of the set in the piece
 	stored   int    // bytes of the set, and of the hashes behind it that do not count
 	counting int    // bytes of the set alone
-	heap     records.HeapNumber
-	star     graphs.Leader // its most similar leader, or graphs.NoLeader
+	hotGroup records.HotGroupNumber
+	star     graphs.Pivot // its most similar leader, or graphs.NoPivot
 }
 
 // readMembers returns the documents of all heaps of a place in their order of preference.
-func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
-	packed, err := w.Read(1, records.Heaps)
+func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
+	packed, err := w.Read(1, records.HotGroups)
 	if err != nil {
 		return nil, err
 	}
-	want := records.HeapDocuments(packed)
+	want := records.HotGroupDocuments(packed)
 	members := make([]member, 0, want)
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
-			document: preference.Ranked{Ref: s.Ref, Standing: s.Standing},
-			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set) + len(s.Common), counting: len(s.Set), heap: s.Heap,
+			document: preference.Ranked{Ref: s.Ref, Priority: s.Priority},
+			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set) + len(s.Common), counting: len(s.Set), hotGroup: s.HotGroup,
 		})
 		return nil
 	})
@@ -103,24 +103,24 @@ func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	return members, nil
 }
 
-// newHeaps returns the heaps of a place, by number.
-func (h *Heaps) newHeaps(w *work.Desk, edges *edgeWriter, members []member) []heap {
+// newHotGroups returns the heaps of a place, by number.
+func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members []member) []hotGroup {
 	var sizes []int
 	for i := range members {
-		for int(members[i].heap) >= len(sizes) {
+		for int(members[i].hotGroup) >= len(sizes) {
 			sizes = append(sizes, 0)
 		}
-		sizes[members[i].heap]++
+		sizes[members[i].hotGroup]++
 	}
-	heaps := make([]heap, len(sizes))
+	hotGroups := make([]hotGroup, len(sizes))
 	for i, size := range sizes {
-		heaps[i] = h.newHeap(w, edges, size)
+		hotGroups[i] = h.newHotGroup(w, edges, size)
 	}
-	return heaps
+	return hotGroups
 }
 
 // compareMembers goes through the documents of all heaps.
-func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps []heap) error {
+func compareMembers(ctx context.Context, w *work.TaskContext, members []member, hotGroups []hotGroup) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer
 	for i := range members {
@@ -142,7 +142,7 @@ func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps [
 		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
 		counting := m.counting / sketchblock.HashSize
 		d.set, d.common = w.Hashes[:counting:counting], w.Hashes[counting:]
-		if m.star, err = heaps[m.heap].add(&d); err != nil {
+		if m.star, err = hotGroups[m.hotGroup].add(&d); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps [
 }
 
 // setOf returns the bytes of a set. IsHeld says that its piece is in the buffer.
-func setOf(w *work.Desk, m *member, isHeld bool) ([]byte, error) {
+func setOf(w *work.TaskContext, m *member, isHeld bool) ([]byte, error) {
 	if isHeld {
 		return w.Buffers[0][m.offset : m.offset+m.stored], nil
 	}
@@ -160,18 +160,18 @@ func setOf(w *work.Desk, m *member, isHeld bool) ([]byte, error) {
 }
 
 // writeStars writes the documents of stars with many pairs.
-func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place graphs.Place) error {
+func (h *HotGroups) writeStars(w *work.TaskContext, members []member, hotGroups []hotGroup, place graphs.Place) error {
 	for i := range members {
 		m := &members[i]
-		of := &heaps[m.heap]
-		if m.star == graphs.NoLeader || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
+		of := &hotGroups[m.hotGroup]
+		if m.star == graphs.NoPivot || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
 			continue
 		}
 		for _, ref := range []docref.Ref{m.document.Ref, m.second} {
 			if ref == 0 {
 				continue
 			}
-			if err := records.WritePair(&w.Run, records.Stars, int(place), ref, of.leaders[m.star].ref); err != nil {
+			if err := records.WritePair(&w.Run, records.Stars, int(place), ref, of.pivots[m.star].ref); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,8 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// scoreHeaps scores the heaps of a place that is told to expect a number of documents.
-func scoreHeaps(t *testing.T, h *Heaps, place graphs.Place, texts []text, documents int) (work.Outcome, error) {
+// scoreHotGroups scores the heaps of a place that is told to expect a number of documents.
+func scoreHotGroups(t *testing.T, h *HotGroups, place graphs.Place, texts []text, documents int) (work.Outcome, error) {
 	t.Helper()
 	runs := worktest.Runs(t)
 	path := worktest.Write(t, runs, func(run *runfile.Writer) error {
@@ -28,13 +28,13 @@ func scoreHeaps(t *testing.T, h *Heaps, place graphs.Place, texts []text, docume
 				return err
 			}
 		}
-		return records.WriteHeaps(run, place, uint32(documents))
+		return records.WriteHotGroups(run, place, uint32(documents))
 	})
 	h.Inputs, h.FirstPart = newInputs(t, runs), firstPart
 	if err := h.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.Try(t, runs, worktest.Tasks(t, runs, HeapsDelivery(), path)[0], h.Task)
+	return worktest.Try(t, runs, worktest.Tasks(t, runs, HotGroupsDelivery(), path)[0], h.Task)
 }
 
 // class returns the documents that a text stands for.
@@ -46,18 +46,18 @@ func (d *text) class() candidates.Class {
 }
 
 // joined returns the edge of a leader and a text, if they are alike.
-func joined(leader, d *text, threshold float64, firstInput docref.Ref) (e edge, similarity float64, ok bool) {
-	x, y, compared := candidates.Ends(leader.class(), d.class(), firstInput)
-	shared, union := jaccard(leader.set, d.set)
+func joined(pivot, d *text, threshold float64, firstInput docref.Ref) (e edge, similarity float64, ok bool) {
+	x, y, compared := candidates.Ends(pivot.class(), d.class(), firstInput)
+	shared, union := jaccard(pivot.set, d.set)
 	e = newEdge(x, y, shared, union)
-	e.isHeap = true
+	e.isHotGroup = true
 	similarity = float64(shared) / float64(union)
 	return e, similarity, compared && similarity >= threshold
 }
 
 // led is what a plain loop finds in the texts of one heap.
 type led struct {
-	leaders       []*text
+	pivots        []*text
 	best          map[*text]edge  // edge to the most similar leader
 	bestReference map[*text]edge  // edge to the most similar leader of the reference
 	all           map[edge]bool   // all edges between texts that are alike
@@ -69,21 +69,21 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	l := led{best: map[*text]edge{}, bestReference: map[*text]edge{}, all: map[edge]bool{}, star: map[*text]*text{}}
 	for _, d := range texts {
 		most, mostReference := 0., 0.
-		for _, leader := range l.leaders {
-			e, similarity, ok := joined(leader, d, threshold, firstInput)
+		for _, pivot := range l.pivots {
+			e, similarity, ok := joined(pivot, d, threshold, firstInput)
 			if !ok {
 				continue
 			}
 			l.all[e] = true
 			if similarity > most {
-				most, l.best[d], l.star[d] = similarity, e, leader
+				most, l.best[d], l.star[d] = similarity, e, pivot
 			}
-			if leader.Ref < firstInput && similarity > mostReference {
+			if pivot.Ref < firstInput && similarity > mostReference {
 				mostReference, l.bestReference[d] = similarity, e
 			}
 		}
 		if most == 0 || d.Ref < firstInput {
-			l.leaders = append(l.leaders, d)
+			l.pivots = append(l.pivots, d)
 		}
 		if most == 0 {
 			l.star[d] = d
@@ -92,16 +92,16 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	return l
 }
 
-// TestHeaps compares with plain loops. The same documents lead. Each document has an edge to its most similar leader,
+// TestHotGroups compares with plain loops. The same documents lead. Each document has an edge to its most similar leader,
 // among all and in the reference. Documents are joined as if all edges were written.
-func TestHeaps(t *testing.T) {
+func TestHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
 	texts[7].Second = newRef(t, false, 900) // of the reference, and equal to one of the input
 	for i := range texts {
-		texts[i].Heap = records.HeapNumber(i / 6 % 2)
+		texts[i].HotGroup = records.HotGroupNumber(i / 6 % 2)
 		if texts[i].Ref >= newRef(t, false, 0) {
-			texts[i].standing = preference.Standing(10 + random.IntN(5))
+			texts[i].priority = preference.Priority(10 + random.IntN(5))
 		}
 	}
 	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps
@@ -120,19 +120,19 @@ func TestHeaps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const place = 5
-			o, err := scoreHeaps(t, &Heaps{Similarity: c.similarity, ListedPairs: c.listedPairs}, place, texts, len(texts))
+			o, err := scoreHotGroups(t, &HotGroups{Similarity: c.similarity, ListedPairs: c.listedPairs}, place, texts, len(texts))
 			if err != nil {
 				t.Fatal(err)
 			}
-			byHeap := [2][]*text{}
+			byHotGroup := [2][]*text{}
 			for i := range texts {
-				byHeap[texts[i].Heap] = append(byHeap[texts[i].Heap], &texts[i])
+				byHotGroup[texts[i].HotGroup] = append(byHotGroup[texts[i].HotGroup], &texts[i])
 			}
 			edges := readEdges(t, o, firstPart+3*place+1)
 			left := slices.Clone(edges)
 			stars := map[docref.Ref]docref.Ref{}
 			pairs := int64(0)
-			for _, of := range byHeap {
+			for _, of := range byHotGroup {
 				slices.SortFunc(of, func(a, b *text) int { return ranked(a).Compare(ranked(b)) })
 				l := lead(of, threshold, firstInput)
 				left = checkEdges(t, l, left)
@@ -157,13 +157,13 @@ func TestHeaps(t *testing.T) {
 }
 
 // ranked returns a text with its standing.
-func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Standing: d.standing} }
+func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Priority: d.priority} }
 
 // checkEdges checks the edges of one heap and returns the others.
 func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	t.Helper()
-	if len(l.leaders) < 5 || len(l.best) < 5 {
-		t.Fatalf("%d leaders and %d documents like them: a test of nothing", len(l.leaders), len(l.best))
+	if len(l.pivots) < 5 || len(l.best) < 5 {
+		t.Fatalf("%d leaders and %d documents like them: a test of nothing", len(l.pivots), len(l.best))
 	}
 	for d, best := range l.best {
 		if !slices.Contains(edges, best) {
@@ -201,21 +201,21 @@ func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 // stars adds the documents of stars with more pairs than listedPairs, with their leaders.
 func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 	sizes := map[*text]int64{}
-	for _, leader := range l.star {
-		sizes[leader]++
+	for _, pivot := range l.star {
+		sizes[pivot]++
 	}
-	for _, leader := range l.leaders {
-		if l.star[leader] != leader {
-			sizes[leader]++ // a leader of the reference may be like another leader
+	for _, pivot := range l.pivots {
+		if l.star[pivot] != pivot {
+			sizes[pivot]++ // a leader of the reference may be like another leader
 		}
 	}
-	for d, leader := range l.star {
-		if n := sizes[leader]; n*(n-1)/2 <= listedPairs {
+	for d, pivot := range l.star {
+		if n := sizes[pivot]; n*(n-1)/2 <= listedPairs {
 			continue
 		}
-		stars[d.Ref] = leader.Ref
+		stars[d.Ref] = pivot.Ref
 		if d.Second != 0 {
-			stars[d.Second] = leader.Ref
+			stars[d.Second] = pivot.Ref
 		}
 	}
 }
@@ -226,8 +226,8 @@ func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]doc
 	n := 0
 	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.PairSize:] {
 		n++
-		if ref, leader := records.GetPair(packed); want[ref] != leader {
-			t.Errorf("document %d is like leader %d, want %d", ref, leader, want[ref])
+		if ref, pivot := records.GetPair(packed); want[ref] != pivot {
+			t.Errorf("document %d is like leader %d, want %d", ref, pivot, want[ref])
 		}
 	}
 	if n != len(want) {
@@ -235,8 +235,8 @@ func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]doc
 	}
 }
 
-// TestUncheckedLeaders: a document too large to lead is reported, if another one like it may be kept as well.
-func TestUncheckedLeaders(t *testing.T) {
+// TestUncheckedPivots: a document too large to lead is reported, if another one like it may be kept as well.
+func TestUncheckedPivots(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	large := newSet(random, 300_000)
 	small := newSet(random, 50)
@@ -244,7 +244,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range texts {
 		texts[i].Ref = newRef(t, false, i)
 	}
-	o, err := scoreHeaps(t, &Heaps{Similarity: Similarity{Threshold: .7}}, 0, texts, len(texts))
+	o, err := scoreHotGroups(t, &HotGroups{Similarity: Similarity{Threshold: .7}}, 0, texts, len(texts))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,11 +261,11 @@ func TestUncheckedLeaders(t *testing.T) {
 	}
 }
 
-// TestHeapsFaults: a heap with missing sets is reported.
-func TestHeapsFaults(t *testing.T) {
+// TestDamagedHotGroups: a heap with missing sets is reported.
+func TestDamagedHotGroups(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(13, 14)), 3, 0)
 	const want = "heaps have 4 documents, but 3 sets came"
-	if _, err := scoreHeaps(t, &Heaps{Similarity: Similarity{Threshold: .7}}, 0, texts, 4); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := scoreHotGroups(t, &HotGroups{Similarity: Similarity{Threshold: .7}}, 0, texts, 4); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -16,15 +16,15 @@ const mostSides = 8
 
 // sides holds what a heap needs to know of documents with sides.
 type sides struct {
-	leaders, followers sided
-	followed           []document // the followers, by number
-	firm               []bool     // by leader: it was like no earlier leader
-	documents          map[uint64]int64
+	pivots, followers sided
+	followed          []document // the followers, by number
+	firm              []bool     // by leader: it was like no earlier leader
+	documents         map[uint64]int64
 }
 
 // newSides returns the sides of an empty heap with that index.
-func newSides(index *graphs.Leaders) *sides {
-	return &sides{leaders: newSided(index), followers: newSided(index.Beside()), documents: map[uint64]int64{}}
+func newSides(index *graphs.Pivots) *sides {
+	return &sides{pivots: newSided(index), followers: newSided(index.Beside()), documents: map[uint64]int64{}}
 }
 
 // apart returns the number of pairs that are not compared, since both classes are of one side.
@@ -48,16 +48,16 @@ func ownSide(d *document) uint64 {
 type sided struct {
 	slots []slot
 	of    map[uint64]int // the slot of each side that has its own
-	found []graphs.Leader
+	found []graphs.Pivot
 }
 
 // slot is an index, and the number of each of its leaders among all.
 type slot struct {
-	index   *graphs.Leaders
-	numbers []graphs.Leader
+	index   *graphs.Pivots
+	numbers []graphs.Pivot
 }
 
-func newSided(index *graphs.Leaders) sided {
+func newSided(index *graphs.Pivots) sided {
 	return sided{slots: []slot{{index: index}}, of: map[uint64]int{0: 0}}
 }
 
@@ -81,16 +81,16 @@ func (s *sided) add(side uint64, set []uint64, number int) (kept []uint64, ok bo
 	}
 	in := &s.slots[at]
 	local := in.index.Add(set)
-	if local == graphs.NoLeader {
+	if local == graphs.NoPivot {
 		return nil, false
 	}
-	in.numbers = append(in.numbers, graphs.Leader(number))
+	in.numbers = append(in.numbers, graphs.Pivot(number))
 	return in.index.Set(local), true
 }
 
-// candidates returns the documents that may be like a set and are not of the given side; see [graphs.Leaders.Candidates].
+// candidates returns the documents that may be like a set and are not of the given side; see [graphs.Pivots.Candidates].
 // Some may be of it all the same.
-func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Leader, isComplete bool) {
+func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isComplete bool) {
 	s.found, isComplete = s.found[:0], true
 	own, hasOwn := s.of[side]
 	for i := range s.slots {
@@ -108,7 +108,7 @@ func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Leader, is
 
 // addAcross is add for a document with a side. The document becomes a leader unless it is certain to be removed for
 // others.
-func (h *heap) addAcross(d *document) (star graphs.Leader, err error) {
+func (h *hotGroup) addAcross(d *document) (star graphs.Pivot, err error) {
 	if h.sides == nil {
 		h.sides = newSides(h.index)
 	}
@@ -116,25 +116,25 @@ func (h *heap) addAcross(d *document) (star graphs.Leader, err error) {
 	if side != 0 {
 		s.documents[side]++
 	}
-	candidates, isComplete := s.leaders.candidates(side, d.set)
+	candidates, isComplete := s.pivots.candidates(side, d.set)
 	h.find(d, candidates)
 	if err := h.writeEdges(d); err != nil {
-		return graphs.NoLeader, err
+		return graphs.NoPivot, err
 	}
-	if star = graphs.NoLeader; len(h.found) > 0 {
-		star = h.found[0].leader
+	if star = graphs.NoPivot; len(h.found) > 0 {
+		star = h.found[0].pivot
 		h.sizes[star]++
 		if h.isGone(side) {
 			h.follow(d, side)
 			return star, nil
 		}
 	} else if err := h.joinFollower(d, side); err != nil {
-		return graphs.NoLeader, err
+		return graphs.NoPivot, err
 	}
-	set, ok := s.leaders.add(side, d.set, len(h.leaders))
+	set, ok := s.pivots.add(side, d.set, len(h.pivots))
 	if ok {
-		if star == graphs.NoLeader {
-			star = graphs.Leader(len(h.leaders))
+		if star == graphs.NoPivot {
+			star = graphs.Pivot(len(h.pivots))
 		}
 		h.lead(d, set)
 		s.firm = append(s.firm, len(h.found) == 0)
@@ -148,11 +148,11 @@ func (h *heap) addAcross(d *document) (star graphs.Leader, err error) {
 
 // isGone reports whether the found leaders are certain to remove all documents of the current class, which has that side
 // or several. A firm leader is kept. If it has several sides, only one of them is, and nobody knows here which.
-func (h *heap) isGone(side uint64) bool {
+func (h *hotGroup) isGone(side uint64) bool {
 	by := uint64(0) // side of a leader that removes leaders of other sides
 	for _, found := range h.found {
-		of := ownSide(&h.leaders[found.leader])
-		if of == 0 || !h.sides.firm[found.leader] {
+		of := ownSide(&h.pivots[found.pivot])
+		if of == 0 || !h.sides.firm[found.pivot] {
 			continue
 		}
 		if side != 0 || by != 0 && by != of {
@@ -164,7 +164,7 @@ func (h *heap) isGone(side uint64) bool {
 }
 
 // follow keeps a document that is removed for a leader, if there is room.
-func (h *heap) follow(d *document, side uint64) {
+func (h *hotGroup) follow(d *document, side uint64) {
 	s := h.sides
 	if set, ok := s.followers.add(side, d.set, len(s.followed)); ok {
 		kept := *d
@@ -175,7 +175,7 @@ func (h *heap) follow(d *document, side uint64) {
 
 // joinFollower writes the edge between a document that is like no leader and a follower that it is like, if there is one.
 // The edge has no mark of a heap: the follower leads nobody.
-func (h *heap) joinFollower(d *document, side uint64) error {
+func (h *hotGroup) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {
 		follower := &h.sides.followed[number]

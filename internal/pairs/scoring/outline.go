@@ -40,8 +40,8 @@ func (o *outlines) add(d *document) {
 }
 
 // near returns in how many bits the first bitmap of each leader of a list differs from the given one.
-func (o *outlines) near(own *outline, list []graphs.Leader) []uint16 {
-	const many = 8 // leaders in a row, which the kernel compares faster
+func (o *outlines) near(own *outline, list []graphs.Pivot) []uint16 {
+	const many = 8 // pivots in a row, which the kernel compares faster
 	o.distances = slices.Grow(o.distances[:0], len(list))[:len(list)]
 	for i, end := 0, 0; i < len(list); i = end {
 		for end = i + 1; end < len(list) && list[end] == list[end-1]+1; {
@@ -51,16 +51,16 @@ func (o *outlines) near(own *outline, list []graphs.Leader) []uint16 {
 			asmkernels.Hamming(o.distances[i:end], own[0][:], o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
 			continue
 		}
-		for k, leader := range list[i:end] {
-			o.distances[i+k] = uint16(o.distance(0, leader, own))
+		for k, pivot := range list[i:end] {
+			o.distances[i+k] = uint16(o.distance(0, pivot, own))
 		}
 	}
 	return o.distances
 }
 
 // distance returns in how many bits a bitmap of a leader differs from the given one.
-func (o *outlines) distance(bitmap int, leader graphs.Leader, own *outline) (differing int) {
-	for i, word := range o.bitmaps[bitmap][int(leader)*outlineWords:][:outlineWords] {
+func (o *outlines) distance(bitmap int, pivot graphs.Pivot, own *outline) (differing int) {
+	for i, word := range o.bitmaps[bitmap][int(pivot)*outlineWords:][:outlineWords] {
 		differing += bits.OnesCount64(word ^ own[bitmap][i])
 	}
 	return differing

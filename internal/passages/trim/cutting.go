@@ -41,12 +41,12 @@ func CuttingDelivery() work.Delivery {
 }
 
 // Task writes what is cut from the documents of one split, in their order.
-func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(c.Rule, c.Sketching, c.layout.Inputs)
 	if err != nil {
 		return err
 	}
-	o := &cutter{Cutting: c, ctx: ctx, desk: w, reader: r}
+	o := &cutter{Cutting: c, ctx: ctx, taskContext: w, reader: r}
 	if err := o.count(); err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // cutter cuts passages out of the documents of a split.
 type cutter struct {
 	*Cutting
-	ctx    context.Context
-	desk   *work.Desk
-	reader *reader
+	ctx         context.Context
+	taskContext *work.TaskContext
+	reader      *reader
 
 	refs    []docref.Ref       // documents still to come
 	counts  map[docref.Ref]int // the numbers of their passages that stood before
@@ -72,14 +72,14 @@ type cutter struct {
 func (c *cutter) each(visit func(records.Repeat)) error {
 	var repeats records.Repeats
 	path := ""
-	for _, piece := range c.desk.Pieces {
+	for _, piece := range c.taskContext.Pieces {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		if piece.Path != path {
 			repeats, path = records.Repeats{}, piece.Path
 		}
-		rest, err := c.desk.ReadPiece(0, piece)
+		rest, err := c.taskContext.ReadPiece(0, piece)
 		if err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func (c *cutter) of(ref docref.Ref) ([]records.Repeat, error) {
 
 // document writes what is cut from a document.
 func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
-	c.desk.Figures.Records++
-	c.desk.Figures.Bytes += d.Bytes
+	c.taskContext.Figures.Records++
+	c.taskContext.Figures.Bytes += d.Bytes
 	repeats, err := c.of(ref)
 	if err != nil {
 		return err
@@ -172,18 +172,18 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 	}
 	c.found.Words, c.found.Bytes = c.found.Words+int64(words), c.found.Bytes+bytes
 	if c.ByFile {
-		c.desk.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
+		c.taskContext.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
 	}
 	split := documents.SplitOf(c.layout.Starts, ref)
 	for _, row := range rows {
-		b, err := c.desk.Run.Record(records.TrimRows, split, len(row))
+		b, err := c.taskContext.Run.Record(records.TrimRows, split, len(row))
 		if err != nil {
 			return err
 		}
 		copy(b, row)
 		c.found.Passages++
 	}
-	return records.Write(&c.desk.Run, records.Trims, split, &trim)
+	return records.Write(&c.taskContext.Run, records.Trims, split, &trim)
 }
 
 // row returns the row of a passage of a document.

@@ -226,10 +226,10 @@ func (h *hub) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 }
 
 // Judge says where the token of the hub is.
-func (h *hub) Judge(err error) bucket.Verdict {
-	verdict := h.client.Judge(err)
-	if verdict.Status == http.StatusUnauthorized || verdict.Status == http.StatusForbidden {
-		verdict.Advice = "check the name; for a private dataset set HF_TOKEN, and for a gated one accept its conditions on its page first"
+func (h *hub) Judge(err error) bucket.Meaning {
+	meaning := h.client.Judge(err)
+	if meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden {
+		meaning.Advice = "check the name; for a private dataset set HF_TOKEN, and for a gated one accept its conditions on its page first"
 	}
-	return verdict
+	return meaning
 }
