@@ -173,7 +173,7 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
 func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Alert, result *write.Result) error {
-	last := mirrors.LastNight{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
+	last := mirrors.LastRun{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
 	if r.Config.Rebuild {
 		last.Originals, last.Pages = nil, nil
 	}

@@ -231,16 +231,16 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	names := append(config.Emit, output.Rejects)
 	want := outputsOf(t, config.Output, names...)
 	config.Overwrite = true
-	for night := range 3 {
-		config.Republish = night == 2
+	for run := range 3 {
+		config.Republish = run == 2
 		summary, err := Run(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if summary.State.IsKept != (night == 1) {
-			t.Errorf("night %d: kept %v", night, summary.State.IsKept)
+		if summary.State.IsKept != (run == 1) {
+			t.Errorf("night %d: kept %v", run, summary.State.IsKept)
 		}
-		if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
+		if run > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
 			t.Errorf("files are read again: %+v", summary.State.Files)
 		}
 		got := outputsOf(t, config.Output, names...)
@@ -249,7 +249,7 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 				continue // an archive for each file
 			}
 			if !bytes.Equal(got[name], content) {
-				t.Errorf("night %d: %s has %d bytes, want %d", night, name, len(got[name]), len(content))
+				t.Errorf("night %d: %s has %d bytes, want %d", run, name, len(got[name]), len(content))
 			}
 		}
 	}

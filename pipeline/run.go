@@ -15,7 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/audit/auditing"
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
@@ -279,7 +279,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err := r.accept(&result); err != nil {
 		return Summary{}, errors.Join(err, r.results.Settle())
 	}
-	audited, err := recall.Read(r.results.Temp)
+	audited, err := auditing.Read(r.results.Temp)
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}

@@ -31,13 +31,13 @@ func TestRepeatedRuns(t *testing.T) {
 		runJob(t, testConfig(t, input))
 		return system
 	})
-	n := newNight(t, 62)
+	n := newIncrementalJob(t, 62)
 	config := testConfig(t, n.folder)
 	config.State, config.Overwrite, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true, true
-	soak(t, jobs/2, func(t *testing.T, night int) string {
+	soak(t, jobs/2, func(t *testing.T, run int) string {
 		n.texts = n.texts[:0] // what is new is as much like the rest every night
 		for file := range 10 {
-			if night == 0 || file == night%10 {
+			if run == 0 || file == run%10 {
 				n.file(t, fmt.Sprintf("f%d.jsonl", file), 20)
 			}
 		}
@@ -54,13 +54,13 @@ func TestRepeatedRuns(t *testing.T) {
 func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string)) {
 	t.Helper()
 	var goroutines, files, size int
-	var hotGroup uint64
+	var heap uint64
 	for i := range times {
 		folder := ""
 		t.Run(fmt.Sprint(i), func(t *testing.T) { folder = do(t, i) }) // with temporary folders of its own
 		if i == min(10, times/3) {
 			goroutines, files = held(t, 0, 0)
-			hotGroup, size = heapInUse(), folderSize(t, folder)
+			heap, size = heapInUse(), folderSize(t, folder)
 		}
 		if i < times-1 {
 			continue
@@ -69,7 +69,7 @@ func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string))
 			all := make([]byte, 1<<20)
 			t.Errorf("%d goroutines and %d open files, want at most %d and %d:\n%s", g, f, goroutines, files, all[:runtime.Stack(all, true)])
 		}
-		if now, most := heapInUse(), hotGroup+hotGroup/4+1<<20; now > most {
+		if now, most := heapInUse(), heap+heap/4+1<<20; now > most {
 			t.Errorf("%d bytes of memory, want at most %d", now, most)
 		}
 		if now := folderSize(t, folder); now > 2*size {

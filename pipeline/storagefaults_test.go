@@ -76,7 +76,7 @@ func (p *faultyPlace) run(which int, failing int64, fault error) error {
 }
 
 // results returns the files of the output folder without those that were not published, and without what differs from night to
-// night: the report and the changes.
+// run: the report and the changes.
 func (p *faultyPlace) results() map[string]string {
 	files := allFiles(p.t, p.folder+"/out")
 	maps.DeleteFunc(files, func(name, _ string) bool {

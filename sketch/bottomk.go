@@ -91,8 +91,8 @@ func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 // MinHash article). A hash that leaves the heap stays in the set. When the set is half full, it is emptied
 // and filled from the heap again. So it needs no deletion.
 type smallest struct {
-	size     int
-	hotGroup []uint32 // a heap once it has size elements
+	size int
+	heap []uint32 // a heap once it has size elements
 
 	// slots are at least 4*size, a power of two. emptySlot marks free slots. hasEmpty says whether the hash
 	// with that value was seen.
@@ -106,19 +106,19 @@ const emptySlot = 0
 
 func newSmallest(size int) *smallest {
 	return &smallest{
-		size:     size,
-		hotGroup: make([]uint32, 0, size),
-		slots:    make([]uint32, 1<<bits.Len(uint(4*max(size, 1)-1))),
+		size:  size,
+		heap:  make([]uint32, 0, size),
+		slots: make([]uint32, 1<<bits.Len(uint(4*max(size, 1)-1))),
 	}
 }
 
 func (s *smallest) reset() {
-	s.hotGroup, s.used, s.hasEmpty = s.hotGroup[:0], 0, false
+	s.heap, s.used, s.hasEmpty = s.heap[:0], 0, false
 	clear(s.slots)
 }
 
 func (s *smallest) collect(h uint32) {
-	if len(s.hotGroup) < s.size || h < s.hotGroup[0] {
+	if len(s.heap) < s.size || h < s.heap[0] {
 		s.admit(h)
 	}
 }
@@ -127,12 +127,12 @@ func (s *smallest) collect(h uint32) {
 func (s *smallest) admit(h uint32) {
 	switch {
 	case !s.insert(h):
-	case len(s.hotGroup) == s.size:
-		s.hotGroup[0] = h
+	case len(s.heap) == s.size:
+		s.heap[0] = h
 		s.sink(0)
 	default:
-		s.hotGroup = append(s.hotGroup, h)
-		if len(s.hotGroup) == s.size {
+		s.heap = append(s.heap, h)
+		if len(s.heap) == s.size {
 			for i := s.size/2 - 1; i >= 0; i-- {
 				s.sink(i)
 			}
@@ -149,7 +149,7 @@ func (s *smallest) insert(h uint32) bool {
 	if s.used >= len(s.slots)/2 {
 		clear(s.slots)
 		s.used = 0
-		for _, kept := range s.hotGroup {
+		for _, kept := range s.heap {
 			if kept != emptySlot {
 				s.slots[s.find(kept)] = kept
 				s.used++
@@ -175,27 +175,27 @@ func (s *smallest) find(h uint32) int {
 }
 
 func (s *smallest) sink(i int) {
-	hotGroup := s.hotGroup
-	moving := hotGroup[i]
+	heap := s.heap
+	moving := heap[i]
 	for {
 		child := 2*i + 1
-		if child >= len(hotGroup) {
+		if child >= len(heap) {
 			break
 		}
-		if child+1 < len(hotGroup) && hotGroup[child+1] > hotGroup[child] {
+		if child+1 < len(heap) && heap[child+1] > heap[child] {
 			child++
 		}
-		if hotGroup[child] <= moving {
+		if heap[child] <= moving {
 			break
 		}
-		hotGroup[i] = hotGroup[child]
+		heap[i] = heap[child]
 		i = child
 	}
-	hotGroup[i] = moving
+	heap[i] = moving
 }
 
 func (s *smallest) appendSorted(dst []uint32) []uint32 {
-	dst = append(dst, s.hotGroup...)
-	slices.Sort(dst[len(dst)-len(s.hotGroup):])
+	dst = append(dst, s.heap...)
+	slices.Sort(dst[len(dst)-len(s.heap):])
 	return dst
 }

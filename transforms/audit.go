@@ -3,7 +3,7 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/audit/auditing"
 	"mirrorbeam.dev/internal/work"
 )
 
@@ -14,7 +14,7 @@ import (
 // Prune if there is that stage. It returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
-	audit := recall.Audit{
+	audit := auditing.Audit{
 		Inputs:      job.Inputs,
 		Threshold:   job.Parameters.Threshold,
 		Sample:      job.auditSample(),
@@ -31,7 +31,7 @@ func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Str
 func init() { declare(&auditPlanFn{}, &auditFn{}) }
 
 // auditPlanFn draws the sample and makes the tasks that look for partners in each split.
-type auditPlanFn struct{ stepFn[recall.Audit] }
+type auditPlanFn struct{ stepFn[auditing.Audit] }
 
 // auditFn finds the partners of the sampled documents in a split.
-type auditFn struct{ taskFn[recall.Audit] }
+type auditFn struct{ taskFn[auditing.Audit] }

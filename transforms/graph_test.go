@@ -37,7 +37,7 @@ func checkGraph(t *testing.T, keys methods.Name, prunes bool, ranges int) {
 	config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
 	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches}
 	p, s := beam.NewPipelineWithRoot()
-	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, CachedPairs: "verdicts", Prunes: prunes}).In("temp", "partial")
+	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, CachedPairs: "pairs", Prunes: prunes}).In("temp", "partial")
 	// Passages are of sequences.
 	if want := prunes && keys != methods.Passages; made.Parameters.Pruned != want {
 		t.Errorf("documents are left out: %v, want %v", made.Parameters.Pruned, want)
@@ -90,7 +90,7 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge, most int) {
 		}
 	}
 	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one. What is left out of a
-	// night takes three.
+	// run takes three.
 	if groups < 5 || groups > most {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}

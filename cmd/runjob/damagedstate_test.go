@@ -78,7 +78,7 @@ func newDamagedJob(t *testing.T) *damagedJob {
 // restore makes the state whole.
 func (w *damagedJob) restore() {
 	w.t.Helper()
-	err := errors.Join(os.RemoveAll(w.config.State), os.MkdirAll(filepath.Join(w.config.State, "units"), 0o700))
+	err := errors.Join(os.RemoveAll(w.config.State), os.MkdirAll(filepath.Join(w.config.State, "segments"), 0o700))
 	for path, content := range w.files {
 		err = errors.Join(err, os.WriteFile(path, []byte(content), 0o600))
 	}

@@ -105,12 +105,12 @@ func previousKey(r *candidates.Record, isExact bool) uint64 {
 
 // TestKinds: a number stands in the run files of other versions, so no kind ever gets another one.
 func TestKinds(t *testing.T) {
-	const want = `Documents=1 Sets=2 Rejects=3 Keys=4 Fingerprints=5 IDs=6 Repeated=7 Crowds=10 Limit=11
+	const want = `Documents=1 Sets=2 Rejects=3 Keys=4 Fingerprints=5 IDs=6 Repeated=7 OversizedGroups=10 Limit=11
 Nodes=12 NodePairs=13 Locations=14 Wanted=15 PlaceSets=16 PlacePairs=17 Sample=18 Audit=19 EdgeNodes=20 Edges=21
-EdgeShards=22 Members=23 ShardMembers=24 ShardEdges=25 Removed=26 Spans=27 ShardSpans=28 HeapMembers=29 Heaps=30
+EdgeShards=22 Members=23 ShardMembers=24 ShardEdges=25 Removed=26 Spans=27 ShardSpans=28 HotGroupMembers=29 HotGroups=30
 Stars=31 Unchecked=32 Blocks=33 Probe=34 Sums=35 Digests=36 Distinct=37 AnnotatedDocuments=38
 SourceCounts=39 LeadingSources=40 Shingles=41 Frequencies=42
-Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 Verdicts=54
+Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 CachedPairs=54
 SiteGroups=55 Alerts=56 Texts=57 TextMarks=58 TextRange=59
 WholeDocuments=60 WholeSets=61 FrequentShingles=63 CommonParts=64 PartlyListed=65
 SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 Heads=75

@@ -23,7 +23,7 @@ const (
 	Common      Stage = "common"
 	Strip       Stage = "strip"
 	Trim        Stage = "trim"
-	Prune       Stage = "narrow"
+	Prune       Stage = "prune"
 	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"

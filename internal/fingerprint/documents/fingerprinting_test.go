@@ -95,9 +95,9 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestUnitsHash: units of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
+// TestSegmentsHash: units of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
 // same.
-func TestUnitsHash(t *testing.T) {
+func TestSegmentsHash(t *testing.T) {
 	f := Fingerprinting{Sketching: usual()}
 	of := func(kept Kept) string {
 		f.Kept = kept

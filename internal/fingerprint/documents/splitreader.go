@@ -75,7 +75,7 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 	r.ctx = ctx
 	l.reset()
 	if r.waiting != nil {
-		r.handOver(l, *r.waiting)
+		r.passOn(l, *r.waiting)
 		r.waiting = nil
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 		r.order(&batch)
 		switch {
 		case len(l.batches) == 0 && len(batch.Data) >= portionBytes/2:
-			r.handOver(l, batch)
+			r.passOn(l, batch)
 			return nil
 		case r.holds:
 			r.waiting = &batch
@@ -114,8 +114,8 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 	return nil
 }
 
-// handOver gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
-func (r *splitReader) handOver(l *part, batch corpus.Batch) {
+// passOn gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
+func (r *splitReader) passOn(l *part, batch corpus.Batch) {
 	r.buffer, l.text = l.text, batch.Data
 	l.batches = append(l.batches, batch)
 	r.holds, l.holds = false, r.holds

@@ -86,7 +86,7 @@ func TestPairs(t *testing.T) {
 		for _, v := range cachedPairs {
 			packed = v.Append(packed)
 		}
-		path := filepath.Join(t.TempDir(), "verdicts")
+		path := filepath.Join(t.TempDir(), "pairs")
 		if err := state.WriteCachedPairs(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}

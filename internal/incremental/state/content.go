@@ -35,7 +35,7 @@ type Content struct {
 	Files []File
 	Order []string
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
-	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
+	// keys. OversizedPairs is the number of pairs of oversized groups that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, OversizedPairs int64
 	// SimilarPairs is the number of pairs in Pairs.
 	SimilarPairs int64
@@ -43,10 +43,9 @@ type Content struct {
 	IntegerNames bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
-	// Clusters is the file with the clusters of that run. Pairs is the file with its similar pairs, "" if the run has not compared all candidates.
-	// Mirrors and Suspects are files of the last run that was
-	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
-	// nobody has acknowledged, "" if there are none. All are relative to the folder.
+	// Names of files, relative to the folder. Clusters are the clusters of that run, and Pairs its similar pairs, "" if the run
+	// has not compared all candidates. Mirrors and Suspects are of the last run that was about sites: its groups of mirrors, and the
+	// alerts of all such runs; "" if there was none. Notifications are the changes that nobody has acknowledged, "" for none.
 	Clusters, Pairs, Mirrors, Suspects, Notifications string
 	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
 	// shared ids if KnowsIDs says so.

@@ -95,7 +95,7 @@ func checkFolder(folder string, all listed) error {
 			return err
 		}
 		for _, entry := range entries {
-			if entry.IsDir() && entry.Name() != segmentsName {
+			if entry.IsDir() && entry.Name() != segmentsName && entry.Name() != formerSegments {
 				foreign = append(foreign, entry.Name())
 			}
 		}

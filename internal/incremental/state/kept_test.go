@@ -72,9 +72,9 @@ func TestKeep(t *testing.T) {
 
 // TestPast: a file is gone if its path is not there any more, or if it has changed. Files that are there have their new numbers.
 func TestPast(t *testing.T) {
-	s := &State{Folder: "/state", sizes: map[string]int64{"units/b": 44}}
+	s := &State{Folder: "/state", sizes: map[string]int64{"segments/b": 44}}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Last.Files = append(s.Last.Files, File{File: corpus.File{Path: name}, Stretches: []Stretch{{Run: "units/" + name, Shard: 3}}})
+		s.Last.Files = append(s.Last.Files, File{File: corpus.File{Path: name}, Stretches: []Stretch{{Run: "segments/" + name, Shard: 3}}})
 	}
 	in := documents.Inputs{
 		Files:  []corpus.File{{Path: "new"}, {Path: "a"}, {Path: "c"}, {Path: "d"}},
@@ -83,7 +83,7 @@ func TestPast(t *testing.T) {
 	past := s.Past(&in)
 	want := documents.Past{
 		Numbers: []int{1, documents.IsGone, documents.IsGone, 3},
-		Gone:    []documents.Segment{{Run: "/state/units/b", Shard: 3, Size: 44}, {Run: "/state/units/c", Shard: 3}},
+		Gone:    []documents.Segment{{Run: "/state/segments/b", Shard: 3, Size: 44}, {Run: "/state/segments/c", Shard: 3}},
 	}
 	if !reflect.DeepEqual(past, want) || !past.IsInOrder() {
 		t.Errorf("%+v, want %+v", past, want)

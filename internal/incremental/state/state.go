@@ -3,13 +3,13 @@
 // A state is a folder, on the local disk or in a bucket:
 //
 //	lock                   the lease of the run that may write
-//	generation-0000000007  what the state holds: its files, and where the units of each are
-//	units/run-...          sketch blocks, as package documents makes them; and what [State.Keep] has kept
+//	generation-0000000007  what the state holds: its files, and where the segments of each are
+//	segments/run-...       sketch blocks, as package documents makes them; and what [State.Keep] has stored
 //	clusters-...           the clusters of the last run, see [Follow]
-//	verdicts-...           its similar pairs, see [CachedPairs]
+//	pairs-...              its similar pairs, see [CachedPairs]
 //	mirrors-...            the groups of mirrors of the last run that was about sites
 //	suspects-...           the alerts of all such runs
-//	outbox-...             changes that nobody has acknowledged, see [Notifications]
+//	notifications-...      changes that nobody has acknowledged, see [Notifications]
 //
 // A group, such as a cluster of documents or of mirrors, keeps its lineage, a short text, for as long as it can be followed
 // from run to run. So does an alert, which has an id. A similar pair is known by the digests of its documents, which stay
@@ -43,13 +43,14 @@ const (
 	lockName            = "lock"
 	generationPrefix    = "generation-"
 	generationDigits    = 10
-	segmentsName        = "units"
+	segmentsName        = "segments"
 	clustersPrefix      = "clusters-"
-	cachedPairsPrefix   = "verdicts-"
-	standingPrefix      = "standing-" // of earlier versions
+	cachedPairsPrefix   = "pairs-"
 	mirrorsPrefix       = "mirrors-"
 	suspectsPrefix      = "suspects-"
-	notificationsPrefix = "outbox-"
+	notificationsPrefix = "notifications-"
+	formerSegments      = "units" // of earlier versions, whose states are refused for their layout
+	formerNames         = formerSegments + `/run-|standing-|verdicts-|outbox-`
 )
 
 // State is a state that a run may write to: the run holds its lease.
@@ -236,7 +237,7 @@ func list(folder string) (all listed, err error) {
 
 // otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
 // results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + segmentsName + `/run-|` + clustersPrefix + `|` + cachedPairsPrefix + `|` + standingPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + notificationsPrefix + `)[A-Z2-7]{26}$`)
+var otherNames = regexp.MustCompile(`^(` + segmentsName + `/run-|` + clustersPrefix + `|` + cachedPairsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + notificationsPrefix + `|` + formerNames + `)[A-Z2-7]{26}$`)
 
 func generationName(folder string, number int) string {
 	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))

@@ -39,7 +39,7 @@ func runName(letter string) string { return "run-" + strings.Repeat(letter, 26) 
 
 // holding returns content that needs one unit.
 func holding(run string) Content {
-	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "units/" + run}}}}}
+	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "segments/" + run}}}}}
 }
 
 // segment makes a file that stands for units.
@@ -68,10 +68,10 @@ func files(t *testing.T, folder string) []string {
 func TestGenerations(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
-			for night, run := range []string{runName("A"), runName("B"), runName("C")} {
+			for i, run := range []string{runName("A"), runName("B"), runName("C")} {
 				s := open(t, folder)
-				if night > 0 && (len(s.Last.Files) != 1 || s.Last.Number < night) {
-					t.Errorf("night %d begins with %+v", night, s.Last)
+				if i > 0 && (len(s.Last.Files) != 1 || s.Last.Number < i) {
+					t.Errorf("night %d begins with %+v", i, s.Last)
 				}
 				segment(t, s, run)
 				segment(t, s, runName("D"))
@@ -84,17 +84,17 @@ func TestGenerations(t *testing.T) {
 			}
 			s := open(t, folder)
 			last := s.Last
-			if last.Files[0].Stretches[0].Run != "units/"+runName("C") {
+			if last.Files[0].Stretches[0].Run != "segments/"+runName("C") {
 				t.Errorf("the newest generation is %+v", last)
 			}
 			left := files(t, folder)
-			if !slices.Contains(left, "units/"+runName("C")) || slices.Contains(left, "units/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
+			if !slices.Contains(left, "segments/"+runName("C")) || slices.Contains(left, "segments/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
 				t.Errorf("left: %v", left)
 			}
 			if _, _, err := s.Prune(); err != nil {
 				t.Fatal(err)
 			}
-			if left := files(t, folder); slices.Contains(left, "units/"+runName("B")) && name == "disk" {
+			if left := files(t, folder); slices.Contains(left, "segments/"+runName("B")) && name == "disk" {
 				t.Errorf("left after it was pruned: %v", left)
 			}
 			if err := s.Close(); err != nil {
@@ -131,7 +131,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Notifications, kept.Suspects, kept.Pairs}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Notifications, kept.Pairs, kept.Suspects}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}
@@ -202,7 +202,7 @@ func TestCommitConflict(t *testing.T) {
 			if err := s.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("the second run gets %v", err)
 			}
-			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
+			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "segments/"+runName("A") {
 				t.Errorf("read %+v, %v", got, err)
 			}
 			if err := s.Close(); err != nil {
@@ -232,7 +232,7 @@ func TestSweepTakesNumber(t *testing.T) {
 	if err := undead.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the run that lives on gets %v", err)
 	}
-	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
+	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "segments/"+runName("A") {
 		t.Errorf("read %+v, %v", got, err)
 	}
 }
@@ -265,7 +265,7 @@ func TestForeignFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, precious := range []string{"thesis.txt", "clusters-00000-of-00001.jsonl", "units-of-measure"} {
+		for _, precious := range []string{"thesis.txt", "clusters-00000-of-00001.jsonl", "segments-of-lines"} {
 			precious = storage.Join(folder, precious)
 			if err := storage.WriteFile(precious, nil); err != nil {
 				t.Fatal(err)
@@ -279,6 +279,28 @@ func TestForeignFolder(t *testing.T) {
 			if err := storage.Remove(precious); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestFormerLayout: the state of an earlier version is refused for its layout, although its files have other names.
+func TestFormerLayout(t *testing.T) {
+	for name, folder := range folders(t) {
+		if name == "disk" {
+			if err := os.MkdirAll(filepath.Join(folder, "units"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, former := range []string{"units/" + runName("A"), "verdicts-" + strings.TrimPrefix(runName("A"), "run-")} {
+			if err := storage.WriteFile(storage.Join(folder, former), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := storage.WriteFile(generationName(folder, 1), Seal([]byte("mirrorbeam state 1\n"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(folder, "a test"); !errors.Is(err, ErrVersion) {
+			t.Errorf("%s: opened: %v", name, err)
 		}
 	}
 }
@@ -299,7 +321,7 @@ func TestAssign(t *testing.T) {
 	}
 	made := map[int]string{}
 	for i := range splits {
-		made[i] = "/state/units/run-" + string(rune('a'+i))
+		made[i] = "/state/segments/run-" + string(rune('a'+i))
 	}
 	in := documents.Inputs{Files: first, Splits: splits, Segments: segments}
 	s.Last = Content{Number: 1, Files: s.Files(&in, made, time.Unix(2e9, 0), nil, 0)}

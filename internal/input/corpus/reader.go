@@ -40,8 +40,8 @@ type Limits struct {
 	IsOfMemory bool
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
-	// Lanes decode the members of compressed files side by side. Nil stands for none.
-	Lanes *inflate.Lanes
+	// Workers decode the members of compressed files side by side. Nil stands for none.
+	Workers *inflate.Workers
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
@@ -67,7 +67,7 @@ func (l Limits) Setting() string {
 
 // Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
-	return Stream{Lanes: l.Lanes, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+	return Stream{Workers: l.Workers, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.

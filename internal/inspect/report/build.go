@@ -110,7 +110,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
-		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
+		f.Sensitivity = sensitivity(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
 	}
 	if !members.sampler.isAll() {
 		b.note(fmt.Sprintf("The histogram is of a sample: one document in %.0f.", 1/members.sampler.share))

@@ -51,12 +51,12 @@ func TestCrowding(t *testing.T) {
 		scores.add(0.88)
 		scores.add(0.92)
 	}
-	c := crowding(scores, 0.8, nil)
-	if c.At != 0.8 || c.Above != 100 || c.Pairs != 100 || c.Of != 300 || !c.isCrowded(0.8) {
+	c := sensitivity(scores, 0.8, nil)
+	if c.At != 0.8 || c.Above != 100 || c.Pairs != 100 || c.Of != 300 || !c.isSensitive(0.8) {
 		t.Errorf("%+v", c)
 	}
 	at := 0.9
-	if c = crowding(scores, 0.8, &at); c.Pairs != 150 {
+	if c = sensitivity(scores, 0.8, &at); c.Pairs != 150 {
 		t.Errorf("around .9: %+v", c)
 	}
 }

@@ -363,7 +363,7 @@ func clearBucketTemp(s storage.Storage, parent, output string) error {
 		first = strings.TrimSuffix(first, lockSuffix)
 		if token, isRun := strings.CutPrefix(first, runPrefix); isRun && isToken(token) {
 			folder := storage.Join(parent, first)
-			isInUse[folder] = isInUse[folder] || rest == HandoverName
+			isInUse[folder] = isInUse[folder] || rest == SubmissionName
 		}
 	}
 	for folder, handedOver := range isInUse {

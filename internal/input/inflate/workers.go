@@ -9,8 +9,8 @@ import (
 const (
 	// aheadBytes is how much all lanes of a process hold, stored and decoded.
 	aheadBytes = 64 << 20
-	// mostLanes is more than one caller can keep busy.
-	mostLanes = 32
+	// mostWorkers is more than one caller can keep busy.
+	mostWorkers = 32
 	// leastChunk is the length of a usual chunk in stored bytes. Decoded it is some 1 MiB: enough to be worth a
 	// goroutine.
 	leastChunk = 256 << 10
@@ -18,9 +18,9 @@ const (
 	blockBytes = 128 << 10
 )
 
-// Lanes decode chunks of gzip files side by side. All readers of a process share them, so that they bound its memory: they
+// Workers decode chunks of gzip files side by side. All readers of a process share them, so that they bound its memory: they
 // hold 64 MiB. A reader that finds no free lane decodes by itself.
-type Lanes struct {
+type Workers struct {
 	free  chan struct{}
 	share int64 // stored bytes that a lane may hold, and decoded bytes besides
 	least int64 // stored bytes of a usual chunk
@@ -29,13 +29,13 @@ type Lanes struct {
 	decoders sync.Pool // of *gzipStream
 }
 
-// NewLanes returns the lanes for a number of cores; nil if there is only one core, which needs none.
-func NewLanes(cores int) *Lanes {
+// NewWorkers returns the lanes for a number of cores; nil if there is only one core, which needs none.
+func NewWorkers(cores int) *Workers {
 	if cores < 2 {
 		return nil
 	}
-	n := min(2*cores, mostLanes)
-	l := &Lanes{free: make(chan struct{}, n), share: aheadBytes / 2 / int64(n), least: leastChunk}
+	n := min(2*cores, mostWorkers)
+	l := &Workers{free: make(chan struct{}, n), share: aheadBytes / 2 / int64(n), least: leastChunk}
 	for range n {
 		l.free <- struct{}{}
 	}
@@ -43,7 +43,7 @@ func NewLanes(cores int) *Lanes {
 }
 
 // take takes a lane if one is free.
-func (l *Lanes) take() bool {
+func (l *Workers) take() bool {
 	select {
 	case <-l.free:
 		return true
@@ -53,10 +53,10 @@ func (l *Lanes) take() bool {
 }
 
 // put gives a lane back.
-func (l *Lanes) put() { l.free <- struct{}{} }
+func (l *Workers) put() { l.free <- struct{}{} }
 
 // emptyBlock returns a block to fill.
-func (l *Lanes) emptyBlock() *block {
+func (l *Workers) emptyBlock() *block {
 	if b, is := l.blocks.Get().(*block); is {
 		return b
 	}
@@ -64,7 +64,7 @@ func (l *Lanes) emptyBlock() *block {
 }
 
 // decoder returns a decoder of members.
-func (l *Lanes) decoder() *gzipStream {
+func (l *Workers) decoder() *gzipStream {
 	if d, is := l.decoders.Get().(*gzipStream); is {
 		return d
 	}
@@ -82,7 +82,7 @@ type begin struct {
 	stored int64 // in the stored file
 }
 
-type lane struct {
+type worker struct {
 	stored    []byte
 	at        int64       // of the chunk in the file
 	blocks    chan *block // closed at the end of the chunk, or at its first fault
@@ -90,9 +90,9 @@ type lane struct {
 	delivered int64       // decoded bytes that the caller has
 }
 
-type lanes struct {
-	all     *Lanes
-	running []*lane       // in the order of the file
+type workers struct {
+	all     *Workers
+	running []*worker     // in the order of the file
 	end     int64         // where the chunk of the last one ends
 	block   *block        // of the first one, which the caller reads
 	passed  int           // bytes of the block that the caller has
@@ -100,14 +100,14 @@ type lanes struct {
 	group   sync.WaitGroup
 }
 
-func (l *lanes) isIdle() bool { return len(l.running) == 0 }
+func (l *workers) isIdle() bool { return len(l.running) == 0 }
 
 // start starts a lane on the chunk that follows. The caller has taken the lane.
-func (l *lanes) start(stored []byte, about Options) {
+func (l *workers) start(stored []byte, about Options) {
 	if l.isIdle() {
-		l.all, l.quit = about.Lanes, make(chan struct{})
+		l.all, l.quit = about.Workers, make(chan struct{})
 	}
-	started := &lane{stored: stored, at: l.end, blocks: make(chan *block, max(about.Lanes.share/blockBytes, 1))}
+	started := &worker{stored: stored, at: l.end, blocks: make(chan *block, max(about.Workers.share/blockBytes, 1))}
 	l.running = append(l.running, started)
 	l.end += int64(len(stored))
 	quit := l.quit
@@ -122,7 +122,7 @@ func (l *lanes) start(stored []byte, about Options) {
 }
 
 // decode delivers the bytes of a chunk. It reports whether the chunk is whole.
-func (l *lanes) decode(from *gzipStream, blocks chan<- *block, quit <-chan struct{}) bool {
+func (l *workers) decode(from *gzipStream, blocks chan<- *block, quit <-chan struct{}) bool {
 	for {
 		b := l.all.emptyBlock()
 		err := b.fill(from)
@@ -158,8 +158,8 @@ func (b *block) fill(from *gzipStream) error {
 }
 
 // read reads bytes of one member from the first lane, and says where the member begins. It returns 0 at the end of the
-// lane's chunk.
-func (l *lanes) read(p []byte) (n int, member int64) {
+// worker's chunk.
+func (l *workers) read(p []byte) (n int, member int64) {
 	for l.block == nil || l.passed == len(l.block.decoded) {
 		l.recycle()
 		next, more := <-l.running[0].blocks
@@ -183,7 +183,7 @@ func (l *lanes) read(p []byte) (n int, member int64) {
 }
 
 // recycle lets a lane use the block again.
-func (l *lanes) recycle() {
+func (l *workers) recycle() {
 	if l.block != nil {
 		l.all.blocks.Put(l.block)
 	}
@@ -191,14 +191,14 @@ func (l *lanes) recycle() {
 }
 
 // drop goes on to the next lane.
-func (l *lanes) drop() {
+func (l *workers) drop() {
 	l.running[0] = nil
 	l.running = l.running[1:]
 	l.all.put()
 }
 
 // stop ends all lanes and waits for them. It returns the stored bytes of their chunks.
-func (l *lanes) stop() []byte {
+func (l *workers) stop() []byte {
 	if l.isIdle() {
 		return nil
 	}

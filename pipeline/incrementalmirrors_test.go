@@ -13,7 +13,7 @@ import (
 
 // TestPhishingKitGrows: a kit on very many sites keeps all of its suspects as one more site comes, and as pages come that have nothing to do with it.
 func TestPhishingKitGrows(t *testing.T) {
-	n := newNight(t, 43)
+	n := newIncrementalJob(t, 43)
 	page := func(to *bytes.Buffer, site, text string) {
 		fmt.Fprintf(to, "{\"id\":%q,\"text\":%q,\"url\":\"http://%s/\"}\n", site, text, site)
 	}

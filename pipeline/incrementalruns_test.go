@@ -21,8 +21,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// night makes a small corpus whose files come and go. Near-duplicates and identical documents lie in several files.
-type night struct {
+// run makes a small corpus whose files come and go. Near-duplicates and identical documents lie in several files.
+type incrementalJob struct {
 	folder   string
 	random   *rand.Rand
 	words    []string
@@ -37,8 +37,8 @@ type night struct {
 	blocks     []string // some passages are made of them
 }
 
-func newNight(t *testing.T, seed uint64) *night {
-	n := &night{folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 1))}
+func newIncrementalJob(t *testing.T, seed uint64) *incrementalJob {
+	n := &incrementalJob{folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 1))}
 	for i := range 300 {
 		n.words = append(n.words, fmt.Sprintf("w%d", i))
 	}
@@ -46,7 +46,7 @@ func newNight(t *testing.T, seed uint64) *night {
 }
 
 // file writes a file of documents, which are pages of sites. Half of them are like earlier ones.
-func (n *night) file(t *testing.T, name string, documents int) {
+func (n *incrementalJob) file(t *testing.T, name string, documents int) {
 	t.Helper()
 	var b bytes.Buffer
 	text := n.text
@@ -64,7 +64,7 @@ func (n *night) file(t *testing.T, name string, documents int) {
 }
 
 // pages writes a file of documents of one template.
-func (n *night) pages(t *testing.T, name string, documents int) {
+func (n *incrementalJob) pages(t *testing.T, name string, documents int) {
 	t.Helper()
 	if n.template == "" {
 		n.template = n.text() + " " + n.text()
@@ -78,7 +78,7 @@ func (n *night) pages(t *testing.T, name string, documents int) {
 }
 
 // put writes a file that looks as if it were not new.
-func (n *night) put(t *testing.T, name string, content []byte) {
+func (n *incrementalJob) put(t *testing.T, name string, content []byte) {
 	t.Helper()
 	path := put(t, filepath.Join(n.folder, name), content, plain)
 	n.files++
@@ -88,7 +88,7 @@ func (n *night) put(t *testing.T, name string, content []byte) {
 	}
 }
 
-func (n *night) text() string {
+func (n *incrementalJob) text() string {
 	if len(n.texts) > 0 && n.random.IntN(2) == 0 {
 		words := strings.Fields(n.texts[n.random.IntN(len(n.texts))])
 		for range n.random.IntN(4) {
@@ -104,7 +104,7 @@ func (n *night) text() string {
 }
 
 // names returns the names of the files.
-func (n *night) names(t *testing.T) (names []string) {
+func (n *incrementalJob) names(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(n.folder)
 	if err != nil {
@@ -119,7 +119,7 @@ func (n *night) names(t *testing.T) (names []string) {
 // goOn does the steps of a night, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30 pages of one
 // template, a.txt a text, and -a.txt removes a file that may be there. It returns how many documents a run then has to read,
 // and how many files it finds new, changed or removed.
-func (n *night) goOn(t *testing.T, steps string) (documents int64, files int) {
+func (n *incrementalJob) goOn(t *testing.T, steps string) (documents int64, files int) {
 	t.Helper()
 	written, before := map[string]int{}, n.names(t)
 	for step := range strings.FieldsSeq(steps) {
@@ -154,7 +154,7 @@ func (n *night) goOn(t *testing.T, steps string) (documents int64, files int) {
 }
 
 // run runs a job with the state and compares its results with a job without. It returns the summary of the first.
-func (n *night) run(t *testing.T, config job.Config) Summary {
+func (n *incrementalJob) run(t *testing.T, config job.Config) Summary {
 	t.Helper()
 	scheduled := config
 	if n.output == "" {
@@ -170,7 +170,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 }
 
 // checkSaved checks that a run has read a number of documents, all of new or changed files.
-func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
+func (n *incrementalJob) checkSaved(t *testing.T, s Summary, read int64) {
 	t.Helper()
 	for _, stage := range s.Stages {
 		if stage.Name == "fingerprint" && stage.Records != read {
@@ -179,12 +179,12 @@ func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 	}
 }
 
-// runNights runs a job each night, after the steps of the night. "compact" is a night that begins with a compacted state.
-func (n *night) runNights(t *testing.T, config job.Config, nights []string, check func(night int, s Summary)) {
+// runSteps runs a job each night, after the steps of the night. "compact" is a night that begins with a compacted state.
+func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string, check func(run int, s Summary)) {
 	t.Helper()
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
 	generation := 0
-	for night, steps := range nights {
+	for run, steps := range runs {
 		if generation++; steps == "compact" {
 			compact(t, config.State)
 			generation++
@@ -194,19 +194,19 @@ func (n *night) runNights(t *testing.T, config job.Config, nights []string, chec
 		if steps == "" {
 			n.output = "" // else the results would stay as they are
 		}
-		if night == 0 && n.known > 0 {
+		if run == 0 && n.known > 0 {
 			documents, files = documents+int64(n.known), files+1
 		}
 		s := n.run(t, config)
 		if f := s.State.Files; s.State.Generation != generation || f.New+f.Changed+f.Removed != files {
-			t.Errorf("night %d: %+v, want %d files", night, s.State, files)
+			t.Errorf("night %d: %+v, want %d files", run, s.State, files)
 		}
 		n.checkSaved(t, s, documents)
 		if steps == "" && (len(s.State.Changes[output.Clusters]) > 0 || s.Counts.Candidates > 0 && (config.Keys == methods.Exact || config.Keys == methods.MinHash)) {
-			t.Errorf("night %d: changes %v, and %d pairs are scored, though no file is new", night, s.State.Changes, s.Counts.Candidates)
+			t.Errorf("night %d: changes %v, and %d pairs are scored, though no file is new", run, s.State.Changes, s.Counts.Candidates)
 		}
 		if check != nil {
-			check(night, s)
+			check(run, s)
 		}
 	}
 }
@@ -226,97 +226,97 @@ func compact(t *testing.T, folder string) {
 	if s.Last.Kept != "" {
 		want++
 	}
-	if units, err := os.ReadDir(filepath.Join(folder, "units")); err != nil || len(units) != want {
-		t.Errorf("%d run files, want %d (%v)", len(units), want, err)
+	if segments, err := os.ReadDir(filepath.Join(folder, "segments")); err != nil || len(segments) != want {
+		t.Errorf("%d run files, want %d (%v)", len(segments), want, err)
 	}
 	if _, err := state.Verify(t.Context(), folder); err != nil {
 		t.Error(err)
 	}
 }
 
-// Nights of a job. In tenNights one brings a file that sorts before all others, one removes a file and one changes one.
+// Nights of a job. In tenRuns one brings a file that sorts before all others, one removes a file and one changes one.
 var (
-	tenNights   = strings.Split("m0:30,m1:30,m2:30,m3:30,a-first:30,m5:30,-m2.jsonl,m7:30,m3:30,m9:30,", ",")
-	denseNights = []string{"a:2000 b~100", "c~3500", "d:50", "-c.jsonl", "e~20"}
-	// textNights bring and remove files that are one document each.
-	textNights = func() (nights []string) {
-		for night := range 4 {
+	tenRuns   = strings.Split("m0:30,m1:30,m2:30,m3:30,a-first:30,m5:30,-m2.jsonl,m7:30,m3:30,m9:30,", ",")
+	denseRuns = []string{"a:2000 b~100", "c~3500", "d:50", "-c.jsonl", "e~20"}
+	// textRuns bring and remove files that are one document each.
+	textRuns = func() (runs []string) {
+		for run := range 4 {
 			steps := ""
 			for i := range 20 {
-				steps += fmt.Sprintf("t%d.txt ", (7*i+night*13)%60)
+				steps += fmt.Sprintf("t%d.txt ", (7*i+run*13)%60)
 			}
 			for i := range 3 {
-				steps += fmt.Sprintf("-t%d.txt ", i*9+night)
+				steps += fmt.Sprintf("-t%d.txt ", i*9+run)
 			}
-			nights = append(nights, steps)
+			runs = append(runs, steps)
 		}
-		return nights
+		return runs
 	}()
 )
 
-// TestNights: whatever comes and goes, and whatever the method, a run with a state writes what a run over everything writes.
-func TestNights(t *testing.T) {
+// TestIncrementalRuns: whatever comes and goes, and whatever the method, a run with a state writes what a run over everything writes.
+func TestIncrementalRuns(t *testing.T) {
 	for i, c := range []struct {
 		change string
-		nights []string
+		runs   []string
 		dense  string // of each night, whether there is a dense group; "": never
 	}{
-		{`{"keys":"exact"}`, tenNights, ""},
-		{`{"keys":"minhash"}`, tenNights, ""},
-		{`{"keys":"simhash"}`, tenNights, ""},
-		{`{"keys":"all"}`, tenNights, ""},
-		{`{"keys":"same-bytes"}`, tenNights, ""},
-		{`{"keys":"same-words"}`, tenNights, ""},
+		{`{"keys":"exact"}`, tenRuns, ""},
+		{`{"keys":"minhash"}`, tenRuns, ""},
+		{`{"keys":"simhash"}`, tenRuns, ""},
+		{`{"keys":"all"}`, tenRuns, ""},
+		{`{"keys":"same-bytes"}`, tenRuns, ""},
+		{`{"keys":"same-words"}`, tenRuns, ""},
 		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40 n:40", "a:40", "m:40", "compact", "z:40 -a.jsonl", ""}, ""},
-		{`{"emit":["clusters","pairs","removed"]}`, textNights, ""}, // unique has an archive for each file
+		{`{"emit":["clusters","pairs","removed"]}`, textRuns, ""}, // unique has an archive for each file
 		{`{}`, []string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""}, ""},
 		// What is compared in a dense group depends on all documents. So the pairs of the last run do not decide there.
-		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
-		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseNights, "nyynn"},
+		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseRuns, "nyynn"},
+		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseRuns, "nyynn"},
 		{`{"keys":"simhash","hamming":6,"emit":["clusters","pairs","removed"]}`, []string{"a:900 b~60", "c~50", "d~40", "e~60", "f~40 -e.jsonl", "-c.jsonl"}, "nnnynn"},
 		{`{"keys":"minhash","within":"lang","audit":"100"}`, []string{"m:60", "a:30", "z:30 -a.jsonl"}, ""},
-		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textNights, ""},
+		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textRuns, ""},
 	} {
-		t.Run(fmt.Sprint(c.change, " ", len(c.nights)), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.change, " ", len(c.runs)), func(t *testing.T) {
 			if testing.Short() && i%3 > 0 {
 				t.Skip("the nights of others run the same code")
 			}
-			n := newNight(t, uint64(7+i))
+			n := newIncrementalJob(t, uint64(7+i))
 			config := testConfig(t, n.folder)
 			if err := json.Unmarshal([]byte(c.change), &config); err != nil {
 				t.Fatal(err)
 			}
-			n.runNights(t, config, c.nights, func(night int, s Summary) {
-				if isDense := c.dense != "" && c.dense[night] == 'y'; s.Skipped.Groups > 0 != isDense {
-					t.Errorf("night %d: skipped %+v", night, s.Skipped)
+			n.runSteps(t, config, c.runs, func(run int, s Summary) {
+				if isDense := c.dense != "" && c.dense[run] == 'y'; s.Skipped.Groups > 0 != isDense {
+					t.Errorf("night %d: skipped %+v", run, s.Skipped)
 				}
 			})
 		})
 	}
 }
 
-// TestNightsKeepTheSample: the audit of a night samples what that of a run over everything does, also where units keep the documents for that. Files
+// TestIncrementalSample: the audit of a night samples what that of a run over everything does, also where units keep the documents for that. Files
 // that come before others, and half of the documents that go, do not matter.
-func TestNightsKeepTheSample(t *testing.T) {
-	n := newNight(t, 51)
+func TestIncrementalSample(t *testing.T) {
+	n := newIncrementalJob(t, 51)
 	config := testConfig(t, n.folder)
 	config.Keys, config.Audit, config.State, config.AllowRemoval = methods.MinHash, "10", filepath.Join(t.TempDir(), "state"), true
 	n.put(t, "blank.jsonl", bytes.Repeat([]byte(strings.Repeat(" ", 1<<20)+"\n"), 9)) // makes the corpus one of which a sample is drawn
-	for night, steps := range []string{"k:400 m:300", "a:30", "-m.jsonl b:20", "compact", "z:40"} {
+	for run, steps := range []string{"k:400 m:300", "a:30", "-m.jsonl b:20", "compact", "z:40"} {
 		if steps == "compact" {
 			compact(t, config.State)
 			continue
 		}
 		n.goOn(t, steps)
 		if s := n.run(t, config); s.Audit == nil || s.Audit.Sampled != 10 {
-			t.Errorf("night %d: audit %+v, want a sample of 10", night, s.Audit)
+			t.Errorf("night %d: audit %+v, want a sample of 10", run, s.Audit)
 		}
 	}
 }
 
 // TestLargeFiles: a file of several splits, and one that cannot be cut, are recalled as they were read.
 func TestLargeFiles(t *testing.T) {
-	n := newNight(t, 15)
+	n := newIncrementalJob(t, 15)
 	for range 300 {
 		n.words = append(n.words, strings.Repeat("long", 20)+fmt.Sprint(len(n.words)))
 	}
@@ -371,7 +371,7 @@ func TestSketchSizeOfState(t *testing.T) {
 // TestUnchanged: a night on which nothing has changed leaves the results and the state as they are. If anything differs that could
 // change the results, it does not.
 func TestUnchanged(t *testing.T) {
-	n := newNight(t, 40)
+	n := newIncrementalJob(t, 40)
 	n.file(t, "a.jsonl", 30)
 	config := testConfig(t, n.folder)
 	config.State, config.Overwrite, config.Emit = filepath.Join(t.TempDir(), "state"), true, []string{output.Clusters}

@@ -1,4 +1,4 @@
-package recall
+package auditing
 
 import (
 	"encoding/binary"

@@ -4,9 +4,9 @@
 # a hundred documents are a site then, and every twentieth site has a copy. EMIT names other outputs, such as pairs for --similarity containment.
 # FOLDER should be on tmpfs, such as in /dev/shm, where a million documents take 2 GB: on ext4 without a journal a night pays for files that other
 # programs have removed.
-# usage: [COMMAND=mirrors] [EMIT=pairs] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
+# usage: [COMMAND=mirrors] [EMIT=pairs] incremental.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
 set -euo pipefail
-folder=$(mkdir -p "${1:?usage: [COMMAND=mirrors] nights.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]}" && cd "$1" && pwd)
+folder=$(mkdir -p "${1:?usage: [COMMAND=mirrors] incremental.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]}" && cd "$1" && pwd)
 documents=${2:-1000000} runs=${3:-5} command=${COMMAND:-run}
 shift $(($# < 3 ? $# : 3))
 cd "$(dirname "$0")/../.."

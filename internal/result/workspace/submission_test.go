@@ -28,7 +28,7 @@ func eachGround(t *testing.T, test func(t *testing.T, folder string)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		handOver(t, w, "1")
+		submit(t, w, "1")
 		finish(t, w.Output, w.Partial, w.Temp)
 	})
 }
@@ -42,11 +42,11 @@ func open2(t *testing.T, folder string) *Workspace {
 	return w
 }
 
-// handOver hands a job over and ends the process that did it.
-func handOver(t *testing.T, w *Workspace, id string) {
+// submit hands a job over and ends the process that did it.
+func submit(t *testing.T, w *Workspace, id string) {
 	t.Helper()
 	for _, id := range []string{"", id} {
-		if err := w.HandOver(remoteJob{id}); err != nil {
+		if err := w.RecordSubmission(remoteJob{id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,12 +106,12 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// TestHandOver: the folders of a job that a cluster works on outlive the process that started it. Other runs leave them
+// TestSubmission: the folders of a job that a cluster works on outlive the process that started it. Other runs leave them
 // alone, and do not write to the same output folder. Another process takes the run up.
-func TestHandOver(t *testing.T) {
+func TestSubmission(t *testing.T) {
 	eachGround(t, func(t *testing.T, folder string) {
 		w := open2(t, folder)
-		handOver(t, w, "1")
+		submit(t, w, "1")
 		for _, overwrite := range []bool{false, true} {
 			_, err := Open(Options{Output: storage.Join(folder, "out"), Temp: storage.Join(folder, "temp"), Overwrite: overwrite})
 			if handed, is := errors.AsType[*HandedOverError](err); !is || handed.Output != w.Output {
@@ -130,11 +130,11 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// TestHandOverFails: a job that could not be handed over leaves nothing.
-func TestHandOverFails(t *testing.T) {
+// TestSubmissionFails: a job that could not be handed over leaves nothing.
+func TestSubmissionFails(t *testing.T) {
 	eachGround(t, func(t *testing.T, folder string) {
 		w := open2(t, folder)
-		if err := w.HandOver(func() {}); err == nil {
+		if err := w.RecordSubmission(func() {}); err == nil {
 			t.Error("a function was recorded")
 		}
 		temp := w.Temp
@@ -149,7 +149,7 @@ func TestHandOverFails(t *testing.T) {
 func TestTakeUpForeign(t *testing.T) {
 	folder := t.TempDir()
 	w := open2(t, folder)
-	handOver(t, w, "1")
+	submit(t, w, "1")
 	if err := os.Chmod(w.Partial, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestTakeUpForeign(t *testing.T) {
 	if err := os.Chmod(w.Partial, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(w.Partial, HandoverName), []byte(`{"token": "x"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Partial, SubmissionName), []byte(`{"token": "x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := TakeUp(t.Context(), w.Output, &job, nil); err == nil || !strings.Contains(err.Error(), "does not come from a job") {

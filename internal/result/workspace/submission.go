@@ -18,11 +18,11 @@ import (
 // folders are in use. So before a run hands its job over, it writes a file into each of its two folders. Other runs
 // leave a folder with that file alone, until a process takes the run up again and settles it.
 
-// HandoverName is the name of the file that says that the job of a run is in the hands of a cluster.
-const HandoverName = "job.json"
+// SubmissionName is the name of the file that says that the job of a run is in the hands of a cluster.
+const SubmissionName = "job.json"
 
-// handover is the content of that file.
-type handover struct {
+// submission is the content of that file.
+type submission struct {
 	Token  string `json:"token"`
 	Output string `json:"output"`
 	Temp   string `json:"temp"`
@@ -41,18 +41,18 @@ func (e *HandedOverError) Error() string {
 	return fmt.Sprintf("a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its results; or give another folder", e.Output, e.Output)
 }
 
-// HandOver records that the job of the run is in the hands of a cluster, or is about to be. From now on Close leaves
+// RecordSubmission records that the job of the run is in the hands of a cluster, or is about to be. From now on Close leaves
 // the folders of the run as they are, until [Workspace.Settle]. A second call replaces what the first has recorded.
-func (w *Workspace) HandOver(job any) error {
+func (w *Workspace) RecordSubmission(job any) error {
 	inner, err := json.Marshal(job)
 	if err != nil {
 		return fmt.Errorf("record the job: %w", err)
 	}
-	content, err := json.MarshalIndent(handover{w.token, w.Output, w.Temp, inner}, "", "  ")
+	content, err := json.MarshalIndent(submission{w.token, w.Output, w.Temp, inner}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("record the job: %w", err)
 	}
-	if err := w.writeBoth(HandoverName, append(content, '\n')); err != nil {
+	if err := w.writeBoth(SubmissionName, append(content, '\n')); err != nil {
 		return fmt.Errorf("record the job: %w", err)
 	}
 	w.isHandedOver = true
@@ -64,7 +64,7 @@ func (w *Workspace) Settle() error {
 	if !w.isHandedOver {
 		return nil
 	}
-	if err := w.removeBoth(HandoverName); err != nil {
+	if err := w.removeBoth(SubmissionName); err != nil {
 		return fmt.Errorf("remove the record of the job: %w", err)
 	}
 	w.isHandedOver = false
@@ -83,7 +83,7 @@ func (w *Workspace) removeBoth(name string) error {
 
 // isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
 func isHandedOver(folder string) (bool, error) {
-	_, err := storage.Stat(storage.Join(folder, HandoverName))
+	_, err := storage.Stat(storage.Join(folder, SubmissionName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -105,16 +105,16 @@ func TakeUp(ctx context.Context, output string, record any, wait func()) (_ *Wor
 	if err := outliveLease(ctx, wait, func() error { return w.takeUpOutput(output) }); err != nil {
 		return nil, err
 	}
-	content, err := storage.ReadFile(storage.Join(w.Partial, HandoverName))
+	content, err := storage.ReadFile(storage.Join(w.Partial, SubmissionName))
 	if err != nil {
 		return nil, err
 	}
-	var h handover
+	var h submission
 	if err := json.Unmarshal(content, &h); err != nil || h.Token != w.token || h.Temp == "" {
-		return nil, fmt.Errorf("%s in %s does not come from a job", HandoverName, w.Partial)
+		return nil, fmt.Errorf("%s in %s does not come from a job", SubmissionName, w.Partial)
 	}
 	if err := json.Unmarshal(h.Job, record); err != nil {
-		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", HandoverName, w.Partial, err)
+		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", SubmissionName, w.Partial, err)
 	}
 	k, isKept, err := readKept(w.Partial)
 	if err != nil {

@@ -3,7 +3,7 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/incremental/narrowing"
+	"mirrorbeam.dev/internal/incremental/pruning"
 	"mirrorbeam.dev/internal/work"
 )
 

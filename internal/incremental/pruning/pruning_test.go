@@ -188,7 +188,7 @@ func testPruning(t *testing.T, hasHeads bool) {
 		document(0, 3, nil),                 // without words
 		document(0, 4, hashes(random, 40)),  // like none
 	}
-	cachedPairs := filepath.Join(t.TempDir(), "verdicts")
+	cachedPairs := filepath.Join(t.TempDir(), "pairs")
 	if err := state.WriteCachedPairs(cachedPairs, state.CachedPairOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestPruningByDistance(t *testing.T) {
 		}
 		return block.SimHashDigest(0)
 	}
-	cachedPairs, inputs := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	cachedPairs, inputs := filepath.Join(t.TempDir(), "pairs"), filepath.Join(t.TempDir(), "inputs")
 	cachedPair := state.CachedPairOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
 	err := errors.Join(state.WriteCachedPairs(cachedPairs, cachedPair.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
@@ -381,7 +381,7 @@ func TestProbing(t *testing.T) {
 		outcomes = append(outcomes, o)
 	}
 	outcomes[1].Kept = "kept"
-	cachedPairs, path := filepath.Join(t.TempDir(), "verdicts"), filepath.Join(t.TempDir(), "inputs")
+	cachedPairs, path := filepath.Join(t.TempDir(), "pairs"), filepath.Join(t.TempDir(), "inputs")
 	if err := errors.Join(state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
-// Package recall runs the audit of a job, over run files: it measures which share of the similar pairs the job has found.
+// Package auditing runs the audit of a job, over run files: it measures which share of the similar pairs the job has found.
 // [Audit] draws a sample of the documents that were set aside when they were fingerprinted, and looks for the partners
 // of each among the others. [Write] checks which of these pairs the job has found. Package audit has the sampling and
 // the estimate.
-package recall
+package auditing
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/audit"
 	"mirrorbeam.dev/internal/fingerprint/documents"
-	"mirrorbeam.dev/internal/incremental/narrowing"
+	"mirrorbeam.dev/internal/incremental/pruning"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"

@@ -1,4 +1,4 @@
-// Package narrowing prunes an incremental run: it leaves out the documents that can be in no new pair.
+// Package pruning prunes an incremental run: it leaves out the documents that can be in no new pair.
 //
 // A scheduled job knows the similar pairs of its last run. So a document of an unchanged file can only be in a pair if the last run
 // has listed it in one, or equal to another document, or if a document that is new is similar to it. A document of n

@@ -31,8 +31,8 @@ func TestPruningPassages(t *testing.T) {
 	}
 }
 
-// passageNight is a night with an unchanged file, a new one, and one that has gone.
-type passageNight struct {
+// passageCorpus is a night with an unchanged file, a new one, and one that has gone.
+type passageCorpus struct {
 	*testing.T
 	runs     work.Runs
 	random   *rand.Rand
@@ -40,7 +40,7 @@ type passageNight struct {
 }
 
 // document makes a document of new shingles, and the last ones of another text.
-func (n *passageNight) document(file, i int, last ...uint64) sketchblock.Document {
+func (n *passageCorpus) document(file, i int, last ...uint64) sketchblock.Document {
 	ref, err := docref.New(file, int64(i))
 	if err != nil {
 		n.Fatal(err)
@@ -60,7 +60,7 @@ func (n *passageNight) document(file, i int, last ...uint64) sketchblock.Documen
 }
 
 // write writes documents as a unit, and the end of the last one's text.
-func (n *passageNight) write(split int, all ...sketchblock.Document) string {
+func (n *passageCorpus) write(split int, all ...sketchblock.Document) string {
 	return worktest.Write(n.T, n.runs, func(run *runfile.Writer) error {
 		err := worktest.Block(run, split, all...)
 		if n.combined == 0 {
@@ -76,7 +76,7 @@ func (n *passageNight) write(split int, all ...sketchblock.Document) string {
 }
 
 // endOf returns the last shingles of a document.
-func (n *passageNight) endOf(d *sketchblock.Document) []uint64 {
+func (n *passageCorpus) endOf(d *sketchblock.Document) []uint64 {
 	s, err := sketchblock.ParseSequence(sketchblock.Sequence{}, d.Sequence)
 	if err != nil {
 		n.Fatal(err)
@@ -85,7 +85,7 @@ func (n *passageNight) endOf(d *sketchblock.Document) []uint64 {
 }
 
 func testPruningPassages(t *testing.T, combined int) {
-	n := &passageNight{t, worktest.Runs(t), rand.New(rand.NewPCG(3, 4)), combined}
+	n := &passageCorpus{t, worktest.Runs(t), rand.New(rand.NewPCG(3, 4)), combined}
 	fresh, gone := n.document(1, 0), n.document(0, 0)
 	olds := []sketchblock.Document{
 		n.document(0, 0), n.document(0, 1, n.endOf(&fresh)...), n.document(0, 2, n.endOf(&gone)...), n.document(0, 3), n.document(0, 4), n.document(0, 5),

@@ -40,7 +40,7 @@ func all(_, _ string) bool { return true }
 func TestNotifications(t *testing.T) {
 	noClusters := func(of, _ string) bool { return of != output.Clusters }
 	var o Notifications
-	for i, night := range []struct {
+	for i, c := range []struct {
 		now          string
 		acknowledged int // after the night
 		told, left   string
@@ -54,13 +54,13 @@ func TestNotifications(t *testing.T) {
 		{"", 5, "", ""},
 	} {
 		var told []output.Change
-		told, o = o.Tell(changesOf(night.now), i+1, noClusters)
-		o = o.Acknowledge(night.acknowledged)
-		if got := words(told); got != night.told {
-			t.Errorf("night %d tells %s, want %s", i+1, got, night.told)
+		told, o = o.Tell(changesOf(c.now), i+1, noClusters)
+		o = o.Acknowledge(c.acknowledged)
+		if got := words(told); got != c.told {
+			t.Errorf("night %d tells %s, want %s", i+1, got, c.told)
 		}
-		if got := words(o); got != night.left {
-			t.Errorf("night %d leaves %s, want %s", i+1, got, night.left)
+		if got := words(o); got != c.left {
+			t.Errorf("night %d leaves %s, want %s", i+1, got, c.left)
 		}
 	}
 }
@@ -81,8 +81,8 @@ func TestNotificationsAreBounded(t *testing.T) {
 	if got, want := o.Counts(), map[string]map[string]int64{"clusters": {"new": 4, "gone": 1}, "suspects": {"new": 1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("counts %v, want %v", got, want)
 	}
-	for night := range 100 {
-		_, o = o.tell(changesOf(fmt.Sprintf("mirrors:new:%d mirrors:gone:%[1]d clusters:new:%[1]d", night)), int64(night)+3, 2, all)
+	for i := range 100 {
+		_, o = o.tell(changesOf(fmt.Sprintf("mirrors:new:%d mirrors:gone:%[1]d clusters:new:%[1]d", i)), int64(i)+3, 2, all)
 	}
 	if len(o) > 2*3+6 {
 		t.Errorf("after 100 nights %d rows are open", len(o))
@@ -93,7 +93,7 @@ func TestNotificationsAreBounded(t *testing.T) {
 }
 
 func TestFileOfNotifications(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "outbox")
+	path := filepath.Join(t.TempDir(), "notifications")
 	_, want := Notifications(nil).Tell(changesOf("suspects:new:a mirrors:grown:b"), 7, all)
 	want[0].Name, want[0].Previous = "a \"name\"\n", []string{"a", "b"}
 	if err := WriteNotifications(path, want); err != nil {

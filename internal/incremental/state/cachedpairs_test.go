@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 			packed = v.Append(v.Append(packed))
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
-		path := filepath.Join(t.TempDir(), "verdicts")
+		path := filepath.Join(t.TempDir(), "pairs")
 		if err := WriteCachedPairs(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 
 // passageText returns a text that has a passage of an earlier one, a text of a few blocks that others have in another order, or a new one. Texts of
 // blocks have equal shingles, but not the same passages at the same places.
-func (n *night) passageText() string {
+func (n *incrementalJob) passageText() string {
 	draw := func(words int) string {
 		var text []string
 		for range words {
@@ -54,18 +54,18 @@ func (n *night) passageText() string {
 // TestPassageState: a night with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
 // checked.
 func TestPassageState(t *testing.T) {
-	n := newNight(t, 30)
+	n := newIncrementalJob(t, 30)
 	n.ofPassages = true
 	config := containmentConfig(t, n.folder)
 	config.State = filepath.Join(t.TempDir(), "state")
 	last := 0
-	night := func(isNarrow bool, change func(c *job.Config)) {
+	run := func(isPruned bool, change func(c *job.Config)) {
 		t.Helper()
 		last++
 		n.file(t, fmt.Sprintf("f%d.jsonl", last), 40)
 		change(&config)
 		s := n.run(t, config)
-		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }); got != isNarrow {
+		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }); got != isPruned {
 			t.Errorf("night %d leaves documents out: %t", last, got)
 		}
 		config.Rebuild = false
@@ -82,24 +82,24 @@ func TestPassageState(t *testing.T) {
 		}
 	}
 	same := func(*job.Config) {}
-	night(false, same)
-	night(true, same)
-	night(false, func(c *job.Config) { c.Excerpt = 12 })
-	night(true, same)
-	night(false, func(c *job.Config) { c.Passage = 5 })
-	night(true, same) // the heads of most units are of passages of six words
+	run(false, same)
+	run(true, same)
+	run(false, func(c *job.Config) { c.Excerpt = 12 })
+	run(true, same)
+	run(false, func(c *job.Config) { c.Passage = 5 })
+	run(true, same) // the heads of most units are of passages of six words
 	edit(func(c *state.Content, s *state.State) error {
 		c.Kept = ""
 		return s.Commit(*c)
 	})
-	night(false, same)
-	night(true, same)
+	run(false, same)
+	run(true, same)
 	edit(func(c *state.Content, s *state.State) error { return os.Truncate(s.Path(c.Kept), 50) })
 	n.file(t, "z.jsonl", 5)
 	config.Output = filepath.Join(t.TempDir(), "out")
 	if _, err := Run(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "rebuild") {
 		t.Errorf("with a damaged file: %v", err)
 	}
-	night(false, func(c *job.Config) { c.Rebuild = true })
-	night(true, same)
+	run(false, func(c *job.Config) { c.Rebuild = true })
+	run(true, same)
 }

@@ -116,8 +116,8 @@ func (j *bucketJob) restore(t testing.TB, was map[string][]byte) {
 	}
 }
 
-// nightsInBucket are nights of a job over a hundred files. The files of one are gone before the next.
-var nightsInBucket = []struct {
+// runsInBucket are nights of a job over a hundred files. The files of one are gone before the next.
+var runsInBucket = []struct {
 	name         string
 	change, undo func(t testing.TB, j *bucketJob)
 	files        state.Difference
@@ -150,29 +150,29 @@ type spent struct {
 	read, written int64
 }
 
-// eachNight runs each night, which begins with what the first run has left, and tells what it asks of the bucket.
-func (j *bucketJob) eachNight(t testing.TB, proxy *storagetest.Proxy, tell func(night string, s spent)) {
+// eachRun runs each night, which begins with what the first run has left, and tells what it asks of the bucket.
+func (j *bucketJob) eachRun(t testing.TB, proxy *storagetest.Proxy, tell func(run string, s spent)) {
 	t.Helper()
 	was := j.written(t)
-	for _, night := range nightsInBucket {
-		night.change(t, j)
+	for _, run := range runsInBucket {
+		run.change(t, j)
 		proxy.Requests()
 		proxy.Bytes()
 		summary := j.run(t)
 		s := spent{requests: proxy.Requests()}
 		s.written, s.read = proxy.Bytes()
-		if summary.State.Files != night.files || summary.State.IsKept != (night.name == "nothing") {
-			t.Fatalf("%s: %+v", night.name, summary.State)
+		if summary.State.Files != run.files || summary.State.IsKept != (run.name == "nothing") {
+			t.Fatalf("%s: %+v", run.name, summary.State)
 		}
-		tell(night.name, s)
-		night.undo(t, j)
+		tell(run.name, s)
+		run.undo(t, j)
 		j.restore(t, was)
 	}
 }
 
-// TestNightsInBucket: what a night asks of a bucket follows from what is new. Of files that are as the state knows them, and of their units,
+// TestIncrementalRunsInBucket: what a night asks of a bucket follows from what is new. Of files that are as the state knows them, and of their units,
 // there is no request each.
-func TestNightsInBucket(t *testing.T) {
+func TestIncrementalRunsInBucket(t *testing.T) {
 	most := map[string]map[string]int{
 		"nothing":   {"list": 4, "stat": 6, "read": 4, "write": 1, "remove": 1},
 		"hundredth": {"list": 9, "stat": 32, "read": 60, "write": 17, "remove": 16, "copy": 8},
@@ -182,11 +182,11 @@ func TestNightsInBucket(t *testing.T) {
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {
 			proxy := service.serve(t)
-			newBucketJob(t, service.scheme+"://corpora/nights", methods.Exact, 100, 8).eachNight(t, proxy, func(night string, s spent) {
-				t.Log(night, s)
+			newBucketJob(t, service.scheme+"://corpora/nights", methods.Exact, 100, 8).eachRun(t, proxy, func(run string, s spent) {
+				t.Log(run, s)
 				for kind, n := range s.requests {
-					if n > most[night][kind] {
-						t.Errorf("%s: %d requests of the kind %s, at most %d are needed", night, n, kind, most[night][kind])
+					if n > most[run][kind] {
+						t.Errorf("%s: %d requests of the kind %s, at most %d are needed", run, n, kind, most[run][kind])
 					}
 				}
 			})
@@ -259,8 +259,8 @@ func TestOpenedInputs(t *testing.T) {
 	}
 }
 
-// BenchmarkNightsInBucket counts the requests of nights, and their bytes. NIGHT_DOCUMENTS is the number of documents of the first run.
-func BenchmarkNightsInBucket(b *testing.B) {
+// BenchmarkIncrementalRunsInBucket counts the requests of nights, and their bytes. NIGHT_DOCUMENTS is the number of documents of the first run.
+func BenchmarkIncrementalRunsInBucket(b *testing.B) {
 	documents := 100_000
 	if text := os.Getenv("NIGHT_DOCUMENTS"); text != "" {
 		var err error
@@ -272,8 +272,8 @@ func BenchmarkNightsInBucket(b *testing.B) {
 		b.Run(string(keys), func(b *testing.B) {
 			proxy := services[0].serve(b)
 			for range b.N {
-				newBucketJob(b, "gs://corpora/nights", keys, 100, documents/100).eachNight(b, proxy, func(night string, s spent) {
-					b.Logf("%-10s %v, %.1f MB read, %.1f MB written", night, s.requests, float64(s.read)/1e6, float64(s.written)/1e6)
+				newBucketJob(b, "gs://corpora/nights", keys, 100, documents/100).eachRun(b, proxy, func(run string, s spent) {
+					b.Logf("%-10s %v, %.1f MB read, %.1f MB written", run, s.requests, float64(s.read)/1e6, float64(s.written)/1e6)
 				})
 			}
 		})

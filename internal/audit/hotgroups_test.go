@@ -5,28 +5,28 @@ import (
 	"testing"
 )
 
-// heapWorld is a corpus with heaps of much alike documents. Each document of a heap has an edge to the leader of the heap,
+// hotGroupWorld is a corpus with heaps of much alike documents. Each document of a heap has an edge to the leader of the heap,
 // its first document, and to no other. The rest of the corpus is pairs, all of them listed.
-func heapWorld(heaps, size, pairs int) world {
+func hotGroupWorld(hotGroups, size, pairs int) world {
 	var w world
-	for heap := range heaps {
+	for hotGroup := range hotGroups {
 		for i := range size {
-			w.documents = append(w.documents, worldDocument{cluster: heap, class: len(w.documents), follows: i > 0})
+			w.documents = append(w.documents, worldDocument{cluster: hotGroup, class: len(w.documents), follows: i > 0})
 		}
 	}
 	for i := range 2 * pairs {
-		w.documents = append(w.documents, worldDocument{cluster: heaps + i/2, class: len(w.documents)})
+		w.documents = append(w.documents, worldDocument{cluster: hotGroups + i/2, class: len(w.documents)})
 	}
 	return w
 }
 
-// TestIntervalsOfHeaps: of a heap hardly a pair is listed, and nearly all that are belong to its leader. Most samples lack
+// TestIntervalsOfHotGroups: of a heap hardly a pair is listed, and nearly all that are belong to its leader. Most samples lack
 // it. The intervals hold the true shares nevertheless.
-func TestIntervalsOfHeaps(t *testing.T) {
+func TestIntervalsOfHotGroups(t *testing.T) {
 	for _, c := range []struct {
-		name               string
-		heaps, size, pairs int
-		sampled, probed    float64
+		name                   string
+		hotGroups, size, pairs int
+		sampled, probed        float64
 	}{
 		{"one heap", 1, 800, 0, 0.1, 1},
 		{"one heap, a share of the partners", 1, 800, 0, 0.1, 0.2},
@@ -35,7 +35,7 @@ func TestIntervalsOfHeaps(t *testing.T) {
 		{"many heaps", 60, 25, 50, 0.1, 0.3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := heapWorld(c.heaps, c.size, c.pairs)
+			w := hotGroupWorld(c.hotGroups, c.size, c.pairs)
 			listed, _ := w.recall()
 			const trials = 60
 			mean, covered := 0., 0
