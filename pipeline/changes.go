@@ -27,7 +27,7 @@ import (
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
-	// told are these changes and the changes of earlier runs that nobody has acknowledged. outbox are the changes to be acknowledged.
+	// told are these changes and the changes of earlier runs that nobody has acknowledged. notifications are the changes to be acknowledged.
 	told          []output.Change
 	notifications state.Notifications
 	// suspects are those that are open.

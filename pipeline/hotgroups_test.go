@@ -62,7 +62,7 @@ func partsOf(text string) map[string][]byte {
 	return parts
 }
 
-// hotGroupScene is a corpus with heaps. Some of its documents are in a reference, if isReferred is true.
+// hotGroupScene is a corpus with hot groups. Some of its documents are in a reference, if isReferred is true.
 func hotGroupScene(seed uint64, documents, partsOf10 int, isReferred bool) *scene {
 	lines := hotGroupCorpus(seed, documents, partsOf10)
 	s := &scene{files: cut(lines, 3)}
@@ -81,7 +81,7 @@ func (s *scene) marked(mark func(i int, l *line) map[string]string) *scene {
 	return s
 }
 
-// TestHotGroups compares jobs over corpora with heaps with brute force. No listed pair is wrong. A document is only removed
+// TestHotGroups compares jobs over corpora with hot groups with brute force. No listed pair is wrong. A document is only removed
 // for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
 // cuts of the job, and tasks that break off, change no byte.
 func TestHotGroups(t *testing.T) {

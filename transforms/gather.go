@@ -66,7 +66,7 @@ type placeFn struct {
 	tellingFn[gathering.Components]
 }
 
-// joinFn emits the tasks that send the sets of heaps, and an outcome that names the heaps.
+// joinFn emits the tasks that send the sets of hot groups, and an outcome that names the hot groups.
 type joinFn struct{ tellingFn[gathering.HotGroups] }
 
 // These place components by ranges; see [unite].
@@ -78,7 +78,7 @@ type (
 	placeRangeFn  struct{ taskFn[gathering.PlacingRange] }
 )
 
-// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHotGroupsFn the sets of heaps.
+// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHotGroupsFn the sets of hot groups.
 type (
 	gatherFn          struct{ taskFn[gathering.Sending] }
 	gatherSetsFn      struct{ taskFn[gathering.Sending] }

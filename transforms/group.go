@@ -14,9 +14,9 @@ import (
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph
 // for each shard; the stars of identical documents; and the documents that share an id.
 //
-// A crowd, a group of very many pairs, waits until all crowds are known, if the method has any. The corpus sets a bound
-// on pairs: crowds are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
-// may be gathered in heaps, and scored there.
+// An oversized group, a group of very many pairs, waits until all oversized groups are known, if the method has any. The corpus sets a bound
+// on pairs: oversized groups are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
+// may be gathered in hot groups, and scored there.
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
@@ -54,9 +54,9 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	return beam.Flatten(s, found, hotGroups(s, job, found, sketches))
 }
 
-// hotGroups gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
-// and returns one of outcomes with edges and stars. A heap has too many pairs to compare them all. So its documents
-// come to one place, in their order of preference, and are compared with a few leaders.
+// hotGroups gathers and scores the hot groups: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
+// and returns one of outcomes with edges and stars. A hot group has too many pairs to compare them all. So its documents
+// come to one place, in their order of preference, and are compared with a few pivots.
 func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
 	joining := gathering.HotGroups{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
@@ -74,7 +74,7 @@ func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.
 
 func init() { declare(&groupFn{}, &groupOversizedFn{}, &knownFn{}, &keptFn{}, &oversizedFn{}) }
 
-// groupFn goes through the groups of a shard, and groupOversizedFn through its crowds.
+// groupFn goes through the groups of a shard, and groupOversizedFn through its oversized groups.
 type (
 	groupFn          struct{ taskFn[methods.Grouping] }
 	groupOversizedFn struct{ taskFn[methods.Grouping] }
@@ -86,5 +86,5 @@ type knownFn struct{ taskFn[cached.Pairs] }
 // keptFn writes the pairs with passages in common that the last run has found.
 type keptFn struct{ taskFn[cached.Passages] }
 
-// oversizedFn decides which crowds are compared and makes the tasks that compare them.
+// oversizedFn decides which oversized groups are compared and makes the tasks that compare them.
 type oversizedFn struct{ stepFn[groups.OversizedGroups] }

@@ -167,7 +167,7 @@ func TestBlockShare(t *testing.T) {
 	}
 }
 
-// TestOutputShards has more documents than fit into one shard: each has a twin far behind it. Shards hold whole
+// TestOutputShards has more documents than fit into one shard: each has a duplicate far behind it. Shards hold whole
 // clusters, in order, and nearly the same number of rows. It is the same if many tasks join the parts of the graph.
 func TestOutputShards(t *testing.T) {
 	for _, ranges := range []int{0, 6} {

@@ -190,7 +190,7 @@ const few = 5
 // are drawn in their place.
 //
 // The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
-// rarer than three in the sample, such as the leader of a heap, whose pairs are all listed, while others have
+// rarer than three in the sample, such as the pivot of a hot group, whose pairs are all listed, while others have
 // one listed pair each. So the bounds allow for that many documents whose pairs are all found, or all missed.
 func (e *estimate) interval(found func(*tally) int64, seen witnesses) (share, low, high float64) {
 	all := e.scope.AllSampled && e.scope.AllProbed

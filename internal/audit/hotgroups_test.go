@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// hotGroupWorld is a corpus with heaps of much alike documents. Each document of a heap has an edge to the leader of the heap,
+// hotGroupWorld is a corpus with hot groups of much alike documents. Each document has an edge to the pivot of its group,
 // its first document, and to no other. The rest of the corpus is pairs, all of them listed.
 func hotGroupWorld(hotGroups, size, pairs int) world {
 	var w world
@@ -20,7 +20,7 @@ func hotGroupWorld(hotGroups, size, pairs int) world {
 	return w
 }
 
-// TestIntervalsOfHotGroups: of a heap hardly a pair is listed, and nearly all that are belong to its leader. Most samples lack
+// TestIntervalsOfHotGroups: of a hot group hardly a pair is listed, and nearly all that are belong to its pivot. Most samples lack
 // it. The intervals hold the true shares nevertheless.
 func TestIntervalsOfHotGroups(t *testing.T) {
 	for _, c := range []struct {

@@ -73,16 +73,16 @@ func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.
 // duplicates are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
 // says nothing more. Such an edge takes 4 bytes in place of 24.
 type duplicates struct {
-	// next holds, for the first document of a class, its first twin, and for each twin the next one; 0 for none. It is nil without twins.
+	// next holds, for the first document of a class, its first duplicate, and for each duplicate the next one; 0 for none. It is nil without duplicates.
 	next  *numbers
 	pairs int           // how many there are
 	score records.Score // of each pair, if documents are compared by distance
 }
 
-// marked stands in next for a twin, until all are known.
+// marked stands in next for a duplicate, until all are known.
 const marked = ^records.Number(0)
 
-// sortEdges sorts the edges that each visits. The ones of twins are noted apart.
+// sortEdges sorts the edges that each visits. The ones of duplicates are noted apart.
 func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) error) (err error) {
 	s.edges, err = records.SortEdges(s.store, func(visit func(records.Edge[records.Number])) error {
 		return each(func(e records.Edge[records.Number]) {
@@ -102,7 +102,7 @@ func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) er
 	next := s.duplicates.next
 	for i := range s.edges.Len() {
 		if e := s.edges.At(i); e.Identical() && s.classes.first(e.B) == e.A {
-			next.Set(e.B, 0) // a heap has found it, too, and its edge has a mark
+			next.Set(e.B, 0) // a hot group has found it, too, and its edge has a mark
 		}
 	}
 	for i := s.end(); i > 0; i-- {
@@ -117,7 +117,7 @@ func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) er
 }
 
 // isDuplicate reports whether an edge joins a document to the first of its class, and its score follows from that. Documents with sides
-// have no twins: an edge within a side is no pair.
+// have no duplicates: an edge within a side is no pair.
 func (s *Shard) isDuplicate(e records.Edge[records.Number]) bool {
 	if !e.Identical() || s.members.Sides() != nil || s.classes.first(e.B) != e.A {
 		return false
@@ -125,7 +125,7 @@ func (s *Shard) isDuplicate(e records.Edge[records.Number]) bool {
 	return e.Score == s.duplicateScore(e.A)
 }
 
-// duplicateScore returns the score of the twins of a document.
+// duplicateScore returns the score of the duplicates of a document.
 func (s *Shard) duplicateScore(first records.Number) records.Score {
 	if s.duplicates.score != (records.Score{}) {
 		return s.duplicates.score
@@ -134,7 +134,7 @@ func (s *Shard) duplicateScore(first records.Number) records.Score {
 	return records.NewScore(size, size, false)
 }
 
-// withDuplicates yields sorted edges and the pairs of twins, in the order of rows.
+// withDuplicates yields sorted edges and the pairs of duplicates, in the order of rows.
 func (s *Shard) withDuplicates(of *edges) iter.Seq[records.Edge[records.Number]] {
 	return func(yield func(records.Edge[records.Number]) bool) {
 		next := 0 // edge

@@ -28,8 +28,8 @@ func edge(a, b records.Number, shared, total uint32) records.Edge[records.Number
 	return records.Edge[records.Number]{A: a, B: b, Score: records.Score{Shared: shared, Total: total}}
 }
 
-// TestPivotsComeFirst: a leader is kept before documents that come first, so that the documents like it have one to be
-// removed for. Documents without a leader are counted.
+// TestPivotsComeFirst: a pivot is kept before documents that come first, so that the documents like it have one to be
+// removed for. Documents without a pivot are counted.
 func TestPivotsComeFirst(t *testing.T) {
 	plain := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10) }
 	hotGroup := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10|records.HotGroupMark) }
@@ -124,7 +124,7 @@ func TestMostSimilar(t *testing.T) {
 	}
 }
 
-// TestUncheckedPivots: leaders that are removed are subtracted from what heaps have counted.
+// TestUncheckedPivots: pivots that are removed are subtracted from what hot groups have counted.
 func TestUncheckedPivots(t *testing.T) {
 	members := make([]records.Member, 4)
 	for i := range members {

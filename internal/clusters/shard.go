@@ -27,7 +27,7 @@ type Shard struct {
 	members    *records.MemberList
 	classes    classes // of identical documents
 	edges      *edges
-	pairs      *edges                         // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
+	pairs      *edges                         // the rows of pairs but for duplicates: the edges and, if documents have sides, others that follow
 	duplicates duplicates                     // further pairs
 	spans      []records.Span[records.Number] // spans of the edges, in their order
 	decision

@@ -5,47 +5,47 @@ import (
 )
 
 const (
-	// fewCompared is the largest number of leaders that a set is compared with if there are very many sets. If there
-	// are fewer sets, a set is compared with more leaders.
+	// fewCompared is the largest number of pivots that a set is compared with if there are very many sets. If there
+	// are fewer sets, a set is compared with more pivots.
 	fewCompared = 32
 	// comparisons bounds the comparisons of up to manySets sets together. They take about two seconds. Of more sets each
 	// gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
 	comparisons = 1 << 24
 	manySets    = 1 << 15
-	// mostElements bounds the elements of all leaders together. An element takes 8 bytes; all leaders and their index
+	// mostElements bounds the elements of all pivots together. An element takes 8 bytes; all pivots and their index
 	// take some 100 MB.
 	mostElements = 1 << 22
 	// mostSeen is the largest number of shared elements that is told from larger ones.
 	mostSeen = 255
-	// mostOfOne bounds the elements of one leader, so that a few large leaders do not take all the room.
+	// mostOfOne bounds the elements of one pivot, so that a few large pivots do not take all the room.
 	mostOfOne = mostElements / 16
 )
 
-// Pivot is the number of a leader, from 0.
+// Pivot is the index of a pivot, from 0.
 type Pivot uint32
 
-// NoPivot stands for no leader.
+// NoPivot stands for no pivot.
 const NoPivot = ^Pivot(0)
 
-// Pivots holds the leaders and finds the leaders that may be like another set. It is an inverted index with the prefix
+// Pivots holds the pivots and finds the pivots that may be like another set. It is an inverted index with the prefix
 // filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data
 // cleaning, 2006). It is not for concurrent use.
 type Pivots struct {
 	threshold float64
 	prefix    func(n int) int
-	bound     int // largest number of leaders that are listed for an element, and that a set is compared with
+	bound     int // largest number of pivots that are listed for an element, and that a set is compared with
 
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
-	sets     [][]uint64          // by leader
-	held     *int                // elements of all leaders, also of indexes beside it
-	elements Numbering[uint32]   // in the prefixes of leaders
+	sets     [][]uint64          // by pivot
+	held     *int                // elements of all pivots, also of indexes beside it
+	elements Numbering[uint32]   // in the prefixes of pivots
 	lists    [][]Pivot           // pivots with each element, by number of the element
-	first    []uint32            // by list: the first list with the same leaders
-	full     map[[3]Pivot]uint32 // first lists that are full, by some of their leaders
-	times    []int               // by list: number of elements of the current set that have these leaders
+	first    []uint32            // by list: the first list with the same pivots
+	full     map[[3]Pivot]uint32 // first lists that are full, by some of their pivots
+	times    []int               // by list: number of elements of the current set that have these pivots
 	current  []uint32            // lists of the current set
-	seen     []uint8             // number of elements of the current set that each leader has, or mostSeen if it has more
+	seen     []uint8             // number of elements of the current set that each pivot has, or mostSeen if it has more
 	touched  []Pivot
 	chosen   []Pivot
 }
@@ -57,7 +57,7 @@ func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
 	return &Pivots{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Pivot]uint32{}}
 }
 
-// boundOf returns the largest number of leaders that one of the given number of sets is compared with.
+// boundOf returns the largest number of pivots that one of the given number of sets is compared with.
 func boundOf(sets int) int {
 	bound := comparisons / max(sets, 1)
 	if sets > manySets {
@@ -66,15 +66,15 @@ func boundOf(sets int) int {
 	return max(fewCompared, bound)
 }
 
-// Bound returns the largest number of leaders that a set is compared with.
+// Bound returns the largest number of pivots that a set is compared with.
 func (x *Pivots) Bound() int { return x.bound }
 
-// Beside returns an empty index like x, for other leaders of the same sets. Both share the room for elements.
+// Beside returns an empty index like x, for other pivots of the same sets. Both share the room for elements.
 func (x *Pivots) Beside() *Pivots {
 	return &Pivots{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held, full: map[[3]Pivot]uint32{}}
 }
 
-// Add makes a copy of a set the next leader. It returns None if there is no room.
+// Add makes a copy of a set the next pivot. It returns None if there is no room.
 func (x *Pivots) Add(set []uint64) Pivot {
 	if len(set) > mostOfOne || *x.held+len(set) > mostElements {
 		if x.most == 0 {
@@ -101,7 +101,7 @@ func (x *Pivots) Add(set []uint64) Pivot {
 	return pivot
 }
 
-// join finds the first list with the leaders of a list that is full. The elements that all sets of a large family have make up to
+// join finds the first list with the pivots of a list that is full. The elements that all sets of a large family have make up to
 // half of the lists the same.
 func (x *Pivots) join(list uint32) {
 	pivots := x.lists[list]
@@ -114,11 +114,11 @@ func (x *Pivots) join(list uint32) {
 	}
 }
 
-// Set returns the set of a leader.
+// Set returns the set of a pivot.
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
-// Candidates returns leaders that may be like a set. They are complete if no other set that was to be a leader may be like
-// it. If they are not complete, they are the leaders that share most of its first elements. They are valid until the next
+// Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be like
+// it. If they are not complete, they are the pivots that share most of its first elements. They are valid until the next
 // call.
 func (x *Pivots) Candidates(set []uint64) (candidates []Pivot, isComplete bool) {
 	x.touched, x.current = x.touched[:0], x.current[:0]
@@ -157,9 +157,9 @@ func (x *Pivots) Candidates(set []uint64) (candidates []Pivot, isComplete bool) 
 	return candidates, isComplete
 }
 
-// choose returns the touched leaders that a set is compared with: those that share most elements with it.
+// choose returns the touched pivots that a set is compared with: those that share most elements with it.
 func (x *Pivots) choose() []Pivot {
-	var having, other [mostSeen + 1]int // number of leaders by number of shared elements
+	var having, other [mostSeen + 1]int // number of pivots by number of shared elements
 	for i, pivot := range x.touched {
 		// Most numbers are the same, and to count in turn in two places is not to wait.
 		if i&1 == 0 {

@@ -21,8 +21,8 @@ func jaccard(a, b []uint64) float64 {
 	return float64(shared) / float64(len(a)+len(b)-shared)
 }
 
-// lead goes through sets as a job of that many does and returns the leaders, and how many
-// sets were not compared with all leaders.
+// lead goes through sets as a job of that many does and returns the pivots, and how many
+// sets were not compared with all pivots.
 func lead(sets [][]uint64, of int) (pivots [][]uint64, unchecked int) {
 	x := NewPivots(of, threshold, prefix)
 	for _, set := range sets {
@@ -61,8 +61,8 @@ func variants(random *rand.Rand, n, bases, size, changes int) [][]uint64 {
 	return all
 }
 
-// TestPivotsAreAll: where few leaders are enough, no two of them are alike and every
-// set is like one, as if all had been compared with all leaders.
+// TestPivotsAreAll: where few pivots are enough, no two of them are alike and every
+// set is like one, as if all had been compared with all pivots.
 func TestPivotsAreAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][4]int{{1000, 1, 60, 3}, {1000, 40, 60, 3}, {1000, 40, 60, 12}, {300, 300, 20, 2}, {50, 1, 1, 1}} {
@@ -83,7 +83,7 @@ func TestPivotsAreAll(t *testing.T) {
 	}
 }
 
-// TestPivotsSayWhatTheyMiss: where there are more leaders than a set may be compared
+// TestPivotsSayWhatTheyMiss: where there are more pivots than a set may be compared
 // with, those that were not compared with all are counted.
 func TestPivotsSayWhatTheyMiss(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -111,7 +111,7 @@ func TestPivotsSayWhatTheyMiss(t *testing.T) {
 	}
 }
 
-// TestFullIndex: a set that may be like a leader without room is not said to have been
+// TestFullIndex: a set that may be like a pivot without room is not said to have been
 // compared with all.
 func TestFullIndex(t *testing.T) {
 	x := NewPivots(1, threshold, prefix)

@@ -126,7 +126,7 @@ func TestCopiesInHotGroups(t *testing.T) {
 	for i := 1; i <= sites; i++ { // the last one is the bank's
 		score := records.NewScore(45, 50, false)
 		if i%3 == 0 {
-			score = records.NewScore(4, 50, false) // so far from the leader that nothing follows
+			score = records.NewScore(4, 50, false) // so far from the pivot that nothing follows
 		}
 		score.Total |= records.HotGroupMark
 		w.edges[0] = append(w.edges[0], records.Edge[records.Number]{A: 0, B: records.Number(i), Score: score})

@@ -195,11 +195,11 @@ func (s *shard) order() {
 	}
 }
 
-// derive returns edges between pages of protected sites and pages that were compared with the same leader of a heap, and not with each
+// derive returns edges between pages of protected sites and pages that were compared with the same pivot of a hot group, and not with each
 // other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
-// as similar as the sum of their similarities to the leader less one.
+// as similar as the sum of their similarities to the pivot less one.
 func (s *shard) derive() (derived []edge) {
-	watched := map[uint32]int{} // classes that are watched, by leader
+	watched := map[uint32]int{} // classes that are watched, by pivot
 	for i := range s.classes {
 		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
 			continue
@@ -237,7 +237,7 @@ func (s *shard) around(number int) []edge {
 }
 
 // countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
-// hotGroup were compared with its leader only. So they have as many sites as the leader has.
+// hot group were compared with its pivot only. So they have as many sites as the pivot has.
 func (s *shard) countSites(limit int) {
 	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
 	for i := range s.classes {

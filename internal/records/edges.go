@@ -32,7 +32,7 @@ const (
 	estimateMark = 1 << 31
 	// hammingMark says that the score counts bits: those that agree, and all.
 	hammingMark = 1 << 30
-	// HotGroupMark says that the edge joins a document of a heap to a leader.
+	// HotGroupMark says that the edge joins a document of a hot group to a pivot.
 	HotGroupMark = 1 << 29
 
 	marks = estimateMark | hammingMark | HotGroupMark
@@ -79,7 +79,7 @@ func (s Score) Identical() bool {
 	return s.Shared == s.Total&^(hammingMark|HotGroupMark) && s.WholeShared == s.WholeTotal
 }
 
-// HotGroup reports whether the edge joins a document of a heap to a leader.
+// HotGroup reports whether the edge joins a document of a hot group to a pivot.
 func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
@@ -143,7 +143,7 @@ const (
 )
 
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
-// scored in several groups, and in a heap.
+// scored in several groups, and in a hot group.
 func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
 	each, err := EachEdge(reader, pieces)
 	if err != nil {
@@ -284,7 +284,7 @@ func eachPacked(
 	}, nil
 }
 
-// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
+// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a hot group, which stays if one has it.
 func compactEdges(edges *paged.List[int, Edge[Number]]) {
 	n := 0
 	var last Edge[Number]

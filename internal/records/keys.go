@@ -167,21 +167,21 @@ func ShardOf(hash uint64, shards int) int {
 	return int(high)
 }
 
-// HotGroupMember is a document of a heap.
+// HotGroupMember is a document of a hot group.
 type HotGroupMember struct {
 	Ref docref.Ref
 	// Second is the other document that stands for its class, 0 if there is none; see [Want].
 	Second docref.Ref
-	// Other is another document of the heap, or Ref.
+	// Other is another document of the hot group, or Ref.
 	Other docref.Ref
 	// Size is the number of distinct shingles.
 	Size uint32
 }
 
-// hotGroupsSize is the size of the record that describes the heaps of a place: the number of their documents together.
+// hotGroupsSize is the size of the record that describes the hot groups of a place: the number of their documents together.
 const hotGroupsSize = 4
 
-// WriteHotGroups writes the number of documents in the heaps of a place.
+// WriteHotGroups writes the number of documents in the hot groups of a place.
 func WriteHotGroups(run *runfile.Writer, place graphs.Place, documents uint32) error {
 	b, err := run.Record(HotGroups, int(place), hotGroupsSize)
 	if err == nil {
@@ -190,7 +190,7 @@ func WriteHotGroups(run *runfile.Writer, place graphs.Place, documents uint32) e
 	return err
 }
 
-// HotGroupDocuments returns the number of documents in the heaps of a place, 0 without a heap.
+// HotGroupDocuments returns the number of documents in the hot groups of a place, 0 without a hot group.
 func HotGroupDocuments(packed []byte) (documents int) {
 	for ; len(packed) > 0; packed = packed[hotGroupsSize:] {
 		documents += int(binary.LittleEndian.Uint32(packed))
@@ -198,8 +198,8 @@ func HotGroupDocuments(packed []byte) (documents int) {
 	return documents
 }
 
-// oversizedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond
-// is set, and sideSize in a crowd with sides.
+// oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize if hasSecond
+// is set, and sideSize in an oversized group with sides.
 const oversizedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
@@ -228,7 +228,7 @@ func putOversized(b []byte, r *candidates.Record) {
 	}
 }
 
-// getOversized reads a document of a crowd with that key, which may have sides, and returns the bytes after it.
+// getOversized reads a document of an oversized group with that key, which may have sides, and returns the bytes after it.
 func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
@@ -252,11 +252,11 @@ func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	return b
 }
 
-// oversizedHeader is the size of the head of a crowd: its key, and its numbers of pairs and documents. The documents
+// oversizedHeader is the size of the head of an oversized group: its key, and its numbers of pairs and documents. The documents
 // follow.
 const oversizedHeader = 20
 
-// hasSides, a bit of the number of documents of a crowd, says that they have sides.
+// hasSides, a bit of the number of documents of an oversized group, says that they have sides.
 const hasSides = 1 << 31
 
 // WriteOversized writes the documents of a group that waits.
@@ -289,7 +289,7 @@ func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, p
 	return nil
 }
 
-// OversizedReader reads crowds one after the other.
+// OversizedReader reads oversized groups one after the other.
 type OversizedReader struct {
 	Packed []byte
 
@@ -299,7 +299,7 @@ type OversizedReader struct {
 	Documents int
 }
 
-// Next goes on to the next crowd. The documents of the current one must have been read.
+// Next goes on to the next oversized group. The documents of the current one must have been read.
 func (c *OversizedReader) Next() bool {
 	if len(c.Packed) == 0 {
 		return false
@@ -312,7 +312,7 @@ func (c *OversizedReader) Next() bool {
 	return true
 }
 
-// Record reads the next document of the crowd.
+// Record reads the next document of the oversized group.
 func (c *OversizedReader) Record(r *candidates.Record) {
 	r.Key = c.key
 	c.Packed = getOversized(c.Packed, r, c.hasSides)

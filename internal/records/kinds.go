@@ -34,8 +34,8 @@ const (
 	Spans           runfile.Kind = 27 // passages that the pairs of a part have in common, by part
 	ShardSpans      runfile.Kind = 28 // the same, by output shard
 	HotGroupMembers runfile.Kind = 29 // documents of dense groups, by range of keys
-	HotGroups       runfile.Kind = 30 // numbers of documents in heaps, by place
-	Stars           runfile.Kind = 31 // documents that are like one leader, by heap
+	HotGroups       runfile.Kind = 30 // numbers of documents in hot groups, by place
+	Stars           runfile.Kind = 31 // documents that are like one pivot, by hot group
 	Unchecked       runfile.Kind = 32 // pivots that were not compared with all others, by split
 	Blocks          runfile.Kind = 33 // a mark of each block, by place
 	Probe           runfile.Kind = 34 // documents to look for partners in, with their sets, by split

@@ -198,7 +198,7 @@ func sections(t *testing.T, kind runfile.Kind, write func(*runfile.Writer) error
 	return packed
 }
 
-// TestOversizedGroups: crowds come back with all their documents, in order, whatever the records hold.
+// TestOversizedGroups: oversized groups come back with all their documents, in order, whatever the records hold.
 func TestOversizedGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	type oversizedGroup struct {
@@ -328,7 +328,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestPartsOfHotGroups: the documents of heaps and the nodes of graphs come back in order, by shard.
+// TestPartsOfHotGroups: the documents of hot groups and the nodes of graphs come back in order, by shard.
 func TestPartsOfHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	var members [2][]HotGroupMember

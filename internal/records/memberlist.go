@@ -23,7 +23,7 @@ type Member struct {
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
 	Repeated  bool // another document has the same id
-	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	Unchecked bool // it leads documents of a hot group, and was not compared with all other pivots
 	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
 	PartlyListed bool
 	Id           string
@@ -212,7 +212,7 @@ func (m *MemberList) Sides() *paged.List[Number, uint64] { return m.sides }
 // Repeated reports whether another document has the id of document i.
 func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeatedFlag != 0 }
 
-// Unchecked reports whether document i leads documents of a heap, and was not compared with all other leaders.
+// Unchecked reports whether document i leads documents of a hot group, and was not compared with all other pivots.
 func (m *MemberList) Unchecked(i Number) bool { return m.list.At(i).flags&uncheckedFlag != 0 }
 
 // PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.

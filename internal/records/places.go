@@ -12,7 +12,7 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// HotGroupNumber is the number of a heap in its place, from 0.
+// HotGroupNumber is the number of a hot group in its place, from 0.
 type HotGroupNumber uint32
 
 // StarNumber is the number of a star of documents, from 1; 0: no star.
@@ -48,7 +48,7 @@ type Want struct {
 	Ref    docref.Ref
 	Place  graphs.Place
 	Second docref.Ref
-	// HotGroup is the document's heap, if heaps are scored there.
+	// HotGroup is the document's hot group, if hot groups are scored there.
 	HotGroup HotGroupNumber
 }
 
@@ -68,7 +68,7 @@ type PlacedSet struct {
 	// Priority, Scope and Side are as in its sketch block.
 	Priority    preference.Priority
 	Scope, Side uint64
-	// Second and Heap are as in its [Want].
+	// Second and Hot group are as in its [Want].
 	Second   docref.Ref
 	HotGroup HotGroupNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
@@ -78,7 +78,7 @@ type PlacedSet struct {
 }
 
 // SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
-// document of the input, standing, scope, heap.
+// document of the input, standing, scope, hot group.
 const SetHeader = 44
 
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.

@@ -117,7 +117,7 @@ func TestIdentical(t *testing.T) {
 	}
 }
 
-// TestPlaces writes the records of places and reads them back: sets, pairs, and records of heaps.
+// TestPlaces writes the records of places and reads them back: sets, pairs, and records of hot groups.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
 	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Priority: 1<<63 | 8, Scope: 1<<63 | 7})
@@ -204,7 +204,7 @@ func TestShardOf(t *testing.T) {
 	}
 }
 
-// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap, whichever came first.
+// TestCompactEdges: a pair that was scored in a hot group and elsewhere is one edge of the hot group, whichever came first.
 func TestCompactEdges(t *testing.T) {
 	score := Score{Shared: 9, Total: 10}
 	plain, hotGroup, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HotGroupMark}}, Edge[Number]{1, 3, score}

@@ -43,7 +43,7 @@ func runsOf(t *testing.T, random *rand.Rand, runs int, write func(run int, w *ru
 	return pieces
 }
 
-// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a heap has
+// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a hot group has
 // found too has its mark.
 func TestReadEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

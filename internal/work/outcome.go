@@ -38,7 +38,7 @@ type Outcome struct {
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.
 	SampledAll bool `json:",omitempty"`
-	// OversizedGroups are the groups that wait until all crowds are known.
+	// OversizedGroups are the groups that wait until all oversized groups are known.
 	OversizedGroups []OversizedGroup `json:",omitempty"`
 	Files           []output.File    `json:",omitempty"`
 	// FirstReject is the first row of rejects; only the task that writes them has it.

@@ -50,7 +50,7 @@ func (k *Pairs) Setup() error {
 	return err
 }
 
-// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and oversized groups.
 func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
@@ -82,7 +82,7 @@ type knownDocuments struct {
 	order  []knownOrder // of digests, scopes and refs
 }
 
-// knownOrder is the leading bits of a digest, and the place of its document or the number of its verdict.
+// knownOrder is the leading bits of a digest, and the place of its document or the number of its cached pair.
 type knownOrder struct{ lead, place uint32 }
 
 // leadOf returns the leading bits of a digest.
@@ -219,7 +219,7 @@ type knownClasses struct {
 	unchanged  documents.Unchanged
 }
 
-// find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
+// find returns, for both digests of each cached pair, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
 // and to look each up would be to wait for the memory each time. So they are put in order first.
 func (c *knownClasses) find(cachedPairs *state.CachedPairs) [][2]uint32 {
 	firsts, order := make([][2]uint32, cachedPairs.Len()), make([]knownOrder, cachedPairs.Len())
@@ -249,7 +249,7 @@ func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Diges
 	return rest
 }
 
-// join adds the edges that a verdict is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
+// join adds the edges that a cached pair is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
 // are as in find.
 func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uint32) {
 	if v.A == v.B {
@@ -310,7 +310,7 @@ func (k *knownClass) class(of *knownDocuments) candidates.Class {
 // allPairs are the tables of the jobs at work in this process.
 var allPairs work.Shared[state.CachedPairs]
 
-// OpenPairs returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
+// OpenPairs returns the table of cached pairs in a file. Tasks of this process share it while one of them holds it.
 func OpenPairs(path string) (*state.CachedPairs, error) {
 	return allPairs.Get(path, state.ReadCachedPairs)
 }

@@ -19,7 +19,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Where passages are looked for, a key is touched if a document that has come or gone has it, or if it is a lasting key: of a crowd, or of equal
+// Where passages are looked for, a key is touched if a document that has come or gone has it, or if it is a lasting key: of an oversized group, or of equal
 // documents. All documents that have a touched key get all their keys. So the group of a touched key is whole. Under any other key lie the documents
 // that lay there last night, and no others. So a pair of which one document has no touched key is a pair of last night's, and meets as it did then.
 
@@ -131,7 +131,7 @@ type touchedReading struct {
 	visit    func(uint64)
 }
 
-// segment visits the keys of units, given a desk with their pieces.
+// segment visits the keys of units, given a task context with their pieces.
 func (r *touchedReading) segment(ctx context.Context, w *work.TaskContext) error {
 	return eachPassages(ctx, w, r.passages, func(block *sketchblock.Block, p *blockPassages) error {
 		for i := range block.Len() {
@@ -186,7 +186,7 @@ func (p *blockPassages) sequence(i int) ([]byte, error) {
 	return p.sequences[i], nil
 }
 
-// eachPassages visits the sketch blocks of a desk in order.
+// eachPassages visits the sketch blocks of a task context in order.
 func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {

@@ -20,7 +20,7 @@ type CachedPair struct {
 	records.Score
 }
 
-// CachedPairOf returns the verdict about two digests, in either order.
+// CachedPairOf returns the cached pair of two digests, in either order.
 func CachedPairOf(a, b digest.Digest, score records.Score) CachedPair {
 	if digest.Compare(a, b) > 0 {
 		a, b = b, a
@@ -32,16 +32,16 @@ func (v CachedPair) compare(other CachedPair) int {
 	return cmp.Or(digest.Compare(v.A, other.A), digest.Compare(v.B, other.B))
 }
 
-// CachedPairSize is the size of a packed verdict in bytes.
+// CachedPairSize is the size of a packed cached pair in bytes.
 const CachedPairSize = 2*digest.Size + 8
 
-// Append appends the packed verdict to b.
+// Append appends the packed cached pair to b.
 func (v CachedPair) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
 	return binary.LittleEndian.AppendUint32(b, v.Total)
 }
 
-// GetCachedPair reads a packed verdict.
+// GetCachedPair reads a packed cached pair.
 func GetCachedPair(b []byte) CachedPair {
 	return CachedPair{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
 		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
@@ -51,7 +51,7 @@ func GetCachedPair(b []byte) CachedPair {
 // cachedPairsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const cachedPairsMagic = "mirrorbeam verdicts 2\n"
 
-// WriteCachedPairs writes a table of packed verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It asks
+// WriteCachedPairs writes a table of packed cached pairs, in any order and perhaps repeated, to a file that survives a loss of power. It asks
 // stopped now and then, if it is not nil, and ends with its error.
 func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 	get := func(at uint32) CachedPair { return GetCachedPair(packed[CachedPairSize*int(at):]) }
@@ -83,7 +83,7 @@ func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 	return nil
 }
 
-// CachedPairs is a table of verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
+// CachedPairs is a table of cached pairs. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type CachedPairs struct{ packed []byte }
 
 // ReadCachedPairs reads a table that Write wrote.
@@ -98,7 +98,7 @@ func ReadCachedPairs(path string) (*CachedPairs, error) {
 	return &CachedPairs{b}, nil
 }
 
-// checkCachedPairs returns the packed verdicts in the content of a file.
+// checkCachedPairs returns the packed cached pairs in the content of a file.
 func checkCachedPairs(b []byte) ([]byte, error) {
 	packed, err := Unseal(b, cachedPairsMagic)
 	if err == nil && len(packed)%CachedPairSize != 0 {
@@ -107,8 +107,8 @@ func checkCachedPairs(b []byte) ([]byte, error) {
 	return packed, err
 }
 
-// Len returns the number of verdicts.
+// Len returns the number of cached pairs.
 func (t *CachedPairs) Len() int { return len(t.packed) / CachedPairSize }
 
-// At returns a verdict, in the order of the digests.
+// At returns a cached pair, in the order of the digests.
 func (t *CachedPairs) At(i int) CachedPair { return GetCachedPair(t.packed[CachedPairSize*i:]) }

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// TestTable: a table has each verdict once, in the order of the digests.
+// TestTable: a table has each cached pair once, in the order of the digests.
 func TestTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 2, 1000} {

@@ -152,7 +152,7 @@ func TestDamagedNewest(t *testing.T) {
 	}
 }
 
-// TestAcknowledge: what is acknowledged leaves the outbox in one step, and only that.
+// TestAcknowledge: what is acknowledged leaves the queue of notifications in one step, and only that.
 func TestAcknowledge(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {

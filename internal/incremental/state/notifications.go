@@ -13,10 +13,10 @@ import (
 // row without a lineage stands for as many changes as its size says.
 type Notifications []output.Change
 
-// mostOpen is the number of rows that an outbox has of an output.
+// mostOpen is the number of rows that a queue of notifications has of an output.
 const mostOpen = 100_000
 
-// changeKey tells the rows of an outbox apart: it has one for each key.
+// changeKey tells the rows of a queue of notifications apart: it has one for each key.
 type changeKey struct{ of, change, lineage string }
 
 func keyOf(c *output.Change) changeKey { return changeKey{c.Of, c.Change, c.Lineage} }
@@ -95,8 +95,8 @@ func (o Notifications) Counts() map[string]map[string]int64 {
 	return counts
 }
 
-// Acknowledge takes the changes up to a generation out of the outbox, and returns what is left there. The result is the next
-// generation, unless none of these changes is in the outbox.
+// Acknowledge takes the changes up to a generation out of the queue of notifications, and returns what is left there. The result is the next
+// generation, unless none of these changes is in the queue of notifications.
 func (s *State) Acknowledge(generation int) (left Notifications, err error) {
 	open, err := s.Last.Unacknowledged(s.Folder)
 	if err != nil {

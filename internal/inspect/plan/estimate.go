@@ -42,7 +42,7 @@ type load struct {
 	bytes, documents, ordered float64
 	// Key records, shingles of the sets that are compared, and shingles that an audit looks at.
 	records, gathered, probed float64
-	// Edges are the candidates that reach the threshold, and the documents joined to a heap or to an equal document.
+	// Edges are the candidates that reach the threshold, and the documents joined to a hot group or to an equal document.
 	edges float64
 	// The parts into which the job is cut, the tasks that run at a time, and the bytes of key records that a task may hold.
 	splits, shards, lanes, keyBytes float64

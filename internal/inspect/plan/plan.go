@@ -203,7 +203,7 @@ func (c *Choice) compare(other *Choice) int {
 // Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it takes more.
 func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
-// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the heaps that make it unsure.
+// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the hot groups that make it unsure.
 func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
 	most := all * (all - 1) / 2
 	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, min(estimate.Low, most), min(estimate.High, most)
@@ -342,7 +342,7 @@ type HotGroup struct {
 	Candidates float64 `json:"candidates"`
 	// Example is one of the documents, as path:position.
 	Example string `json:"example"`
-	// Dense says that only leaders of the heap are compared with its documents.
+	// Dense says that only pivots of the hot group are compared with its documents.
 	Dense bool `json:"dense"`
 }
 

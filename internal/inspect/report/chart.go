@@ -153,14 +153,14 @@ func (t *tally) bins(from float64) []Bin {
 }
 
 const (
-	// leastPeak is the number of documents in the fullest bin of a crowd that a valley separates from another.
+	// leastPeak is the number of documents in the fullest bin of a group that a valley separates from another.
 	leastPeak = 20
-	// deepest is the share of the smaller crowd's fullest bin that the bottom of a valley may have.
+	// deepest is the share of the smaller group's fullest bin that the bottom of a valley may have.
 	deepest = 0.7
 )
 
-// valley returns the similarity that separates two crowds of documents best: the bottom of the deepest valley of the
-// histogram, smoothed over three bins. The identical documents, in the last bin, are no crowd: near every one of them the
+// valley returns the similarity that separates two groups of documents best: the bottom of the deepest valley of the
+// histogram, smoothed over three bins. The identical documents, in the last bin, are no group: near every one of them the
 // histogram would have a valley. It is nil if there is no valley.
 func valley(bins []Bin) *float64 {
 	n := len(bins) - 1

@@ -112,7 +112,7 @@ type Histogram struct {
 	// Sampled is the share of the documents that were looked at, above 0 and at most 1.
 	Sampled float64 `json:"sampled"`
 	Bins    []Bin   `json:"bins"`
-	// Valley is a similarity that separates two crowds of documents, nil if none does.
+	// Valley is a similarity that separates two groups of documents, nil if none does.
 	Valley *float64 `json:"valley,omitempty"`
 }
 

@@ -34,11 +34,11 @@ type Estimator struct {
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
 	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given
 	// the numbers of pairs of all groups with more than OversizedPairs pairs, and counts only pairs whose
-	// previous keys differ. The documents of larger groups are compared with leaders. If it is nil, all pairs
+	// previous keys differ. The documents of larger groups are compared with pivots. If it is nil, all pairs
 	// of all groups are compared.
 	LargestCompared func(pairs []float64) float64
 	OversizedPairs  float64
-	// Pivots returns an index of leaders for the given number of documents. It must be set if
+	// Pivots returns an index of pivots for the given number of documents. It must be set if
 	// LargestCompared is.
 	Pivots func(documents int) *graphs.Pivots
 	// Compare returns the similarity of two documents. Similar and Alike rest on it.
@@ -49,20 +49,20 @@ type Estimator struct {
 type Estimate struct {
 	// Keys is the mean number of keys of a document.
 	Keys float64
-	// Candidates is the number of different candidate pairs, including pairs of heaps.
+	// Candidates is the number of different candidate pairs, including pairs of hot groups.
 	Candidates float64
 	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
 	Error float64
 	// Low and High are the ends of an interval. In nine of ten samples or more it holds what Candidates estimates.
 	Low, High float64
-	// Alike is how many candidates reach the threshold, without pairs of heaps.
+	// Alike is how many candidates reach the threshold, without pairs of hot groups.
 	Alike float64
-	// DocumentElements is the number of elements in the sets of documents with a candidate, and of heaps.
+	// DocumentElements is the number of elements in the sets of documents with a candidate, and of hot groups.
 	DocumentElements float64
 	// Hidden is how many documents with a candidate have no partner in the sample.
 	Hidden float64
 	// HotGroupDocuments is how many documents are in groups too large to compare all their pairs. HotGroupCandidates
-	// is how many pairs of a document and a leader are compared there.
+	// is how many pairs of a document and a pivot are compared there.
 	HotGroupDocuments, HotGroupCandidates float64
 	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each stands
 	// for Weight pairs.
@@ -178,7 +178,7 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	return result, true
 }
 
-// upTo returns the pairs of all groups but crowds, and of crowds of up to limit pairs. Pairs that have met under denser crowds only count
+// upTo returns the pairs of the other groups, and of oversized groups of up to limit pairs. Pairs that have met under denser oversized groups only count
 // where they meet again.
 func (e *Estimator) upTo(limit float64, t *thinned, others met, oversizedGroups []oversizedGroup) met {
 	pairs := slices.Clone(others)
@@ -227,7 +227,7 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which crowds are compared: all of up to limit pairs. It returns the pairs and documents of the other crowds.
+// settle decides which oversized groups are compared: all of up to limit pairs. It returns the pairs and documents of the other oversized groups.
 func (e *Estimator) settle(oversizedGroups []oversizedGroup, result *Estimate) (dense met, hotGroup []number, limit float64) {
 	if len(oversizedGroups) == 0 {
 		return nil, nil, 0
@@ -341,7 +341,7 @@ func firstOf(group []candidates.Record) docref.Ref {
 	return first
 }
 
-// note names a group if it is among those with the most candidates. The documents of a heap often meet under
+// note names a group if it is among those with the most candidates. The documents of a hot group often meet under
 // several keys. The groups of such keys mostly have the same first document, and only the largest is named.
 func (r *Estimate) note(group Group) {
 	at := slices.IndexFunc(r.Groups, func(known Group) bool { return known.Example == group.Example })

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// addHotGroup adds the work of the documents that are compared with leaders. The more documents, the more leaders. How fast the
+// addHotGroup adds the work of the documents that are compared with pivots. The more documents, the more pivots. How fast the
 // comparisons grow is seen by comparing two halves of the sample alone.
 func (e *Estimator) addHotGroup(t *thinned, hotGroup []number, result *Estimate) {
 	if len(hotGroup) == 0 {
@@ -27,13 +27,13 @@ func (e *Estimator) addHotGroup(t *thinned, hotGroup []number, result *Estimate)
 	result.DocumentElements += all.sets / t.share
 }
 
-// growthError is by how much the growth of comparisons with leaders may differ from what a sample shows.
+// growthError is by how much the growth of comparisons with pivots may differ from what a sample shows.
 const growthError = 0.3
 
-// compared is what comparing documents with leaders takes: pairs, and elements of the sets of all documents.
+// compared is what comparing documents with pivots takes: pairs, and elements of the sets of all documents.
 type compared struct{ pairs, sets float64 }
 
-// compareWithPivots compares documents of a heap with leaders, and counts what a job would.
+// compareWithPivots compares documents of a hot group with pivots, and counts what a job would.
 func (e *Estimator) compareWithPivots(t *thinned, hotGroup []number) (c compared) {
 	index := e.Pivots(int(float64(len(hotGroup)) / t.share))
 	for _, document := range hotGroup {

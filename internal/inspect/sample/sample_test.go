@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// corpus makes documents whose keys are the elements of their sets. There are small groups, a heap, and
+// corpus makes documents whose keys are the elements of their sets. There are small groups, a hot group, and
 // copies.
 func corpus(random *rand.Rand, n int) []Document {
 	var all []Document
@@ -259,7 +259,7 @@ func TestHotGroupIsNamed(t *testing.T) {
 }
 
 // TestDenseGroupComesToPivots: the pairs of a group that is too large are not candidates. Its documents are
-// compared with leaders instead.
+// compared with pivots instead.
 func TestDenseGroupComesToPivots(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
 	for _, capacity := range []int{1 << 20, 10000} {

@@ -36,7 +36,7 @@ type pair struct {
 	sizeA, sizeB uint32
 }
 
-// oversized is a group that Crowded has received.
+// oversized is a group that Oversized has received.
 type oversized struct {
 	key   uint64
 	pairs int64

@@ -197,7 +197,7 @@ func families(random *rand.Rand, documents, keys, common int) ([][]uint64, []Rec
 }
 
 // TestOversizedGroupsAndAgain: what shares a key that is not dense is compared there, whatever
-// dense keys it shares before, unless the group is so large that this is left to the heap
+// dense keys it shares before, unless the group is so large that this is left to the hot group
 // of the dense key. And nothing comes that shares no key.
 func TestOversizedGroupsAndAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
@@ -259,7 +259,7 @@ func TestOversizedGroupsAndAgain(t *testing.T) {
 }
 
 // TestReferenceThatTheInputCopies: where the input is a copy of the reference, it has
-// the pairs that it would have alone, also where groups are crowded or dense.
+// the pairs that it would have alone, also where groups are oversized or dense.
 func TestReferenceThatTheInputCopies(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const documents = 900
@@ -294,7 +294,7 @@ func TestReferenceThatTheInputCopies(t *testing.T) {
 	}
 }
 
-// TestStar: the first document of a crowd meets all others once.
+// TestStar: the first document of an oversized group meets all others once.
 func TestStar(t *testing.T) {
 	records := randomGroup(rand.New(rand.NewPCG(9, 9)), 300, 50, false)
 	classes := classesOf(records, 0)

@@ -89,7 +89,7 @@ func sift(records []Record, exact bool) []Record {
 	return kept
 }
 
-// findings returns all pairs that Groups passes on, in order, also the pairs of crowds.
+// findings returns all pairs that Groups passes on, in order, also the pairs of oversized groups.
 func findings(records []Record, exact bool) [][3]uint64 {
 	var found [][3]uint64
 	g := Grouper{Threshold: 0.8, MaxComparisons: 1000, Exact: exact}

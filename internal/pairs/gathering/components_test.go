@@ -164,7 +164,7 @@ func TestNoPairs(t *testing.T) {
 	}
 }
 
-// TestHotGroupSetsAreReleased: the sets of heaps have been scored when components are placed, so they go.
+// TestHotGroupSetsAreReleased: the sets of hot groups have been scored when components are placed, so they go.
 func TestHotGroupSetsAreReleased(t *testing.T) {
 	j := newJob(t, 4)
 	j.runs.Release = true

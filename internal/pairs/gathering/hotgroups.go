@@ -16,15 +16,15 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// HotGroups joins dense groups to heaps, gives each heap a place and makes the tasks that send sets there. Dense groups
-// that share documents make one heap. It has too many pairs to compare them all.
+// HotGroups joins dense groups to hot groups, gives each hot group a place and makes the tasks that send sets there. Dense groups
+// that share documents make one hot group. It has too many pairs to compare them all.
 type HotGroups struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
-	// PlaceBytes is about how many bytes the sets of the heaps of a place take, at 8 bytes a shingle. One heap may take
-	// more: a heap is not cut.
+	// PlaceBytes is about how many bytes the sets of the hot groups of a place take, at 8 bytes a shingle. One hot group may take
+	// more: a hot group is not cut.
 	PlaceBytes int64
-	// GraphBytes is about how much memory the documents of heaps may take.
+	// GraphBytes is about how much memory the documents of hot groups may take.
 	GraphBytes int64
 
 	layout documents.Layout
@@ -33,8 +33,8 @@ type HotGroups struct {
 // Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Plan places the heaps. The outcome of the step names the run file that holds the number of documents of the heaps of
-// each place. It names none if there is no heap. The tasks are tasks of [Sending], with the step [SetsStep].
+// Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot groups of
+// each place. It names none if there is no hot group. The tasks are tasks of [Sending], with the step [SetsStep].
 func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -59,21 +59,21 @@ func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// placingHotGroups packs heaps into places and wants their documents there.
+// placingHotGroups packs hot groups into places and wants their documents there.
 type placingHotGroups struct {
 	run    *runfile.Writer
 	layout *documents.Layout
 	packer *graphs.Packer
 	inputs map[docref.Ref]docref.Ref // for documents of the reference, the equal document of the input, if any
 
-	hotGroups map[graphs.Place]records.HotGroupNumber // number of heaps of each place
+	hotGroups map[graphs.Place]records.HotGroupNumber // number of hot groups of each place
 	sizes     map[graphs.Place]uint32                 // number of documents in them
 }
 
 // Count does nothing.
 func (h *placingHotGroups) Count(joining.Component) {}
 
-// Place returns the place of a heap and the number of the heap there. A heap too large for one place gets the first of
+// Place returns the place of a hot group and the number of the hot group there. A hot group too large for one place gets the first of
 // its places only.
 func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 	if h.hotGroups == nil {
@@ -88,7 +88,7 @@ func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 	return uint64(location.First) | uint64(hotGroup)<<32, nil
 }
 
-// Document wants a document at the place of its heap.
+// Document wants a document at the place of its hot group.
 func (h *placingHotGroups) Document(d joining.Document) (none struct{}, err error) {
 	place, hotGroup := graphs.Place(d.Component.Value), records.HotGroupNumber(d.Component.Value>>32)
 	h.sizes[place]++
@@ -131,7 +131,7 @@ func eachHotGroupPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.M
 	})
 }
 
-// stars are the documents of heaps that are like one leader, if there are very many. They are known to be much alike. So the pairs of
+// stars are the documents of hot groups that are like one pivot, if there are very many. They are known to be much alike. So the pairs of
 // such a star are not compared, even if they have met under other keys.
 type stars struct {
 	documents graphs.Numbering[uint32]
@@ -141,8 +141,8 @@ type stars struct {
 // readStars reads the stars whose pairs are not compared in a job of that many documents.
 func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Memory) (*stars, error) {
 	s := &stars{}
-	var pivots graphs.Numbering[uint32] // of all heaps
-	var sizes []int64                   // by leader
+	var pivots graphs.Numbering[uint32] // of all hot groups
+	var sizes []int64                   // by pivot
 	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.PairSize:] {
 			ref, leads := records.GetPair(packed)

@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestHotGroups: dense groups that share documents are one heap, across parts. Its documents come to one place, however
-// many they are. They know their heap and the equal document of the input.
+// TestHotGroups: dense groups that share documents are one hot group, across parts. Its documents come to one place, however
+// many they are. They know their hot group and the equal document of the input.
 func TestHotGroups(t *testing.T) {
 	j := newJob(t, 10)
 	groups := [][]docref.Ref{

@@ -244,7 +244,7 @@ func TestAsideWithSides(t *testing.T) {
 	}
 }
 
-// later goes through the crowds.
+// later goes through the oversized groups.
 func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome, all []work.Outcome) []work.Outcome {
 	oversizedGroups := OversizedGroups{Bounds: *k.Bounds, Stars: k.Stars}
 	_, tasks := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), oversizedGroups.Plan)
@@ -270,8 +270,8 @@ func TestOversizedGroupsOfSmallCorpora(t *testing.T) {
 	}
 }
 
-// TestDenseGroups: documents of dense groups come to heaps. All pairs that share a key are
-// compared or in a heap.
+// TestDenseGroups: documents of dense groups come to hot groups. All pairs that share a key are
+// compared or in a hot group.
 func TestDenseGroups(t *testing.T) {
 	c := newCorpus(4, 1500, 0)
 	runs := worktest.Runs(t)
@@ -417,7 +417,7 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// TestLimit: crowds are compared, the smallest first, within what the corpus allows.
+// TestLimit: oversized groups are compared, the smallest first, within what the corpus allows.
 func TestLimit(t *testing.T) {
 	b := Bounds{Corpus: 10, Spare: 100, Each: 2}
 	for _, c := range []struct {

@@ -21,9 +21,9 @@ type Keyed struct {
 	// Exact says that the keys are made by [candidates.PrefixKeyOf].
 	Exact bool
 	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
-	// in heaps.
+	// in hot groups.
 	Stars bool
-	// Bounds say which groups are crowds.
+	// Bounds say which groups are oversized.
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
 	KeyBytes int64
@@ -31,7 +31,7 @@ type Keyed struct {
 	// unchanged documents, and no other stage forms them.
 	Unchanged documents.Unchanged
 	HasPairs  bool
-	// TellsLasting writes, for the next run of a scheduled job, the keys of crowds and of equal documents. What is compared under these depends on
+	// TellsLasting writes, for the next run of a scheduled job, the keys of oversized groups and of equal documents. What is compared under these depends on
 	// all documents that have them.
 	TellsLasting bool
 
@@ -39,7 +39,7 @@ type Keyed struct {
 }
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
-// edges already, and the crowds, which wait.
+// edges already, and the oversized groups, which wait.
 func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error

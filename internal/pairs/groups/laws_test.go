@@ -162,7 +162,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestLimitIsLargest: all crowds within the limit together have no more pairs than the bounds allow. With twice the
+// TestLimitIsLargest: all oversized groups within the limit together have no more pairs than the bounds allow. With twice the
 // limit they would have.
 func TestLimitIsLargest(t *testing.T) {
 	random := rand.New(rand.NewPCG(10, 11))

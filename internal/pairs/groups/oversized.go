@@ -16,13 +16,13 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// OversizedStep is the step of the tasks that go through the crowds of a shard.
+// OversizedStep is the step of the tasks that go through the oversized groups of a shard.
 const OversizedStep = 1
 
 // limitShard is the shard of the catalog that holds the limit and the dense keys.
 const limitShard = 0
 
-// OversizedGroups decides which crowds are compared, and makes the tasks that compare them.
+// OversizedGroups decides which oversized groups are compared, and makes the tasks that compare them.
 type OversizedGroups struct {
 	Bounds Bounds
 	// Exact and Stars are as in [Keyed].
@@ -59,7 +59,7 @@ func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
 	return nil
 }
 
-// limit returns the largest number of pairs of a crowd that is compared. Comparing two texts for passages takes
+// limit returns the largest number of pairs of an oversized group that is compared. Comparing two texts for passages takes
 // hundreds of times as long as comparing two sets. So the limit is small where dense groups are stars.
 func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents int64) int64 {
 	if c.Stars {
@@ -108,8 +108,8 @@ func readLimit(w *work.TaskContext, catalog string) (limit int64, dense graphs.N
 	return limit, dense, nil
 }
 
-// OversizedGroups goes through the crowds of a shard. It compares those that are not dense, and gathers the documents of dense
-// ones in heaps. It also compares pairs that have met under dense keys only.
+// OversizedGroups goes through the oversized groups of a shard. It compares those that are not dense, and gathers the documents of dense
+// ones in hot groups. It also compares pairs that have met under dense keys only.
 func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
@@ -165,7 +165,7 @@ func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	}
 }
 
-// readOversized reads the documents of a crowd.
+// readOversized reads the documents of an oversized group.
 func readOversized(c *records.OversizedReader, w *work.TaskContext) []candidates.Record {
 	growKeys(w, c.Documents)
 	for i := range w.Keys {
@@ -174,14 +174,14 @@ func readOversized(c *records.OversizedReader, w *work.TaskContext) []candidates
 	return w.Keys
 }
 
-// hotGroupMembers writes the documents of dense groups. Dense groups that share documents make one heap.
+// hotGroupMembers writes the documents of dense groups. Dense groups that share documents make one hot group.
 type hotGroupMembers struct {
 	run     *runfile.Writer
 	part    int
 	grouper *candidates.Grouper // knows the dense keys
 }
 
-// add adds the documents of a dense group. Documents that have had a dense key before are in the heap of that key
+// add adds the documents of a dense group. Documents that have had a dense key before are in the hot group of that key
 // already. So one of them for each such key joins the two groups.
 func (w *hotGroupMembers) add(oversizedGroup *records.OversizedReader) error {
 	var other docref.Ref

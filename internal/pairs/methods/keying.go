@@ -231,7 +231,7 @@ func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
 
-// Oversized returns the step that decides about crowds. There is nothing to decide if they [NeverWait].
+// Oversized returns the step that decides about oversized groups. There is nothing to decide if they [NeverWait].
 func (m *Method) Oversized(bounds groups.Bounds) groups.OversizedGroups {
 	return groups.OversizedGroups{Bounds: bounds, Exact: m.Exact, Stars: m.OversizedGroups == ToStars}
 }
@@ -263,7 +263,7 @@ func (g *Grouping) Setup() (err error) {
 	return nil
 }
 
-// Task goes through a shard: for the first time or, in [groups.OversizedStep], through the crowds that have waited.
+// Task goes through a shard: for the first time or, in [groups.OversizedStep], through the oversized groups that have waited.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == groups.OversizedStep {
 		return g.method.keyed(&g.Parameters, &g.layout).OversizedGroups(w, t)

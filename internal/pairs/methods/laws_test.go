@@ -197,7 +197,7 @@ func TestRepeatedPassages(t *testing.T) {
 	}
 }
 
-// TestOversized: a method leaves its crowds to the step that it says.
+// TestOversized: a method leaves its oversized groups to the step that it says.
 func TestOversized(t *testing.T) {
 	bounds := groups.Bounds{Group: 5, Passages: 7}
 	for name, want := range map[Name]groups.OversizedGroups{

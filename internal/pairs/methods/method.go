@@ -88,8 +88,8 @@ type Keys func(all []candidates.Record, d *Document) []candidates.Record
 type OversizedGroups int
 
 const (
-	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in heaps and compared
-	// with leaders.
+	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in hot groups and compared
+	// with pivots.
 	ToHotGroups OversizedGroups = iota
 	// ToStars lets them wait. The documents of dense ones are compared with the first.
 	ToStars

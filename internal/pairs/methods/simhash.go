@@ -45,7 +45,7 @@ func init() {
 			if s.IsDistance = p.Scoring == Hamming; s.IsDistance {
 				s.Reads = Nothing
 			}
-			s.NeedsAll = !s.IsDistance // documents of unlike sets may crowd a key
+			s.NeedsAll = !s.IsDistance // documents of unlike sets may share a key too often
 			return s
 		},
 		Tell: func(t *Told) string {
@@ -333,7 +333,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	})
 	g.alike = max(g.alike, alike)
-	g.chosen.rest(g.Scoring != Hamming, list) // whom a leader is like by its set is not known yet
+	g.chosen.rest(g.Scoring != Hamming, list) // whom a pivot is like by its set is not known yet
 	if g.chosen.skipped == 0 {
 		return
 	}
@@ -396,7 +396,7 @@ func (g *simhashGroups) add(a, b *candidates.Record, score records.Score) {
 }
 
 // groupPairs chooses the pairs of a large group that are listed. It sees each once. A group of few pairs lists all.
-// Of another one the documents that are like no leader before them are its leaders. A document that is like leaders has a
+// Of another one the documents that are like no pivot before them are its pivots. A document that is like pivots has a
 // pair with each of these that is noted, so it may be removed for one of them. Further pairs hold the group
 // together. So clusters are whole, and few pairs are listed, however many there are.
 type groupPairs struct {
@@ -473,7 +473,7 @@ func (g *groupPairs) note(j int, document uint32) {
 }
 
 // rest visits the pairs that are listed beyond those that add has listed. With allNoted these are all pairs with documents
-// that are noted, else the pairs with leaders.
+// that are noted, else the pairs with pivots.
 func (g *groupPairs) rest(allNoted bool, visit func(i, j int)) {
 	if g.skipped == 0 {
 		return

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// hotGroup compares the documents of a heap, one after the other.
+// hotGroup compares the documents of a hot group, one after the other.
 type hotGroup struct {
 	*HotGroups
 	w     *work.TaskContext
@@ -25,21 +25,21 @@ type hotGroup struct {
 	outlines    outlines
 	joined      graphs.Forest[graphs.Pivot] // pivots joined by edges
 	found       []foundPivot                // pivots of the current document
-	sizes       []int64                     // sizes of the stars, by leader
+	sizes       []int64                     // sizes of the stars, by pivot
 	group       documents.SkippedGroup      // all documents
 	ofReference int64                       // documents of the reference without an equal one of the input
 	compared    int64
 	unchecked   int64 // pivots of the input that were not compared with all earlier ones
 }
 
-// newHotGroup returns a heap of the given number of documents.
+// newHotGroup returns a hot group of the given number of documents.
 func (h *HotGroups) newHotGroup(w *work.TaskContext, edges *edgeWriter, size int) hotGroup {
 	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	return hotGroup{HotGroups: h, w: w, edges: edges, index: graphs.NewPivots(size, h.Threshold, prefix)}
 }
 
-// add compares a document with the leaders and writes the edges that are worth a row. The document becomes a leader if
-// it is like none, or is of the reference. It returns the leader that is most similar to the document, which may be the
+// add compares a document with the pivots and writes the edges that are worth a row. The document becomes a pivot if
+// it is like none, or is of the reference. It returns the pivot that is most similar to the document, which may be the
 // document itself.
 func (h *hotGroup) add(d *document) (star graphs.Pivot, err error) {
 	h.group.Note(d.ref)
@@ -77,7 +77,7 @@ func (h *hotGroup) add(d *document) (star graphs.Pivot, err error) {
 	return star, nil
 }
 
-// lead makes a document the next leader. Its set must stay.
+// lead makes a document the next pivot. Its set must stay.
 func (h *hotGroup) lead(d *document, set []uint64) {
 	pivot := graphs.Pivot(len(h.pivots))
 	kept := *d
@@ -88,17 +88,17 @@ func (h *hotGroup) lead(d *document, set []uint64) {
 	h.sizes = append(h.sizes, 1)
 }
 
-// foundPivot is a leader that the document is like.
+// foundPivot is a pivot that the document is like.
 type foundPivot struct {
 	pivot graphs.Pivot
 	score records.Score
 }
 
-// find finds the leaders that a document is like, the most similar ones first.
+// find finds the pivots that a document is like, the most similar ones first.
 func (h *hotGroup) find(d *document, among []graphs.Pivot) {
 	h.found = h.found[:0]
 	own := outlineOf(d)
-	size, most := -1, 0 // of the leader before, and in how many shingles it may differ from the document
+	size, most := -1, 0 // of the pivot before, and in how many shingles it may differ from the document
 	mayBeApart := h.layout.FirstInput > 0 || d.side != 0
 	distances := h.outlines.near(&own, among)
 	for i, pivot := range among {
@@ -121,8 +121,8 @@ func (h *hotGroup) find(d *document, among []graphs.Pivot) {
 	})
 }
 
-// writeEdges writes some of the edges between a document and the leaders that were found: the first edge, the edge to
-// the most similar leader of the reference, and each edge that joins leaders that were not joined.
+// writeEdges writes some of the edges between a document and the pivots that were found: the first edge, the edge to
+// the most similar pivot of the reference, and each edge that joins pivots that were not joined.
 func (h *hotGroup) writeEdges(d *document) error {
 	hasReference := false
 	for i, l := range h.found {
@@ -142,7 +142,7 @@ func (h *hotGroup) writeEdges(d *document) error {
 	return nil
 }
 
-// score compares a document with a leader.
+// score compares a document with a pivot.
 func (h *hotGroup) score(pivot, d *document) (records.Score, bool) {
 	score, ok := h.Similarity.compare(pivot, d)
 	return score, ok && (!h.AcceptsAll || score.Similarity() >= h.Threshold)

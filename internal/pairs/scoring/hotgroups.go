@@ -17,24 +17,24 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// HotGroupsDelivery makes a task of [HotGroups] for each place that has heaps.
+// HotGroupsDelivery makes a task of [HotGroups] for each place that has hot groups.
 func HotGroupsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.HotGroups}, Extra: []runfile.Kind{records.PlaceSets}}
 }
 
-// HotGroups scores the heaps of a place. Their documents come in order of preference. Each is compared with the leaders so
-// far, and becomes a leader itself if it is like none of them. So the leaders are the documents of the heap that are
+// HotGroups scores the hot groups of a place. Their documents come in order of preference. Each is compared with the pivots so
+// far, and becomes a pivot itself if it is like none of them. So the pivots are the documents of the hot group that are
 // kept, and the edges to them hold similar documents together.
 type HotGroups struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
-	// An edge of a heap has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
+	// An edge of a hot group has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
 	// there.
 	Similarity
 	// FirstPart is as in [Sets].
 	FirstPart int
 	// ListedPairs is the largest number of pairs of a star that needs no decision; a star is the documents that are
-	// like one leader. A larger star is written, so that other stages may leave its pairs out.
+	// like one pivot. A larger star is written, so that other stages may leave its pairs out.
 	ListedPairs int64
 
 	layout documents.Layout
@@ -43,7 +43,7 @@ type HotGroups struct {
 // Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Task scores the heaps of a place. It fails if a set is missing.
+// Task scores the hot groups of a place. It fails if a set is missing.
 func (h *HotGroups) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	place := graphs.Place(t.Number)
 	members, err := h.readMembers(w)
@@ -64,7 +64,7 @@ func (h *HotGroups) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	return edges.finish()
 }
 
-// member is a document of a heap and the location of its set.
+// member is a document of a hot group and the location of its set.
 type member struct {
 	document preference.Ranked
 	second   docref.Ref // see records.Want
@@ -75,10 +75,10 @@ type member struct {
 	stored   int    // bytes of the set, and of the hashes behind it that do not count
 	counting int    // bytes of the set alone
 	hotGroup records.HotGroupNumber
-	star     graphs.Pivot // its most similar leader, or graphs.NoPivot
+	star     graphs.Pivot // its most similar pivot, or graphs.NoPivot
 }
 
-// readMembers returns the documents of all heaps of a place in their order of preference.
+// readMembers returns the documents of all hot groups of a place in their order of preference.
 func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	packed, err := w.Read(1, records.HotGroups)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	return members, nil
 }
 
-// newHotGroups returns the heaps of a place, by number.
+// newHotGroups returns the hot groups of a place, by number.
 func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members []member) []hotGroup {
 	var sizes []int
 	for i := range members {
@@ -119,7 +119,7 @@ func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members
 	return hotGroups
 }
 
-// compareMembers goes through the documents of all heaps.
+// compareMembers goes through the documents of all hot groups.
 func compareMembers(ctx context.Context, w *work.TaskContext, members []member, hotGroups []hotGroup) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer

@@ -17,7 +17,7 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// scoreHotGroups scores the heaps of a place that is told to expect a number of documents.
+// scoreHotGroups scores the hot groups of a place that is told to expect a number of documents.
 func scoreHotGroups(t *testing.T, h *HotGroups, place graphs.Place, texts []text, documents int) (work.Outcome, error) {
 	t.Helper()
 	runs := worktest.Runs(t)
@@ -45,7 +45,7 @@ func (d *text) class() candidates.Class {
 	return candidates.Class{First: d.Ref, Second: d.Second}
 }
 
-// joined returns the edge of a leader and a text, if they are alike.
+// joined returns the edge of a pivot and a text, if they are alike.
 func joined(pivot, d *text, threshold float64, firstInput docref.Ref) (e edge, similarity float64, ok bool) {
 	x, y, compared := candidates.Ends(pivot.class(), d.class(), firstInput)
 	shared, union := jaccard(pivot.set, d.set)
@@ -55,16 +55,16 @@ func joined(pivot, d *text, threshold float64, firstInput docref.Ref) (e edge, s
 	return e, similarity, compared && similarity >= threshold
 }
 
-// led is what a plain loop finds in the texts of one heap.
+// led is what a plain loop finds in the texts of one hot group.
 type led struct {
 	pivots        []*text
-	best          map[*text]edge  // edge to the most similar leader
-	bestReference map[*text]edge  // edge to the most similar leader of the reference
+	best          map[*text]edge  // edge to the most similar pivot
+	bestReference map[*text]edge  // edge to the most similar pivot of the reference
 	all           map[edge]bool   // all edges between texts that are alike
-	star          map[*text]*text // the most similar leader, or the text itself
+	star          map[*text]*text // the most similar pivot, or the text itself
 }
 
-// lead goes through the texts of a heap in the order of preference.
+// lead goes through the texts of a hot group in the order of preference.
 func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	l := led{best: map[*text]edge{}, bestReference: map[*text]edge{}, all: map[edge]bool{}, star: map[*text]*text{}}
 	for _, d := range texts {
@@ -92,7 +92,7 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	return l
 }
 
-// TestHotGroups compares with plain loops. The same documents lead. Each document has an edge to its most similar leader,
+// TestHotGroups compares with plain loops. The same documents lead. Each document has an edge to its most similar pivot,
 // among all and in the reference. Documents are joined as if all edges were written.
 func TestHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
@@ -104,7 +104,7 @@ func TestHotGroups(t *testing.T) {
 			texts[i].priority = preference.Priority(10 + random.IntN(5))
 		}
 	}
-	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps
+	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two hot groups
 	slices.SortFunc(texts, func(a, b text) int { return cmp.Compare(a.Ref, b.Ref) })
 	const threshold = .6
 	firstInput := newRef(t, false, 0)
@@ -159,7 +159,7 @@ func TestHotGroups(t *testing.T) {
 // ranked returns a text with its standing.
 func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Priority: d.priority} }
 
-// checkEdges checks the edges of one heap and returns the others.
+// checkEdges checks the edges of one hot group and returns the others.
 func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	t.Helper()
 	if len(l.pivots) < 5 || len(l.best) < 5 {
@@ -198,7 +198,7 @@ func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	return others
 }
 
-// stars adds the documents of stars with more pairs than listedPairs, with their leaders.
+// stars adds the documents of stars with more pairs than listedPairs, with their pivots.
 func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 	sizes := map[*text]int64{}
 	for _, pivot := range l.star {
@@ -206,7 +206,7 @@ func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 	}
 	for _, pivot := range l.pivots {
 		if l.star[pivot] != pivot {
-			sizes[pivot]++ // a leader of the reference may be like another leader
+			sizes[pivot]++ // a pivot of the reference may be like another pivot
 		}
 	}
 	for d, pivot := range l.star {
@@ -261,7 +261,7 @@ func TestUncheckedPivots(t *testing.T) {
 	}
 }
 
-// TestDamagedHotGroups: a heap with missing sets is reported.
+// TestDamagedHotGroups: a hot group with missing sets is reported.
 func TestDamagedHotGroups(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(13, 14)), 3, 0)
 	const want = "heaps have 4 documents, but 3 sets came"

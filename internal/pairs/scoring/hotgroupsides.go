@@ -6,23 +6,23 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// Documents with sides make two differences in a heap. A document is only removed for one of another side, so very many
-// that are alike may all stay and lead. So leaders of different sides are kept apart: leaders of one side must not crowd
-// out leaders of others. And a leader may be like earlier documents that have gone, and like no other leader: so these
+// Documents with sides make two differences in a hot group. A document is only removed for one of another side, so very many
+// that are alike may all stay and lead. So pivots of different sides are kept apart: pivots of one side must not push
+// out pivots of others. And a pivot may be like earlier documents that have gone, and like no other pivot: so these
 // followers are kept as well, to join it to one of them.
 
-// mostSides is the largest number of sides whose leaders have an index of their own. All others share one.
+// mostSides is the largest number of sides whose pivots have an index of their own. All others share one.
 const mostSides = 8
 
-// sides holds what a heap needs to know of documents with sides.
+// sides holds what a hot group needs to know of documents with sides.
 type sides struct {
 	pivots, followers sided
 	followed          []document // the followers, by number
-	firm              []bool     // by leader: it was like no earlier leader
+	firm              []bool     // by pivot: it was like no earlier pivot
 	documents         map[uint64]int64
 }
 
-// newSides returns the sides of an empty heap with that index.
+// newSides returns the sides of an empty hot group with that index.
 func newSides(index *graphs.Pivots) *sides {
 	return &sides{pivots: newSided(index), followers: newSided(index.Beside()), documents: map[uint64]int64{}}
 }
@@ -51,7 +51,7 @@ type sided struct {
 	found []graphs.Pivot
 }
 
-// slot is an index, and the number of each of its leaders among all.
+// slot is an index, and the number of each of its pivots among all.
 type slot struct {
 	index   *graphs.Pivots
 	numbers []graphs.Pivot
@@ -106,7 +106,7 @@ func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isC
 	return s.found, isComplete
 }
 
-// addAcross is add for a document with a side. The document becomes a leader unless it is certain to be removed for
+// addAcross is add for a document with a side. The document becomes a pivot unless it is certain to be removed for
 // others.
 func (h *hotGroup) addAcross(d *document) (star graphs.Pivot, err error) {
 	if h.sides == nil {
@@ -146,10 +146,10 @@ func (h *hotGroup) addAcross(d *document) (star graphs.Pivot, err error) {
 	return star, nil
 }
 
-// isGone reports whether the found leaders are certain to remove all documents of the current class, which has that side
-// or several. A firm leader is kept. If it has several sides, only one of them is, and nobody knows here which.
+// isGone reports whether the found pivots are certain to remove all documents of the current class, which has that side
+// or several. A firm pivot is kept. If it has several sides, only one of them is, and nobody knows here which.
 func (h *hotGroup) isGone(side uint64) bool {
-	by := uint64(0) // side of a leader that removes leaders of other sides
+	by := uint64(0) // side of a pivot that removes pivots of other sides
 	for _, found := range h.found {
 		of := ownSide(&h.pivots[found.pivot])
 		if of == 0 || !h.sides.firm[found.pivot] {
@@ -163,7 +163,7 @@ func (h *hotGroup) isGone(side uint64) bool {
 	return false
 }
 
-// follow keeps a document that is removed for a leader, if there is room.
+// follow keeps a document that is removed for a pivot, if there is room.
 func (h *hotGroup) follow(d *document, side uint64) {
 	s := h.sides
 	if set, ok := s.followers.add(side, d.set, len(s.followed)); ok {
@@ -173,8 +173,8 @@ func (h *hotGroup) follow(d *document, side uint64) {
 	}
 }
 
-// joinFollower writes the edge between a document that is like no leader and a follower that it is like, if there is one.
-// The edge has no mark of a heap: the follower leads nobody.
+// joinFollower writes the edge between a document that is like no pivot and a follower that it is like, if there is one.
+// The edge has no mark of a hot group: the follower leads nobody.
 func (h *hotGroup) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {

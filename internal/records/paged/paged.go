@@ -244,7 +244,7 @@ type head[T any] struct {
 	next, end int // of the rest of the run in the list
 }
 
-// merging merges runs. The run with the least element is the first one of a heap.
+// merging merges runs. The run with the least element is on top of a heap.
 type merging[N Index, T any] struct {
 	from    *List[N, T]
 	compare func(a, b T) int

@@ -244,7 +244,7 @@ func splitsOf(t work.Task, splits int) (first, end int) {
 	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
 }
 
-// eachSplit visits splits of a catalog one after the other, each with a desk of its own.
+// eachSplit visits splits of a catalog one after the other, each with a task context of its own.
 func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.TaskContext) error) error {
 	for split := first; split < end; split++ {
 		pieces, err := runfile.ReadCatalog(catalog, split)
