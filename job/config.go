@@ -186,7 +186,7 @@ type Config struct {
 	Add bool `json:"add,omitempty" affects:"nothing"`
 	// Rebuild reads all files again, and allows other settings than the state's.
 	Rebuild bool `json:"rebuild,omitempty" affects:"nothing"`
-	// Republish makes the results anew even if nothing has changed since the last run.
+	// Republish makes the results again even if nothing has changed since the last run.
 	Republish bool `json:"republish,omitempty" affects:"nothing"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty" affects:"nothing"`

@@ -116,7 +116,7 @@ func (j *bucketJob) restore(t testing.TB, was map[string][]byte) {
 	}
 }
 
-// runsInBucket are nights of a job over a hundred files. The files of one are gone before the next.
+// runsInBucket are runs of a job over a hundred files. The files of one are gone before the next.
 var runsInBucket = []struct {
 	name         string
 	change, undo func(t testing.TB, j *bucketJob)
@@ -143,14 +143,14 @@ var runsInBucket = []struct {
 	},
 }
 
-// spent is what a night asks of a bucket.
+// spent is what an incremental run asks of a bucket.
 type spent struct {
 	requests map[string]int
 	// read and written are bytes of answers and of requests.
 	read, written int64
 }
 
-// eachRun runs each night, which begins with what the first run has left, and tells what it asks of the bucket.
+// eachRun does each run, which begins with what the first run has left, and tells what it asks of the bucket.
 func (j *bucketJob) eachRun(t testing.TB, proxy *storagetest.Proxy, tell func(run string, s spent)) {
 	t.Helper()
 	was := j.written(t)
@@ -170,7 +170,7 @@ func (j *bucketJob) eachRun(t testing.TB, proxy *storagetest.Proxy, tell func(ru
 	}
 }
 
-// TestIncrementalRunsInBucket: what a night asks of a bucket follows from what is new. Of files that are as the state knows them, and of their units,
+// TestIncrementalRunsInBucket: what an incremental run asks of a bucket follows from what is new. Of files that are as the state knows them, and of their units,
 // there is no request each.
 func TestIncrementalRunsInBucket(t *testing.T) {
 	most := map[string]map[string]int{
@@ -182,7 +182,7 @@ func TestIncrementalRunsInBucket(t *testing.T) {
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {
 			proxy := service.serve(t)
-			newBucketJob(t, service.scheme+"://corpora/nights", methods.Exact, 100, 8).eachRun(t, proxy, func(run string, s spent) {
+			newBucketJob(t, service.scheme+"://corpora/runs", methods.Exact, 100, 8).eachRun(t, proxy, func(run string, s spent) {
 				t.Log(run, s)
 				for kind, n := range s.requests {
 					if n > most[run][kind] {
@@ -194,7 +194,7 @@ func TestIncrementalRunsInBucket(t *testing.T) {
 	}
 }
 
-// TestOpenedInputs: a night opens the files that are new. It opens all where it cannot know that what the state says of their formats still
+// TestOpenedInputs: an incremental run opens the files that are new. It opens all where it cannot know that what the state says of their formats still
 // holds: when it is to read them again, another format is named, or another version of the program has made the state.
 func TestOpenedInputs(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
@@ -219,7 +219,7 @@ func TestOpenedInputs(t *testing.T) {
 	}{
 		{"new texts", func(*job.Config) {}, 2},
 		{"nothing new", func(*job.Config) {}, 0},
-		{"results anew", func(c *job.Config) { c.Republish = true }, 0},
+		{"results again", func(c *job.Config) { c.Republish = true }, 0},
 		{"one file", func(*job.Config) { j.put(t, "b") }, 1},
 		{"one more, added", func(c *job.Config) {
 			j.put(t, "c")
@@ -259,10 +259,10 @@ func TestOpenedInputs(t *testing.T) {
 	}
 }
 
-// BenchmarkIncrementalRunsInBucket counts the requests of nights, and their bytes. NIGHT_DOCUMENTS is the number of documents of the first run.
+// BenchmarkIncrementalRunsInBucket counts the requests of incremental runs, and their bytes. RUN_DOCUMENTS is the number of documents of the first run.
 func BenchmarkIncrementalRunsInBucket(b *testing.B) {
 	documents := 100_000
-	if text := os.Getenv("NIGHT_DOCUMENTS"); text != "" {
+	if text := os.Getenv("RUN_DOCUMENTS"); text != "" {
 		var err error
 		if documents, err = strconv.Atoi(text); err != nil {
 			b.Fatal(err)
@@ -272,7 +272,7 @@ func BenchmarkIncrementalRunsInBucket(b *testing.B) {
 		b.Run(string(keys), func(b *testing.B) {
 			proxy := services[0].serve(b)
 			for range b.N {
-				newBucketJob(b, "gs://corpora/nights", keys, 100, documents/100).eachRun(b, proxy, func(run string, s spent) {
+				newBucketJob(b, "gs://corpora/runs", keys, 100, documents/100).eachRun(b, proxy, func(run string, s spent) {
 					b.Logf("%-10s %v, %.1f MB read, %.1f MB written", run, s.requests, float64(s.read)/1e6, float64(s.written)/1e6)
 				})
 			}

@@ -234,7 +234,7 @@ func TestResumeOutdated(t *testing.T) {
 		if again, _ := recalled(summary); again > 0 {
 			t.Errorf("%s: %d tasks are recalled", name, again)
 		}
-		if isTold := strings.Contains(strings.Join(told, "\n"), "beginning anew"); isTold != config.Resume {
+		if isTold := strings.Contains(strings.Join(told, "\n"), "starting from scratch"); isTold != config.Resume {
 			t.Errorf("%s: told %q", name, told)
 		}
 		if _, err := os.Stat(config.TempFolder()); err == nil {

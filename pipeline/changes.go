@@ -93,7 +93,7 @@ type past struct {
 	notifications state.Notifications
 }
 
-// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild begins anew:
+// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild starts from scratch:
 // all that it finds is new, so nobody misses an alarm.
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path

@@ -282,7 +282,7 @@ func menus(w *writer, menu []string, pages int) {
 	}
 }
 
-// TestIncrementalCommon: the first night counts, later ones leave out the same shingles, and --rebuild counts anew.
+// TestIncrementalCommon: the first run counts, later ones leave out the same shingles, and --rebuild counts again.
 func TestIncrementalCommon(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
 		t.Run(string(keys), func(t *testing.T) { testCommonRuns(t, keys) })
@@ -325,20 +325,20 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 		}
 		return summary
 	}
-	compare("the first night", whole, output.Clusters, output.Pairs)
+	compare("the first run", whole, output.Clusters, output.Pairs)
 
 	other := newWriter(92)
 	menus(other, other.text(60), 40)
 	add("b.jsonl", other.lines)
 	ignoring := whole
 	ignoring.Common, ignoring.Ignore, ignoring.Output = "", []string{base}, filepath.Join(t.TempDir(), "out")
-	compare("the second night", ignoring, output.Clusters)
+	compare("the second run", ignoring, output.Clusters)
 	run.AllowRemoval = true
 	for i := range 3 { // runs that leave out what is like nothing new, and was in no pair
 		more := newWriter(uint64(93 + i))
 		for at, old := range templated(91) {
 			if at%4 == i {
-				more.addAs(fmt.Sprintf("night %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
+				more.addAs(fmt.Sprintf("run %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
 			}
 		}
 		add(fmt.Sprintf("c%d.jsonl", i), more.lines)
@@ -347,20 +347,20 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 				t.Fatal(err)
 			}
 		}
-		summary := compare(fmt.Sprintf("night %d", 3+i), ignoring, output.Clusters)
+		summary := compare(fmt.Sprintf("run %d", 3+i), ignoring, output.Clusters)
 		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Prune) && s.Records > 0 }) {
-			t.Errorf("night %d looks at all pairs", 3+i)
+			t.Errorf("run %d looks at all pairs", 3+i)
 		}
 	}
 	frozen := string(readOutput(t, run.Output, output.Clusters))
 
 	run.Rebuild = true
-	compare("a night that counts anew", whole, output.Clusters, output.Pairs)
+	compare("a run that counts again", whole, output.Clusters, output.Pairs)
 	if string(readOutput(t, run.Output, output.Clusters)) == frozen {
 		t.Error("new common shingles change nothing")
 	}
 	run.Rebuild = false
-	compare("the night after", whole, output.Clusters, output.Pairs)
+	compare("the run after", whole, output.Clusters, output.Pairs)
 
 	run.Common = "20"
 	if _, err := Run(context.Background(), run); err == nil || !strings.Contains(err.Error(), "other settings ([common])") {

@@ -224,7 +224,7 @@ func TestFormats(t *testing.T) {
 	})
 }
 
-// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted anew. Each time it writes
+// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted again. Each time it writes
 // what is there, and it reads no file again.
 func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	t.Helper()
@@ -238,7 +238,7 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 			t.Fatal(err)
 		}
 		if summary.State.IsKept != (run == 1) {
-			t.Errorf("night %d: kept %v", run, summary.State.IsKept)
+			t.Errorf("run %d: kept %v", run, summary.State.IsKept)
 		}
 		if run > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
 			t.Errorf("files are read again: %+v", summary.State.Files)
@@ -249,7 +249,7 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 				continue // an archive for each file
 			}
 			if !bytes.Equal(got[name], content) {
-				t.Errorf("night %d: %s has %d bytes, want %d", run, name, len(got[name]), len(content))
+				t.Errorf("run %d: %s has %d bytes, want %d", run, name, len(got[name]), len(content))
 			}
 		}
 	}

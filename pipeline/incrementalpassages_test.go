@@ -51,7 +51,7 @@ func (n *incrementalJob) passageText() string {
 	return n.text()
 }
 
-// TestPassageState: a night with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
+// TestPassageState: an incremental run with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
 // checked.
 func TestPassageState(t *testing.T) {
 	n := newIncrementalJob(t, 30)
@@ -66,7 +66,7 @@ func TestPassageState(t *testing.T) {
 		change(&config)
 		s := n.run(t, config)
 		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }); got != isPruned {
-			t.Errorf("night %d leaves documents out: %t", last, got)
+			t.Errorf("run %d leaves documents out: %t", last, got)
 		}
 		config.Rebuild = false
 	}

@@ -116,7 +116,7 @@ func (n *incrementalJob) names(t *testing.T) (names []string) {
 	return names
 }
 
-// goOn does the steps of a night, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30 pages of one
+// goOn does the steps of a run, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30 pages of one
 // template, a.txt a text, and -a.txt removes a file that may be there. It returns how many documents a run then has to read,
 // and how many files it finds new, changed or removed.
 func (n *incrementalJob) goOn(t *testing.T, steps string) (documents int64, files int) {
@@ -179,7 +179,7 @@ func (n *incrementalJob) checkSaved(t *testing.T, s Summary, read int64) {
 	}
 }
 
-// runSteps runs a job each night, after the steps of the night. "compact" is a night that begins with a compacted state.
+// runSteps runs a job again and again, each time after the steps of that run. "compact" is a run that begins with a compacted state.
 func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string, check func(run int, s Summary)) {
 	t.Helper()
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
@@ -199,11 +199,11 @@ func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string
 		}
 		s := n.run(t, config)
 		if f := s.State.Files; s.State.Generation != generation || f.New+f.Changed+f.Removed != files {
-			t.Errorf("night %d: %+v, want %d files", run, s.State, files)
+			t.Errorf("run %d: %+v, want %d files", run, s.State, files)
 		}
 		n.checkSaved(t, s, documents)
 		if steps == "" && (len(s.State.Changes[output.Clusters]) > 0 || s.Counts.Candidates > 0 && (config.Keys == methods.Exact || config.Keys == methods.MinHash)) {
-			t.Errorf("night %d: changes %v, and %d pairs are scored, though no file is new", run, s.State.Changes, s.Counts.Candidates)
+			t.Errorf("run %d: changes %v, and %d pairs are scored, though no file is new", run, s.State.Changes, s.Counts.Candidates)
 		}
 		if check != nil {
 			check(run, s)
@@ -234,7 +234,7 @@ func compact(t *testing.T, folder string) {
 	}
 }
 
-// Nights of a job. In tenRuns one brings a file that sorts before all others, one removes a file and one changes one.
+// Runs of a job. In tenRuns one brings a file that sorts before all others, one removes a file and one changes one.
 var (
 	tenRuns   = strings.Split("m0:30,m1:30,m2:30,m3:30,a-first:30,m5:30,-m2.jsonl,m7:30,m3:30,m9:30,", ",")
 	denseRuns = []string{"a:2000 b~100", "c~3500", "d:50", "-c.jsonl", "e~20"}
@@ -259,7 +259,7 @@ func TestIncrementalRuns(t *testing.T) {
 	for i, c := range []struct {
 		change string
 		runs   []string
-		dense  string // of each night, whether there is a dense group; "": never
+		dense  string // of each run, whether there is a dense group; "": never
 	}{
 		{`{"keys":"exact"}`, tenRuns, ""},
 		{`{"keys":"minhash"}`, tenRuns, ""},
@@ -279,7 +279,7 @@ func TestIncrementalRuns(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.change, " ", len(c.runs)), func(t *testing.T) {
 			if testing.Short() && i%3 > 0 {
-				t.Skip("the nights of others run the same code")
+				t.Skip("the runs of others go through the same code")
 			}
 			n := newIncrementalJob(t, uint64(7+i))
 			config := testConfig(t, n.folder)
@@ -288,14 +288,14 @@ func TestIncrementalRuns(t *testing.T) {
 			}
 			n.runSteps(t, config, c.runs, func(run int, s Summary) {
 				if isDense := c.dense != "" && c.dense[run] == 'y'; s.Skipped.Groups > 0 != isDense {
-					t.Errorf("night %d: skipped %+v", run, s.Skipped)
+					t.Errorf("run %d: skipped %+v", run, s.Skipped)
 				}
 			})
 		})
 	}
 }
 
-// TestIncrementalSample: the audit of a night samples what that of a run over everything does, also where units keep the documents for that. Files
+// TestIncrementalSample: the audit of an incremental run samples what that of a run over everything does, also where units keep the documents for that. Files
 // that come before others, and half of the documents that go, do not matter.
 func TestIncrementalSample(t *testing.T) {
 	n := newIncrementalJob(t, 51)
@@ -309,7 +309,7 @@ func TestIncrementalSample(t *testing.T) {
 		}
 		n.goOn(t, steps)
 		if s := n.run(t, config); s.Audit == nil || s.Audit.Sampled != 10 {
-			t.Errorf("night %d: audit %+v, want a sample of 10", run, s.Audit)
+			t.Errorf("run %d: audit %+v, want a sample of 10", run, s.Audit)
 		}
 	}
 }
@@ -368,7 +368,7 @@ func TestSketchSizeOfState(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a night on which nothing has changed leaves the results and the state as they are. If anything differs that could
+// TestUnchanged: a run in which nothing has changed leaves the results and the state as they are. If anything differs that could
 // change the results, it does not.
 func TestUnchanged(t *testing.T) {
 	n := newIncrementalJob(t, 40)
@@ -424,7 +424,7 @@ func TestUnchanged(t *testing.T) {
 		config := config
 		runJob(t, config) // whatever the last case has left
 		if again := runJob(t, config); !again.State.IsKept {
-			t.Fatalf("before %s: the results were made anew twice", name)
+			t.Fatalf("before %s: the results were made twice", name)
 		} else {
 			generation = again.State.Generation
 		}

@@ -151,7 +151,7 @@ func answered(address, head, body string) []byte {
 	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", address, len(block), block)
 }
 
-// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each night and in
+// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each run and in
 // every cut. Strangers, a site's own pages and answers that are no redirects do not vote.
 func TestRedirects(t *testing.T) {
 	n := newIncrementalJob(t, 29)
@@ -209,21 +209,21 @@ func TestRedirects(t *testing.T) {
 	check("b.example", 83) // all files are unchanged
 }
 
-// crawl is what a night has crawled, as JSON lines.
+// crawl is what was crawled before a run, as JSON lines.
 type crawl struct{ strings.Builder }
 
 func (c *crawl) add(site, path, text string) {
 	fmt.Fprintf(c, "{\"id\":\"https://%s/%s\",\"url\":\"https://%s/%s\",\"text\":%q}\n", site, path, site, path, text)
 }
 
-// watchedRun is a night of a watch over bank.example.
+// watchedRun is a run of a watch over bank.example.
 type watchedRun struct {
 	crawl   []func(*crawl)
 	changes []string // of suspects and protected sites
 	failing string
 }
 
-// watchRuns runs a watch for some nights, and acknowledges the changes of each.
+// watchRuns runs a watch a number of times, and acknowledges the changes of each.
 func watchRuns(t *testing.T, runs []watchedRun) {
 	t.Helper()
 	config := testConfig(t, t.TempDir())
@@ -248,10 +248,10 @@ func watchRuns(t *testing.T, runs []watchedRun) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, run.changes) || strings.Join(s.Failing(), " ") != run.failing {
-			t.Errorf("night %d: %q and %v, want %q and %s", i+1, got, s.Failing(), run.changes, run.failing)
+			t.Errorf("run %d: %q and %v, want %q and %s", i+1, got, s.Failing(), run.changes, run.failing)
 		}
 		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }); isWarned != strings.Contains(run.failing, "protected") {
-			t.Errorf("night %d: warnings %v", i+1, s.Warnings)
+			t.Errorf("run %d: warnings %v", i+1, s.Warnings)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func texts(n int) []string {
 	return all
 }
 
-// TestWatchedRuns: an enemy who floods the crawl with copies, an original that is out of order for a night and a suspect that was not
+// TestWatchedRuns: an enemy who floods the crawl with copies, an original that is out of order for a run and a suspect that was not
 // crawled neither silence a known alert nor hide a new one.
 func TestWatchedRuns(t *testing.T) {
 	texts := texts(14)
@@ -349,7 +349,7 @@ func TestGoneByContent(t *testing.T) {
 			})
 		})
 	}
-	// A page with a few other words each night is still there.
+	// A page with a few other words in each run is still there.
 	words := strings.Fields(texts[0])
 	words[30] = "tuesday"
 	watchRuns(t, []watchedRun{

@@ -404,7 +404,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestStateOnEngine: nights on an engine that loses workers and in this process share a state, and write what runs over
+// TestStateOnEngine: incremental runs on an engine that loses workers and in this process share a state, and write what runs over
 // everything write.
 func TestStateOnEngine(t *testing.T) {
 	e, config := newDetached(t)
@@ -421,11 +421,11 @@ func TestStateOnEngine(t *testing.T) {
 		r := prepared(t, config)
 		r.job.Runs.Unreliable, r.job.JoinRanges = uint64(run+1), 2*run // tasks break off, and run twice
 		if r.job.Parameters.Pruned != (run > 0) {
-			t.Errorf("night %d: documents are left out: %t", run, r.job.Parameters.Pruned)
+			t.Errorf("run %d: documents are left out: %t", run, r.job.Parameters.Pruned)
 		}
 		summary := completed(t, r, e)
 		if s := summary.State; s.Generation != run+1 || s.Files.New != 1 || s.Files.Unchanged != run {
-			t.Errorf("night %d: %+v", run, s)
+			t.Errorf("run %d: %+v", run, s)
 		}
 		n.checkSaved(t, summary, 40)
 		whole := config
@@ -449,7 +449,7 @@ func TestDenseStateOnEngine(t *testing.T) {
 		n.goOn(t, steps)
 		summary := completed(t, prepared(t, config), e)
 		if isDense := summary.Skipped.Groups > 0; isDense != (run == 1) || taken != 1+2*run {
-			t.Errorf("night %d: a dense group %t, %d jobs so far", run, isDense, taken)
+			t.Errorf("run %d: a dense group %t, %d jobs so far", run, isDense, taken)
 		}
 		whole := config
 		whole.State, whole.Overwrite = "", false

@@ -396,7 +396,7 @@ func (r *run) sayResumed() {
 		r.Config.Progress("an earlier job has died: going on from what it has done")
 	case r.results.Outdated:
 		r.Config.Progress(
-			"an earlier job has died, but its configuration, its input or the program was another: beginning anew")
+			"an earlier job has died, but its configuration, its input or the program was another: starting from scratch")
 	}
 }
 
@@ -405,6 +405,6 @@ func (r *run) sayKept() {
 		r.Config.Progress(
 			fmt.Sprintf(
 				"what the job has done is kept in %s: run it again with the same flags to go on; "+
-					"without --resume to begin anew", r.results.Temp))
+					"without --resume to start from scratch", r.results.Temp))
 	}
 }

@@ -114,7 +114,7 @@ func (r *run) earlier() (e listing.Earlier) {
 	return e
 }
 
-// assign takes what the state has of the inputs, which are cut anew. The error is of a kind.
+// assign takes what the state has of the inputs, which are cut again. The error is of a kind.
 func (r *run) assign(splitBytes int64) error {
 	s := r.state
 	var err error

@@ -75,7 +75,7 @@ func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	return err
 }
 
-// results returns the files of the output folder without those that were not published, and without what differs from night to
+// results returns the files of the output folder without those that were not published, and without what differs from run to
 // run: the report and the changes.
 func (p *faultyPlace) results() map[string]string {
 	files := allFiles(p.t, p.folder+"/out")

@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, in the order of the data: read, fingerprint, source, strip,
-// trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
+// trim, prune, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
 // Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard

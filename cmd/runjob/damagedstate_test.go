@@ -20,7 +20,7 @@ import (
 	"mirrorbeam.dev/pipeline"
 )
 
-// damages are what may happen to a file. It has been removed, and is made anew.
+// damages are what may happen to a file. It has been removed, and is made again.
 var damages = []struct {
 	name string
 	do   func(path string, content []byte) error
@@ -45,7 +45,7 @@ type damagedJob struct {
 	kept string
 }
 
-// newDamagedJob runs a job about sites for three nights. A suspect comes, and nobody acknowledges it.
+// newDamagedJob runs a job about sites three times. A suspect comes, and nobody acknowledges it.
 func newDamagedJob(t *testing.T) *damagedJob {
 	t.Helper()
 	root := t.TempDir()

@@ -81,7 +81,7 @@ func checkPublished(t *testing.T, server *dataflowtest.Server, documents int) {
 	}
 }
 
-// TestDataflowState: the second night on Dataflow reads nothing again, from a state in the bucket.
+// TestDataflowState: the second run on Dataflow reads nothing again, from a state in the bucket.
 func TestDataflowState(t *testing.T) {
 	server := dataflowtest.Start(t)
 	server.Run()

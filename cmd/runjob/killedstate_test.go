@@ -28,22 +28,22 @@ type scheduledJob struct {
 	output string
 	server *deadlyBucket // nil on the disk
 	random *rand.Rand
-	kills  int // for each night
+	kills  int // for each run
 	died   int // before their end
 }
 
-// killedRun is a night whose job is killed.
+// killedRun is an incremental run whose job is killed.
 type killedRun struct {
 	name string
-	// change changes the input before the night.
+	// change changes the input before the run.
 	change func(*scheduledJob)
-	// args are those of the night, in which DIR stands for the folder.
+	// args are those of the run, in which DIR stands for the folder.
 	args []string
 	// prunes says that the job leaves documents out, and isKept that there is nothing for it to do.
 	prunes, isKept bool
 }
 
-// killedRuns are nights of all kinds. The night before each has the files a, b and c.
+// killedRuns are runs of all kinds. The run before each has the files a, b and c.
 var killedRuns = []killedRun{
 	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", runCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, prunes: true},
 	{name: "changed", change: func(j *scheduledJob) {
@@ -97,7 +97,7 @@ func (j *scheduledJob) put(name string, content []byte) {
 	}
 }
 
-// run returns the job with the arguments of a night.
+// run returns the job with the arguments of a run.
 func (j *scheduledJob) run(args []string) *started {
 	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,mirrors,sites", "--overwrite", "--state", j.state}
 	for _, arg := range args {
@@ -185,7 +185,7 @@ func (j *scheduledJob) kill(job *started, whole time.Duration, requests int64) {
 	}
 }
 
-// killRun kills jobs of a night. Each leaves the state before it or the one after it, and the next job ends as it would have.
+// killRun kills jobs of a run. Each leaves the state before it or the one after it, and the next job ends as it would have.
 func (j *scheduledJob) killRun(run killedRun) {
 	j.t.Helper()
 	j.state, j.output = j.folder+"/state-"+run.name, filepath.Join(j.dir, "out-"+run.name)
@@ -209,7 +209,7 @@ func (j *scheduledJob) killRun(run killedRun) {
 	}
 	summary, was := contents(j.t, j.output)[j.output+"/summary.json"], published[j.output+"/summary.json"]
 	if isPruned.MatchString(summary) != run.prunes || (summary == was) != run.isKept {
-		j.t.Errorf("night %s: %s", run.name, summary)
+		j.t.Errorf("run %s: %s", run.name, summary)
 	}
 	for range j.kills {
 		restore(j.t, j.state, before)
@@ -283,7 +283,7 @@ func writeOld(t *testing.T, path string, content []byte) {
 	}
 }
 
-// killRuns kills jobs of all nights.
+// killRuns kills jobs of all runs.
 func (j *scheduledJob) killRuns() {
 	for _, run := range killedRuns {
 		j.killRun(run)

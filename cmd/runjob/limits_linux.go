@@ -21,9 +21,9 @@ const (
 	// Go and the C library reserve gigabytes of address space, and touch little of it. A small job was seen
 	// to reserve 2.0 GB on one core, 2.1 on two, 2.5 on eight and 2.7 on 32 (VmPeak). It uses smallHeap of
 	// that.
-	spaceOfJob    = 2304 << 20
-	spaceOfCore   = 64 << 20 // the stack and the arena of a thread
-	smallHeap = 128 << 20
+	spaceOfJob  = 2304 << 20
+	spaceOfCore = 64 << 20 // the stack and the arena of a thread
+	smallHeap   = 128 << 20
 
 	// threadsOfJob, plus one a core, is more than any job was seen to start: 10 on two cores, 22 on 32.
 	threadsOfJob = 16

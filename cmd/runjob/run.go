@@ -184,7 +184,7 @@ func printFound(w io.Writer, s finished.Summary) {
 func printKept(w io.Writer, s finished.Summary) {
 	say(w,
 		"nothing has changed in %s since generation %d: the results in %s stay as they are (--republish makes them "+
-			"anew)\n",
+			"again)\n",
 		counted(s.State.Files.Unchanged, "file"), s.State.Generation, s.Config.Output)
 	printUnacknowledged(w, s.State)
 }

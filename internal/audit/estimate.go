@@ -178,7 +178,7 @@ func (e *estimate) result(samples int) Result {
 	return r
 }
 
-// resamples is how often the documents are drawn anew for an interval.
+// resamples is how often the documents are drawn again for an interval.
 const resamples = 1000
 
 // few is the number of documents that do not show how much they vary.

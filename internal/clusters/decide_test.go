@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// shardOf4 is an output shard of four documents of the given standings, with edges. The first documents are of a
+// shardOf4 is an output shard of four documents of the given priorities, with edges. The first documents are of a
 // reference.
 func shardOf4(references int, priorities [4]preference.Priority, edges ...records.Edge[records.Number]) *Shard {
 	members := make([]records.Member, 4)

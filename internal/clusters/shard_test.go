@@ -113,7 +113,7 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 }
 
 // chain is a shard of two clusters: a chain of four documents, where the second and the third are identical, and a
-// document of the reference with one that is like it. Standings are the standings of the documents of the chain.
+// document of the reference with one that is like it. Priorities are the priorities of the documents of the chain.
 func chain(t *testing.T, priorities [4]preference.Priority) *Shard {
 	return shardOf(layoutOf(t), []records.Member{
 		{Ref: at(0, 0), First: 0, Size: 10, Id: "ref"},

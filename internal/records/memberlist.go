@@ -32,7 +32,7 @@ type Member struct {
 }
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
-// a document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a
+// a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than a
 // store holds lies in files, and so does what rows say of documents if it is long.
 type MemberList struct {
 	store      *paged.Store
@@ -53,7 +53,7 @@ type member struct {
 	flags  uint8 // as in its record, and leadingFlag
 }
 
-// leadingFlag says that the standing of a document is the least one of the input.
+// leadingFlag says that the priority of a document is the least one of the input.
 const leadingFlag = 1 << 7
 
 // NewMemberList returns documents that are at hand.
@@ -198,7 +198,7 @@ func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
 // Source returns the source of document i.
 func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
 
-// Ranked returns document i with its standing.
+// Ranked returns document i with its priority.
 func (m *MemberList) Ranked(i Number) preference.Ranked {
 	if m.priorities == nil {
 		return preference.Ranked{Ref: m.list.At(i).ref, Priority: m.list.At(i).leastPriority()}

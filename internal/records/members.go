@@ -59,7 +59,7 @@ func PutNodePosition(b []byte, node graphs.Node, p Position) {
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
-// ref, standing, size, flags, length of the id.
+// ref, priority, size, flags, length of the id.
 const MemberHeader = 36
 
 // The flags of a member; see [Member].

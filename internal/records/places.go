@@ -78,7 +78,7 @@ type PlacedSet struct {
 }
 
 // SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
-// document of the input, standing, scope, hot group.
+// document of the input, priority, scope, hot group.
 const SetHeader = 44
 
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.

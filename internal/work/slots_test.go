@@ -54,7 +54,7 @@ func TestSlots(t *testing.T) {
 	Drain(job.Folder)
 }
 
-// TestMemoryOfAStage: buffers go from one task of a stage to the next, and to no other stage. Figures begin anew.
+// TestMemoryOfAStage: buffers go from one task of a stage to the next, and to no other stage. Figures start again.
 func TestMemoryOfAStage(t *testing.T) {
 	job := Runs{Folder: "memory"}
 	Drain(job.Folder)

@@ -30,7 +30,7 @@ type Audit struct {
 	Sample int
 	// SampleBytes is how much memory the sample may take; 0: no limit.
 	SampleBytes int64
-	// IsPruned says that the stage narrow has set aside the documents that may be partners.
+	// IsPruned says that the stage prune has set aside the documents that may be partners.
 	IsPruned bool
 	// Seed is the seed of the digests of sets.
 	Seed uint64
@@ -69,7 +69,7 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
 }
 
-// documentsOf returns the number of documents in the corpus. The stage narrow has counted them once more.
+// documentsOf returns the number of documents in the corpus. The stage prune has counted them once more.
 func documentsOf(outcomes []work.Outcome) float64 {
 	n := int64(0)
 	for _, o := range outcomes {

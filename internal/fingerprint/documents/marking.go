@@ -71,7 +71,7 @@ func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error)
 	}, err
 }
 
-// priority returns the standing of a document and counts it if it has no place.
+// priority returns the priority of a document and counts it if it has no place.
 func (m *marker) priority(r *Record, file *corpus.File, counts *findings.Counts) preference.Priority {
 	if file.Reference {
 		return preference.Reference

@@ -21,7 +21,7 @@ import (
 
 // Where passages are looked for, a key is touched if a document that has come or gone has it, or if it is a lasting key: of an oversized group, or of equal
 // documents. All documents that have a touched key get all their keys. So the group of a touched key is whole. Under any other key lie the documents
-// that lay there last night, and no others. So a pair of which one document has no touched key is a pair of last night's, and meets as it did then.
+// that lay there in the last run, and no others. So a pair of which one document has no touched key is a pair of the last run's, and meets as it did then.
 
 // readsTexts reports whether documents are compared for passages.
 func readsTexts(name methods.Name, p *methods.Parameters) bool {

@@ -31,7 +31,7 @@ func TestPruningPassages(t *testing.T) {
 	}
 }
 
-// passageCorpus is a night with an unchanged file, a new one, and one that has gone.
+// passageCorpus is an incremental run with an unchanged file, a new one, and one that has gone.
 type passageCorpus struct {
 	*testing.T
 	runs     work.Runs

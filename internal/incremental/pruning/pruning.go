@@ -59,7 +59,7 @@ func (n *Pruning) Setup() (err error) {
 	return err
 }
 
-// Task narrows a split. The blocks of a split that was read stay as they are. Documents that share an id are told apart
+// Task prunes a split. The blocks of a split that was read stay as they are. Documents that share an id are told apart
 // whether they are in pairs or not. So the task writes the hashes of ids that several documents may share.
 func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	filter, err := readFilter(filterPath(t.Catalog), n.tables)
@@ -85,7 +85,7 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	return errors.Join(err, o.write(), o.probing.write())
 }
 
-// pruned is a split on its way to narrowed blocks.
+// pruned is a split on its way to pruned blocks.
 type pruned struct {
 	*Pruning
 	taskContext *work.TaskContext

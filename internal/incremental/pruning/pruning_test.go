@@ -335,7 +335,7 @@ func TestPruningByDistance(t *testing.T) {
 	}
 	first, _ := docref.New(1, 0)
 	if want := map[docref.Ref]bool{0: false, 1: false, 2: true, first: false}; !maps.Equal(resolved, want) {
-		t.Errorf("documents left, and whether they are settled: %v, want %v", resolved, want)
+		t.Errorf("documents left, and whether they are resolved: %v, want %v", resolved, want)
 	}
 }
 

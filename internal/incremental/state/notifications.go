@@ -8,7 +8,7 @@ import (
 
 // Notifications holds the changes that nobody has acknowledged. Each run tells of them again.
 //
-// It has one row for each kind of change of a group, with the newest figures: a group that comes and goes every night takes
+// It has one row for each kind of change of a group, with the newest figures: a group that comes and goes with every run takes
 // two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from then on: a
 // row without a lineage stands for as many changes as its size says.
 type Notifications []output.Change

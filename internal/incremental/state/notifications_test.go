@@ -36,13 +36,13 @@ func words(changes []output.Change) string {
 // all keeps all changes.
 func all(_, _ string) bool { return true }
 
-// TestNotifications: what nobody has acknowledged is told each night, once for each kind of change of a group.
+// TestNotifications: what nobody has acknowledged is told in each run, once for each kind of change of a group.
 func TestNotifications(t *testing.T) {
 	noClusters := func(of, _ string) bool { return of != output.Clusters }
 	var o Notifications
 	for i, c := range []struct {
 		now          string
-		acknowledged int // after the night
+		acknowledged int // after the run
 		told, left   string
 	}{
 		{"suspects:new:a clusters:new:x", 0, "suspects:new:a@1-1 clusters:new:x@1-1", "suspects:new:a@1-1"},
@@ -57,10 +57,10 @@ func TestNotifications(t *testing.T) {
 		told, o = o.Tell(changesOf(c.now), i+1, noClusters)
 		o = o.Acknowledge(c.acknowledged)
 		if got := words(told); got != c.told {
-			t.Errorf("night %d tells %s, want %s", i+1, got, c.told)
+			t.Errorf("run %d tells %s, want %s", i+1, got, c.told)
 		}
 		if got := words(o); got != c.left {
-			t.Errorf("night %d leaves %s, want %s", i+1, got, c.left)
+			t.Errorf("run %d leaves %s, want %s", i+1, got, c.left)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestNotificationsAreBounded(t *testing.T) {
 		_, o = o.tell(changesOf(fmt.Sprintf("mirrors:new:%d mirrors:gone:%[1]d clusters:new:%[1]d", i)), int64(i)+3, 2, all)
 	}
 	if len(o) > 2*3+6 {
-		t.Errorf("after 100 nights %d rows are open", len(o))
+		t.Errorf("after 100 runs %d rows are open", len(o))
 	}
 	if left := o.Acknowledge(102); len(left) > 0 {
 		t.Errorf("acknowledged, %s is left", words(left))

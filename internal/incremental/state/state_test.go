@@ -71,7 +71,7 @@ func TestGenerations(t *testing.T) {
 			for i, run := range []string{runName("A"), runName("B"), runName("C")} {
 				s := open(t, folder)
 				if i > 0 && (len(s.Last.Files) != 1 || s.Last.Number < i) {
-					t.Errorf("night %d begins with %+v", i, s.Last)
+					t.Errorf("run %d begins with %+v", i, s.Last)
 				}
 				segment(t, s, run)
 				segment(t, s, runName("D"))
@@ -368,7 +368,7 @@ func TestStable(t *testing.T) {
 	}{{"/in/a", time.Hour, true}, {"/in/a", 3 * time.Second, true}, {"/in/a", time.Second, false}, {"/in/a", -time.Hour, false}, {"gs://b/a", 0, true}} {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}
 		if got := isStable(&file, now); got != c.stable {
-			t.Errorf("%s, %v old: settled %v", c.path, c.age, got)
+			t.Errorf("%s, %v old: stable %v", c.path, c.age, got)
 		}
 		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Stable: c.stable}}}}
 		if _, known := s.Known()[c.path]; known != c.stable {

@@ -48,7 +48,7 @@ func ParseMessage(b []byte) (m Message, err error) {
 		return m, ErrMetadata
 	}
 	if version := root.int16(0, 0); version < 3 { // of Arrow before 0.8
-		return m, errors.New("it was written by an old version of Arrow: write it anew")
+		return m, errors.New("it was written by an old version of Arrow: write it again")
 	}
 	switch m.Kind {
 	case ipc.MessageSchema:

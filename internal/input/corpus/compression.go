@@ -272,7 +272,7 @@ var foreigners = []foreign{
 	{"%PDF-?.", "is a PDF", "convert it with 'pdftotext FILE.pdf FILE.txt', and name that"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a document of an old Word, Excel or Outlook", "convert it with 'soffice --convert-to txt FILE', and name that"},
 	{"SQLite format 3\x00", "is a database of SQLite", export},
-	{"FEA1\x00\x00\x00\x00", "is of version 1 of Feather", "write it anew, with pyarrow.feather.write_feather"},
+	{"FEA1\x00\x00\x00\x00", "is of version 1 of Feather", "write it again, with pyarrow.feather.write_feather"},
 	{"Obj\x01", "is a file of Avro", export},
 	{"\x89HDF\r\n\x1a\n", "is a file of HDF5", export},
 	{"\x93NUMPY", "is an array of NumPy", export},

@@ -67,7 +67,7 @@ func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Read
 // withSmallerBatches says what helps against batches that take too much memory.
 func withSmallerBatches(err error) error {
 	if _, is := errors.AsType[*arrowfile.BatchError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or write the file anew with smaller batches", err)
+		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or write the file again with smaller batches", err)
 	}
 	return err
 }

@@ -237,7 +237,7 @@ func account(limits *corpus.Limits, data []byte) error {
 // withRemedy says what helps against pages that take too much memory.
 func withRemedy(err error) error {
 	if _, is := errors.AsType[*parquetfile.PageError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or write the file anew with smaller pages", err)
+		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or write the file again with smaller pages", err)
 	}
 	return err
 }

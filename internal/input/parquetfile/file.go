@@ -237,7 +237,7 @@ func (f *File) readable(number int) error {
 			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, *chunk.FilePath)}
 		case !isKnown(compress.Compression(chunk.MetaData.Codec)):
 			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
-				"write the file anew with zstd, for example with pyarrow: "+
+				"write the file again with zstd, for example with pyarrow: "+
 				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, chunk.MetaData.Codec)}
 		}
 	}

@@ -236,7 +236,7 @@ func ownCache(t *testing.T) string {
 	return cache
 }
 
-// TestState: night for night a query of the state answers as one of a state that a run over everything has made.
+// TestState: run for run a query of the state answers as one of a state that a run over everything has made.
 func TestState(t *testing.T) {
 	known := newCorpus(t, 30)
 	known.add(t, "known.jsonl", 60)

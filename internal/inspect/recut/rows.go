@@ -117,7 +117,7 @@ func (d document) compare(other document) int {
 	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
 }
 
-// place gives sorted documents their refs, and their standing.
+// place gives sorted documents their refs, and their priority.
 func (r *rows) place(all []document, preferred preference.Preference) error {
 	priority, err := preference.NewOrder(preferred, nil)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package preference says which documents of a cluster come first when the kept ones are chosen.
 //
 // Only the stage that reads documents knows the [Preference]. It gives each document a [Priority], a number that says how
-// preferred the document is. All later stages compare standings and know nothing else.
+// preferred the document is. All later stages compare priorities and know nothing else.
 package preference
 
 import (
@@ -125,25 +125,25 @@ func (p Preference) Check() error {
 	return errors.New("must be " + strings.Join(forms[:last], ", ") + " or " + forms[last])
 }
 
-// Priority says how preferred a document is: of two documents the one with the smaller standing comes first, and of two
-// with the same standing the first in document order.
+// Priority says how preferred a document is: of two documents the one with the smaller priority comes first, and of two
+// with the same priority the first in document order.
 type Priority uint64
 
 const (
-	// Reference is the standing of all documents of the reference. No other document has it.
+	// Reference is the priority of all documents of the reference. No other document has it.
 	Reference Priority = 0
-	// Unranked is the standing of a document to which the preference gives no place. No other document comes after it.
+	// Unranked is the priority of a document to which the preference gives no place. No other document comes after it.
 	Unranked Priority = math.MaxUint64
 
-	// Leading is the smallest standing of a document that is not of the reference: of each, if the first documents are kept.
+	// Leading is the smallest priority of a document that is not of the reference: of each, if the first documents are kept.
 	Leading Priority = 1
 
-	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
+	// byPlace is the priority of a document that comes before all earlier ones. The number of its file may change while its
 	// sketch is kept, so [Priority.At] says what this comes to. No finite value has it.
 	byPlace Priority = math.MaxUint64 - 1
 )
 
-// At returns what the standing of a document comes to, given the place of the document.
+// At returns what the priority of a document comes to, given the place of the document.
 func (s Priority) At(ref docref.Ref) Priority {
 	if s == byPlace {
 		return max(^Priority(ref), Leading+1) - 1
@@ -151,7 +151,7 @@ func (s Priority) At(ref docref.Ref) Priority {
 	return s
 }
 
-// Document is what the standing of a document of the input depends on.
+// Document is what the priority of a document of the input depends on.
 type Document struct {
 	// Length is the length of the text in bytes, below 2^32, or the number of the features.
 	Length int64
@@ -161,7 +161,7 @@ type Document struct {
 	Source string
 }
 
-// Order returns the standing of a document of the input. [Priority.At] makes of it what is compared. It may be called by
+// Order returns the priority of a document of the input. [Priority.At] makes of it what is compared. It may be called by
 // several goroutines.
 type Order func(d *Document) Priority
 
@@ -178,7 +178,7 @@ func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	return func(d *Document) Priority { return policy.order(d, ranks) }, nil
 }
 
-// byValue returns the standing of a document by its value times a sign.
+// byValue returns the priority of a document by its value times a sign.
 func byValue(value []byte, sign float64) Priority {
 	number, ok := numberOf(value)
 	if !ok {
@@ -193,7 +193,7 @@ func byValue(value []byte, sign float64) Priority {
 	return Priority(^bits)
 }
 
-// Ranked is a document with its standing.
+// Ranked is a document with its priority.
 type Ranked struct {
 	Ref      docref.Ref
 	Priority Priority
@@ -297,7 +297,7 @@ func enter(to map[string]Priority, line string, priority Priority) {
 	}
 }
 
-// priority returns the standing of a source.
+// priority returns the priority of a source.
 func (r *Ranks) priority(source string) Priority {
 	for path := source; path != ""; {
 		if priority, known := r.lines[path]; known {

@@ -111,7 +111,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestPrioritiesOfNumbers: standings are in the order of the numbers, whatever these are.
+// TestPrioritiesOfNumbers: priorities are in the order of the numbers, whatever these are.
 func TestPrioritiesOfNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	numbers := []float64{0, math.Copysign(0, -1), 1, -1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64}

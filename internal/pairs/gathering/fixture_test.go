@@ -88,7 +88,7 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 	return nil
 }
 
-// priorityOf returns the standing of a document.
+// priorityOf returns the priority of a document.
 func priorityOf(ref docref.Ref) preference.Priority { return preference.Priority(ref%1000) << 40 }
 
 // pair is a candidate pair.

@@ -156,7 +156,7 @@ func TestHotGroups(t *testing.T) {
 	}
 }
 
-// ranked returns a text with its standing.
+// ranked returns a text with its priority.
 func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Priority: d.priority} }
 
 // checkEdges checks the edges of one hot group and returns the others.

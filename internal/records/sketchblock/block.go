@@ -5,7 +5,7 @@
 // that a stage that wants keys or ids does not pass over the sets:
 //
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
-//	         c has a bit for each of stored, standing, scopes, sides, sources, settled and captures that there are
+//	         c has a bit for each of stored, priority, scopes, sides, sources, resolved and captures that there are
 //	refs     docref, ascending; like sizes, stored and ends, a list of [numbers], which takes one to three bytes for most documents
 //	sizes    distinct shingles of the document
 //	stored   how many hashes the sets hold of it: the smallest, or the room of as many; missing if they hold all
@@ -14,12 +14,12 @@
 //	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
-//	standing 8 n    how preferred the document is, exclusive or [preference.Leading]
+//	priority 8 n    how preferred the document is, exclusive or [preference.Leading]
 //	scopes   8 n    hash of what the document shares with those that it is compared with
 //	sides    8 n    hash of that in which it differs from them
 //	sources  8 n    hash of what makes it part of a source
-//	settled  8 n    1 if it gets no keys
-//	                of standing to settled, a column of zeros is missing
+//	resolved 8 n    1 if it gets no keys
+//	                of priority to resolved, a column of zeros is missing
 //	ids
 //	captures
 //

@@ -86,7 +86,7 @@ func finish(t *testing.T, output, partial, temp string) {
 		}
 	}
 	if _, err := TakeUp(t.Context(), output, &job, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a run that is settled: %v", err)
+		t.Errorf("a run that has ended: %v", err)
 	}
 }
 

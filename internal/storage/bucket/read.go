@@ -221,7 +221,7 @@ func (f *file) stream(ctx context.Context, from, to int64) *stream {
 	return &stream{file: f, ctx: ctx, at: from, end: to, whole: object.Summed && from == 0 && to == object.Size}
 }
 
-// Read returns at least a byte, or an error. Patience begins anew with each byte.
+// Read returns at least a byte, or an error. Patience starts again with each byte.
 func (s *stream) Read(b []byte) (n int, err error) {
 	switch {
 	case s.at >= s.end:
