@@ -170,7 +170,7 @@ func (j *bucketJob) eachRun(t testing.TB, proxy *storagetest.Proxy, tell func(ru
 	}
 }
 
-// TestIncrementalRunsInBucket: what an incremental run asks of a bucket follows from what is new. Of files that are as the state knows them, and of their units,
+// TestIncrementalRunsInBucket: what an incremental run asks of a bucket follows from what is new. Of files that are as the state knows them, and of their segments,
 // there is no request each.
 func TestIncrementalRunsInBucket(t *testing.T) {
 	most := map[string]map[string]int{
@@ -252,7 +252,7 @@ func TestOpenedInputs(t *testing.T) {
 		}
 		j.config = usual
 	}
-	// Other fields are other units, whatever is known of the files.
+	// Other fields are other segments, whatever is known of the files.
 	j.config.TextField, j.config.AllowRemoval = "id", true
 	if _, err := Run(t.Context(), j.config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "other settings ([text_field])") {
 		t.Errorf("another field: %v", err)

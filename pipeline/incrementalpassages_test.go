@@ -87,7 +87,7 @@ func TestPassageState(t *testing.T) {
 	run(false, func(c *job.Config) { c.Excerpt = 12 })
 	run(true, same)
 	run(false, func(c *job.Config) { c.Passage = 5 })
-	run(true, same) // the heads of most units are of passages of six words
+	run(true, same) // the heads of most segments are of passages of six words
 	edit(func(c *state.Content, s *state.State) error {
 		c.Kept = ""
 		return s.Commit(*c)

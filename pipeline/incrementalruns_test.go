@@ -211,7 +211,7 @@ func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string
 	}
 }
 
-// compact compacts a state: its units lie in one run file then, and take fewer bytes.
+// compact compacts a state: its segments lie in one run file then, and take fewer bytes.
 func compact(t *testing.T, folder string) {
 	t.Helper()
 	s, err := state.Open(folder, "a test")
@@ -295,7 +295,7 @@ func TestIncrementalRuns(t *testing.T) {
 	}
 }
 
-// TestIncrementalSample: the audit of an incremental run samples what that of a run over everything does, also where units keep the documents for that. Files
+// TestIncrementalSample: the audit of an incremental run samples what that of a run over everything does, also where segments keep the documents for that. Files
 // that come before others, and half of the documents that go, do not matter.
 func TestIncrementalSample(t *testing.T) {
 	n := newIncrementalJob(t, 51)

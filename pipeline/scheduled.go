@@ -47,7 +47,7 @@ func openSuspects(all []state.Alert) (open []finished.OpenSuspect) {
 // scheduled is the part of a run that its state knows about.
 type scheduled struct {
 	*state.State
-	// sketches identifies what decides the units.
+	// sketches identifies what decides the segments.
 	sketches   string
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
@@ -98,7 +98,7 @@ func (s *scheduled) keepSeed(config *job.Config) error {
 }
 
 // earlier returns what the state knows of the files. Another version of the program may find other formats, and so does another format
-// that the user names. Whether the files have the fields of the configuration is known, since other fields need other units.
+// that the user names. Whether the files have the fields of the configuration is known, since other fields need other segments.
 func (r *run) earlier() (e listing.Earlier) {
 	s, last := r.state, job.Config{}
 	if s == nil {

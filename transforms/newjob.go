@@ -28,7 +28,7 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// Segments is the folder in which a state keeps units, and CachedPairs a table of the similar pairs of the last run. Both
+	// Segments is the folder in which a state keeps segments, and CachedPairs a table of the similar pairs of the last run. Both
 	// are empty without a state.
 	Segments, CachedPairs string
 	// KnowsCommon is as in [Job].

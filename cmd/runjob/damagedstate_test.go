@@ -41,7 +41,7 @@ type damagedJob struct {
 	// files are all files of the state, by path. rows is what the job finds.
 	files map[string]string
 	rows  string
-	// kept is the run file that has what the state keeps beside the units of files.
+	// kept is the run file that has what the state keeps beside the segments of files.
 	kept string
 }
 
@@ -147,7 +147,7 @@ func (w *damagedJob) kinds() []string {
 	for path := range w.files {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-")
 		if path == w.kept {
-			kind = "kept" // its name is random like the names of units
+			kind = "kept" // its name is random like the names of segments
 		}
 		byKind[kind] = append(byKind[kind], path)
 	}

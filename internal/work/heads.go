@@ -11,7 +11,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// HasHeads reports whether all sketch blocks among pieces have heads. Where a method needs none, units have none.
+// HasHeads reports whether all sketch blocks among pieces have heads. Where a method needs none, segments have none.
 func HasHeads(pieces []runfile.Piece) bool {
 	blocks, heads := 0, 0
 	for _, piece := range pieces {

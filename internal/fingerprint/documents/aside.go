@@ -65,7 +65,7 @@ func chosen(shares audit.Shares, hash uint64, isReference bool) (sampled, probed
 	return sampled, !sampled && shares.Probed < 1 && hash < audit.Limit(shares.Probed)
 }
 
-// sampledOf returns the documents of a unit whose hashes are below a limit, given all that it keeps for the sample, whose memory it uses. They get the
+// sampledOf returns the documents of a segment whose hashes are below a limit, given all that it keeps for the sample, whose memory it uses. They get the
 // number of a file.
 func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 	sampled := kept[:0]

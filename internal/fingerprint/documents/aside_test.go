@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// TestKeptSample: documents that a unit keeps for the sample are set aside as if they were looked for, under whatever number the file has. Where
-// the unit keeps too few, they are looked for.
+// TestKeptSample: documents that a segment keeps for the sample are set aside as if they were looked for, under whatever number the file has. Where
+// the segment keeps too few, they are looked for.
 func TestKeptSample(t *testing.T) {
 	listed := listed(t, map[string][]byte{"b.jsonl": someLines(3000)}, 1<<30)
 	other := corpus.File{Name: "a.jsonl", Size: 1 << 30} // which makes the corpus large
@@ -30,7 +30,7 @@ func TestKeptSample(t *testing.T) {
 		}
 	}
 	if err != nil || kept != 1 {
-		t.Fatalf("the unit keeps %d samples (%v)", kept, err)
+		t.Fatalf("the segment keeps %d samples (%v)", kept, err)
 	}
 	for _, c := range []struct{ known, more, fewer int64 }{{1 << 20, 30, 5}, {1 << 21, 15, 2}, {1 << 18, 120, 50}} {
 		aside := func(segment string) []byte {

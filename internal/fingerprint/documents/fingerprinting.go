@@ -43,11 +43,11 @@ type Fingerprinting struct {
 	Checksums bool
 	// Shards is the number of ranges of hashes that the values of the source field are counted in.
 	Shards int
-	// Segments is the folder in which a state keeps units, see [Segment]; empty: there is no state.
+	// Segments is the folder in which a state keeps segments, see [Segment]; empty: there is no state.
 	Segments work.Path
-	// HeadThreshold, if it is not 0, is the threshold for which units have heads; see [sketchblock.Builder.Heads].
+	// HeadThreshold, if it is not 0, is the threshold for which segments have heads; see [sketchblock.Builder.Heads].
 	HeadThreshold float64
-	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys units have; see [fingerprints.Passages.Heads].
+	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys segments have; see [fingerprints.Passages.Heads].
 	PassageShingles int
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
@@ -83,8 +83,8 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. With a state it makes units of a split that has none, and takes all
-// from the units.
+// Task fingerprints the split of the task's number. With a state it makes segments of a split that has none, and takes all
+// from the segments.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if f.Segments != "" {
 		return f.keep(ctx, t.Number, w)

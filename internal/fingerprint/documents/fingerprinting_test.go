@@ -95,7 +95,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestSegmentsHash: units of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
+// TestSegmentsHash: segments of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
 // same.
 func TestSegmentsHash(t *testing.T) {
 	f := Fingerprinting{Sketching: usual()}

@@ -25,7 +25,7 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
-	// Segments, if there is a state, are the units of each split: one for each of its stretches, or nil for a split that is
+	// Segments, if there is a state, are the segments of each split: one for each of its stretches, or nil for a split that is
 	// to be read.
 	Segments [][]Segment
 	// Sources are the sources of the files, by their numbers.
@@ -58,7 +58,7 @@ type Inputs struct {
 type Past struct {
 	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone or has changed.
 	Numbers []int
-	// Gone are the units of gone and changed files, as they were.
+	// Gone are the segments of gone and changed files, as they were.
 	Gone []Segment
 }
 
@@ -232,7 +232,7 @@ func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 // Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
 func (u Unchanged) Both(a, b docref.Ref) bool { return u.Has(a) && u.Has(b) }
 
-// Unchanged returns which files a state has all units of.
+// Unchanged returns which files a state has all segments of.
 func (in *Inputs) Unchanged() Unchanged {
 	unchanged := make(Unchanged, len(in.Files))
 	for i, split := range in.Splits {

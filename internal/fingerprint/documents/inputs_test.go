@@ -85,7 +85,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a file is unchanged if a state has the units of its splits.
+// TestUnchanged: a file is unchanged if a state has the segments of its splits.
 func TestUnchanged(t *testing.T) {
 	in := &Inputs{
 		Files:    make([]corpus.File, 4), // the last one is empty, so nothing is known of it
@@ -93,7 +93,7 @@ func TestUnchanged(t *testing.T) {
 		Segments: [][]Segment{make([]Segment, 2), nil},
 	}
 	if got, want := in.Unchanged(), (Unchanged{true, true, false, false}); !reflect.DeepEqual(got, want) {
-		t.Errorf("with units: %v, want %v", got, want)
+		t.Errorf("with segments: %v, want %v", got, want)
 	}
 	in.Segments = nil
 	if got, want := in.Unchanged(), make(Unchanged, 4); !reflect.DeepEqual(got, want) {
@@ -126,7 +126,7 @@ func TestSkippedGroup(t *testing.T) {
 	}
 }
 
-// TestFreshBytes: a file counts once, however many splits it has, unless all that is read of it has units.
+// TestFreshBytes: a file counts once, however many splits it has, unless all that is read of it has segments.
 func TestFreshBytes(t *testing.T) {
 	in := Inputs{
 		Files:  []corpus.File{{Size: 1}, {Size: 20}, {Size: 300}, {Size: 4000}},

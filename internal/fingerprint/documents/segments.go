@@ -30,25 +30,25 @@ import (
 // and what was counted. The blocks know positions in the file but not the number of the file, which changes as files come
 // and go.
 type Segment struct {
-	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
+	// Run is the path of the run file that holds the segment, and Shard the number of the segment there.
 	Run   string
 	Shard int
 	// Size is the length of the run file in bytes, 0 if it is not known.
 	Size int64
-	// IsRenamed says that the file had another name when the unit was made. Rejects have that name, and the audit has chosen by it.
+	// IsRenamed says that the file had another name when the segment was made. Rejects have that name, and the audit has chosen by it.
 	IsRenamed bool
 }
 
-// segmentVersion is raised when units of this program differ from units of an earlier one, and neither the version of the
+// segmentVersion is raised when segments of this program differ from segments of an earlier one, and neither the version of the
 // sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new or counts something else. For the
 // main text of pages alone, [webtext.MainVersion] is raised.
 const segmentVersion = 9
 
-// SegmentsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
+// SegmentsHash identifies what decides the segments of a file: jobs of one hash make the same segments of it. The inputs have the
 // lists of words, sources and shingles that do not count.
 func (f Fingerprinting) SegmentsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
-	// of sites are as in the job that recalls a unit.
+	// of sites are as in the job that recalls a segment.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	mainText := 0
 	if f.PageText == webtext.Main {
@@ -83,7 +83,7 @@ type stretchFigures struct {
 	Cramped           bool  `json:",omitempty"`
 	// Lines and Rejects are the Checksum of the stretch.
 	Lines, Rejects uint32
-	// SampleBelow is the limit of the hashes of documents that the unit keeps for samples of the audit.
+	// SampleBelow is the limit of the hashes of documents that the segment keeps for samples of the audit.
 	SampleBelow uint64 `json:",omitempty"`
 }
 
@@ -116,7 +116,7 @@ func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.TaskConte
 	return f.recall(ctx, number, segments, w)
 }
 
-// makeSegments fingerprints a split into a run file of units, one for each stretch, and returns its path.
+// makeSegments fingerprints a split into a run file of segments, one for each stretch, and returns its path.
 func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.TaskContext) (string, error) {
 	split := f.inputs.Splits[number]
 	reader := newSplitReader(f.Reading, f.inputs.Files, split, w.Runs.Ahead)
@@ -163,7 +163,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	for i := range all {
 		all[i].Counts.Expanding, all[i].Expanded = reader.expanding[i], reader.decoded[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
-		if err := f.endUnit(run, i, asides[i], &all[i]); err != nil {
+		if err := f.endSegment(run, i, asides[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
 		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
@@ -183,9 +183,9 @@ func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
 	}
 }
 
-// endUnit writes what was counted of a unit, and the documents that a later audit may sample, so that it need not look for them. Where nobody
-// knows yet how many documents there are, it takes the whole corpus to be as the unit is.
-func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s *stretchFigures) error {
+// endSegment writes what was counted of a segment, and the documents that a later audit may sample, so that it need not look for them. Where nobody
+// knows yet how many documents there are, it takes the whole corpus to be as the segment is.
+func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, aside []byte, s *stretchFigures) error {
 	documents := float64(f.inputs.Known)
 	if documents == 0 {
 		documents = float64(s.Counts.Documents) * max(float64(f.inputs.TextBytes())/float64(s.Counts.Bytes+1), 1)
@@ -207,10 +207,10 @@ func (f *Fingerprinting) endUnit(run *runfile.Writer, shard int, aside []byte, s
 	return run.Section(records.StretchFigures, shard, encoded)
 }
 
-// keepsSample reports whether units keep documents for the sample of the audit. Without heads it goes through all blocks.
+// keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
-// makeHeads makes the heads of a block, if its unit is to have any.
+// makeHeads makes the heads of a block, if its segment is to have any.
 func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, headed func(file int) func(docref.Ref, uint64) bool) (err error) {
 	switch {
 	case b.builder.Len() == 0:
@@ -222,7 +222,7 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 	return err
 }
 
-// recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
+// recall makes the run of a split from segments, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segment, w *work.TaskContext) error {
 	r := recalling{Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
 	hash := newValueHash(f.Options.Measure.Seed)
@@ -251,13 +251,13 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	return nil
 }
 
-// recalling makes the run of a split from units.
+// recalling makes the run of a split from segments.
 type recalling struct {
 	*Fingerprinting
 	*work.TaskContext
 	number int                                // of the split
-	isMade bool                               // the units were made just now
-	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
+	isMade bool                               // the segments were made just now
+	runs   map[string]map[int][]runfile.Piece // pieces of the files of segments, by path and shard
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
 	aside      Aside // documents for the audit
@@ -270,7 +270,7 @@ type recalling struct {
 	digester  *sketch.Digester
 }
 
-// eachSegment visits the units of the split.
+// eachSegment visits the segments of the split.
 func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit func(Segment, corpus.Stretch) error) error {
 	for i, stretch := range r.inputs.Splits[r.number] {
 		if err := ctx.Err(); err != nil {
@@ -283,7 +283,7 @@ func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit f
 	return nil
 }
 
-// find finds the pieces of a unit.
+// find finds the pieces of a segment.
 func (r *recalling) find(u Segment, _ corpus.Stretch) error {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.PiecesOf(u.Run, u.Size)
@@ -341,7 +341,7 @@ func (r *recalling) segment(u Segment, stretch corpus.Stretch) (err error) {
 		}
 	}
 	if !isCounted || len(blocks) != len(sets) {
-		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
+		return &storage.DamagedError{Op: "recall segments of", Path: u.Run, Err: fmt.Errorf("it has no whole segment %d", u.Shard)}
 	}
 	if r.AuditSample > 0 && !r.lacksHeads && !u.IsRenamed && sampleBelow >= audit.Limit(r.shares.Sampled) {
 		return r.takeSample(samples, stretch.File)
@@ -349,7 +349,7 @@ func (r *recalling) segment(u Segment, stretch corpus.Stretch) (err error) {
 	return r.look(blocks, sets, r.inputs.Files[stretch.File].Reference)
 }
 
-// rejects passes on the rows of rejects of a unit, with the name that the file has now.
+// rejects passes on the rows of rejects of a segment, with the name that the file has now.
 func (r *recalling) rejects(piece runfile.Piece, u Segment, stretch corpus.Stretch) (err error) {
 	if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err != nil {
 		return err
@@ -370,7 +370,7 @@ func (r *recalling) rejects(piece runfile.Piece, u Segment, stretch corpus.Stret
 	return r.Run.Section(piece.Kind, 0, packed)
 }
 
-// look goes through the blocks of a unit for what the audit may want.
+// look goes through the blocks of a segment for what the audit may want.
 func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err error) {
 	if r.AuditSample == 0 {
 		return nil
@@ -388,7 +388,7 @@ func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err er
 	return nil
 }
 
-// takeSample passes on the documents from which the audit draws its sample, among all that a unit has for that.
+// takeSample passes on the documents from which the audit draws its sample, among all that a segment has for that.
 func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
 	for _, piece := range samples {
 		packed, err := r.ReadPiece(1, piece)
@@ -405,7 +405,7 @@ func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
 	return nil
 }
 
-// count adds what was counted of a stretch. It returns the limit of the hashes of what the unit keeps for a sample.
+// count adds what was counted of a stretch. It returns the limit of the hashes of what the segment keeps for a sample.
 func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBelow uint64, err error) {
 	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
 	r.Buffers[0] = b

@@ -83,9 +83,9 @@ func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made [
 	return eachLasting(string(n.Paired), m, visit)
 }
 
-// eachSegment visits the pieces of the units of documents that have come or gone, by run file.
+// eachSegment visits the pieces of the segments of documents that have come or gone, by run file.
 func eachSegment(gone []documents.Segment, made []work.Outcome, visit func(pieces []runfile.Piece) error) error {
-	runs := map[string]map[int]bool{} // shards of these units; nil: all shards
+	runs := map[string]map[int]bool{} // shards of these segments; nil: all shards
 	for _, o := range made {
 		runs[string(o.Kept)] = nil
 	}
@@ -125,13 +125,13 @@ func eachLasting(path string, m *work.Memory, visit func(uint64)) error {
 	return err
 }
 
-// touchedReading visits the keys of documents in units.
+// touchedReading visits the keys of documents in segments.
 type touchedReading struct {
 	passages *fingerprints.Passages
 	visit    func(uint64)
 }
 
-// segment visits the keys of units, given a task context with their pieces.
+// segment visits the keys of segments, given a task context with their pieces.
 func (r *touchedReading) segment(ctx context.Context, w *work.TaskContext) error {
 	return eachPassages(ctx, w, r.passages, func(block *sketchblock.Block, p *blockPassages) error {
 		for i := range block.Len() {

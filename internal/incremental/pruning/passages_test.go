@@ -59,7 +59,7 @@ func (n *passageCorpus) document(file, i int, last ...uint64) sketchblock.Docume
 	}
 }
 
-// write writes documents as a unit, and the end of the last one's text.
+// write writes documents as a segment, and the end of the last one's text.
 func (n *passageCorpus) write(split int, all ...sketchblock.Document) string {
 	return worktest.Write(n.T, n.runs, func(run *runfile.Writer) error {
 		err := worktest.Block(run, split, all...)
@@ -101,7 +101,7 @@ func testPruningPassages(t *testing.T, combined int) {
 	inputs := filepath.Join(t.TempDir(), "inputs")
 	err := documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 		Past: documents.Past{Numbers: []int{documents.IsGone, 0}, Gone: []documents.Segment{{Run: n.write(7, gone), Shard: 7}}},
 	})
 	if err != nil {

@@ -195,7 +195,7 @@ func testPruning(t *testing.T, hasHeads bool) {
 	inputs := filepath.Join(t.TempDir(), "inputs")
 	err := documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestPruningByDistance(t *testing.T) {
 	cachedPair := state.CachedPairOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
 	err := errors.Join(state.WriteCachedPairs(cachedPairs, cachedPair.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
 		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestProbing(t *testing.T) {
 	common := hashes(random, 100)
 	inputs := documents.Inputs{
 		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "unit"}}, nil},
+		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	}
 	digester := sketch.NewDigester(0)
 	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()

@@ -26,14 +26,14 @@ type Difference struct {
 
 // Reading is what may change from run to run about how files are read.
 type Reading struct {
-	// RanksNames says that units depend on the names of files, as the ids of files that are one document always do. Then a file that has
+	// RanksNames says that segments depend on the names of files, as the ids of files that are one document always do. Then a file that has
 	// another name is read again, if it is still there.
 	RanksNames bool
 	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
 	Memory int64
 }
 
-// isMade reports whether the units of a file are as this run would make them. A file that no input names need not be there any more.
+// isMade reports whether the segments of a file are as this run would make them. A file that no input names need not be there any more.
 func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 	isNamed := entry.madeAs() == file.Name || !r.RanksNames && !file.Format.IsWhole()
 	if isNamed && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory) {
@@ -47,7 +47,7 @@ func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
-// for it, or all its stretches have units.
+// for it, or all its stretches have segments.
 func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, segments [][]documents.Segment, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
@@ -106,12 +106,12 @@ type cutting struct {
 
 	unread []corpus.File // the last files, if they are to be read
 
-	recalled corpus.Split // the last stretches, if they have units
+	recalled corpus.Split // the last stretches, if they have segments
 	of       []documents.Segment
 	size     int64 // about how many bytes of text they hold
 }
 
-// read adds a file without units.
+// read adds a file without segments.
 func (c *cutting) read(number int) {
 	if len(c.recalled) > 0 {
 		c.flush(number)
@@ -119,7 +119,7 @@ func (c *cutting) read(number int) {
 	c.unread = append(c.unread, c.files[number])
 }
 
-// recall adds a file with units.
+// recall adds a file with segments.
 func (c *cutting) recall(number int, entry *File) {
 	if len(c.unread) > 0 {
 		c.flush(number)
@@ -151,7 +151,7 @@ func (c *cutting) flush(number int) {
 	c.unread = nil
 }
 
-// Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
+// Files returns the files of a corpus with their segments. Made holds the runs of segments that were made, by split. Listed is
 // when the files were listed. Cramped has the names of files with documents that took more than memory, in this run or an earlier one.
 func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64, memory int64) []File {
 	last := make(map[string]*File, len(s.Last.Files))

@@ -20,7 +20,7 @@ type Content struct {
 	// Made is when the run that wrote it ended. Program is the version of the program.
 	Made    time.Time
 	Program string
-	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
+	// Sketches identifies what decides the segments: settings, lists of words and sources, and the layout of a segment.
 	Sketches string
 	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
 	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words.
@@ -57,26 +57,26 @@ type Content struct {
 	Results, Lists string
 }
 
-// File is a file of the corpus and its units.
+// File is a file of the corpus and its segments.
 type File struct {
 	corpus.File
 
 	// Stable says that the generation of the file tells whether it has changed.
 	Stable    bool
 	Stretches []Stretch
-	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
+	// MadeAs is the name that the file had when its segments were made, "" if it is still the name.
 	MadeAs string
 	// Memory is how many bytes a document could take then, if some took more; 0 if none did.
 	Memory int64
 }
 
-// madeAs returns the name that the file had when its units were made.
+// madeAs returns the name that the file had when its segments were made.
 func (f *File) madeAs() string { return cmp.Or(f.MadeAs, only(&f.File).Name) }
 
-// Stretch is a part of a file, in positions, and the place of its unit.
+// Stretch is a part of a file, in positions, and the place of its segment.
 type Stretch struct {
 	Start, End int64
-	// Run is the run file, relative to the folder. Shard is the number of the unit there.
+	// Run is the run file, relative to the folder. Shard is the number of the segment there.
 	Run   string
 	Shard int
 }

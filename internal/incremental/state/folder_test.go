@@ -30,7 +30,7 @@ func TestOtherUsers(t *testing.T) {
 		{"it is sticky", func(folder string) error {
 			return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, fs.ModeSticky|0o777))
 		}, "everybody may write"},
-		{"the units are another user's", func(folder string) error {
+		{"the segments are another user's", func(folder string) error {
 			segments := filepath.Join(folder, segmentsName)
 			return errors.Join(os.MkdirAll(segments, 0o755), give(segments))
 		}, "another user"},

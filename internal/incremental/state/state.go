@@ -118,7 +118,7 @@ func (s *State) Close() error {
 // IsEmpty reports whether the folder held no file of a state when it was opened, other than the lease.
 func (s *State) IsEmpty() bool { return s.Last.Number == 0 && len(s.sizes) == 0 }
 
-// Segments returns the folder in which a run makes units.
+// Segments returns the folder in which a run makes segments.
 func (s *State) Segments() string { return storage.Join(s.Folder, segmentsName) }
 
 // Path returns the whole name of a file of the state.
@@ -202,7 +202,7 @@ func (s *State) Commit(next Content) error {
 type listed struct {
 	// generations ascend.
 	generations []generation
-	// others are units and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
+	// others are segments and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
 	// relative to the folder.
 	others, foreign []string
 	// sizes are the lengths of the others.

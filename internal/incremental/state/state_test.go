@@ -34,15 +34,15 @@ func open(t *testing.T, folder string) *State {
 	return s
 }
 
-// runName returns the name of a run file of units, given a letter.
+// runName returns the name of a run file of segments, given a letter.
 func runName(letter string) string { return "run-" + strings.Repeat(letter, 26) }
 
-// holding returns content that needs one unit.
+// holding returns content that needs one segment.
 func holding(run string) Content {
 	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "segments/" + run}}}}}
 }
 
-// segment makes a file that stands for units.
+// segment makes a file that stands for segments.
 func segment(t *testing.T, s *State, name string) {
 	t.Helper()
 	if err := storage.WriteFile(storage.Join(s.Segments(), name), []byte(name)); err != nil {
@@ -308,7 +308,7 @@ func TestFormerLayout(t *testing.T) {
 // generationAt returns the generation of a file of the local disk that was written then.
 func generationAt(written time.Time) string { return strconv.FormatInt(written.UnixNano(), 10) }
 
-// TestAssign: all of a file is read, or none, and the stretches of files that are known keep their units.
+// TestAssign: all of a file is read, or none, and the stretches of files that are known keep their segments.
 func TestAssign(t *testing.T) {
 	file := func(name string, size int64) corpus.File {
 		return corpus.File{Path: "/in/" + name, Name: name, Size: size, Generation: generationAt(time.Unix(1e9, 0)), Format: corpus.JSONLines}
@@ -342,9 +342,9 @@ func TestAssign(t *testing.T) {
 			last = stretch
 			covered[stretch.File] += stretch.End - stretch.Start
 			if isKnown := segments[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
-				t.Errorf("%s has units: %v", now[stretch.File].Name, isKnown)
+				t.Errorf("%s has segments: %v", now[stretch.File].Name, isKnown)
 			} else if isKnown && segments[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
-				t.Errorf("%s has the unit %v", now[stretch.File].Name, segments[i][k])
+				t.Errorf("%s has the segment %v", now[stretch.File].Name, segments[i][k])
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 		}
 	}
 	if content.Kept != "" {
-		segments[content.Kept] = nil // no unit, but all of it is read
+		segments[content.Kept] = nil // no segment, but all of it is read
 	}
 	var reader runfile.Reader
 	defer reader.Close()
@@ -52,7 +52,7 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 		}
 		for shard := range segments[name] {
 			if !counted[shard] {
-				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks unit %d", shard)}
+				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks segment %d", shard)}
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func VerifyOlder(folder string) error {
 	return nil
 }
 
-// verifyOthers reads the files that are no units.
+// verifyOthers reads the files that are no segments.
 func (c *Content) verifyOthers(folder string) error {
 	for _, of := range []struct {
 		name string

@@ -49,7 +49,7 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkReader compares the library's own loop with a reader without lanes and one with them. MB/s are of wall
+// BenchmarkReader compares the library's own loop with a reader without workers and one with them. MB/s are of wall
 // time, MB/cpu-s of processor time.
 func BenchmarkReader(b *testing.B) {
 	for _, test := range benchmarkFiles() {

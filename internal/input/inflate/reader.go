@@ -8,9 +8,9 @@
 //
 // A gzip member does not tell where it ends. So a chunk ends before bytes that look like the header of a member, and it is
 // tried. It was cut rightly if it ends with the end of a member, and no fault is in it. Then the next member can only begin
-// there. If a chunk fails in any way, the lanes ahead are thrown away, and the one decoder of the Reader goes through that
-// chunk again. This decoder alone finds faults and junk. It also reads what the lanes cannot: members that are too long to
-// be held, and everything if no lane is free.
+// there. If a chunk fails in any way, the workers ahead are thrown away, and the one decoder of the Reader goes through that
+// chunk again. This decoder alone finds faults and junk. It also reads what the workers cannot: members that are too long to
+// be held, and everything if no worker is free.
 package inflate
 
 import "io"
@@ -49,10 +49,10 @@ type Reader struct {
 	ahead   readAhead
 	decoder decoder
 	member  int64 // where the member of the last Read begins
-	skip    int64 // decoded bytes that a lane has delivered, and that the decoder has yet to pass
+	skip    int64 // decoded bytes that a worker has delivered, and that the decoder has yet to pass
 
 	workers  workers // those at work
-	next     int64   // the lanes are not tried before this position in the file
+	next     int64   // the workers are not tried before this position in the file
 	failures int     // chunks of the file that had to be decoded again
 }
 
@@ -71,7 +71,7 @@ func (r *Reader) Reset(stored io.Reader, options Options) error {
 	return r.decoder.reset(&r.ahead, 0, options)
 }
 
-// Close frees the decoders. It must be called in the end, and ends the lanes of the reader.
+// Close frees the decoders. It must be called in the end, and ends the workers of the reader.
 func (r *Reader) Close() {
 	r.workers.stop()
 	r.decoder.close()
@@ -122,7 +122,7 @@ func (r *Reader) decode(p []byte) (int, error) {
 	return n, err
 }
 
-// tryWorkers passes the file from the decoder to the lanes, if it stands between two members, and a chunk can be cut off
+// tryWorkers passes the file from the decoder to the workers, if it stands between two members, and a chunk can be cut off
 // there.
 func (r *Reader) tryWorkers() error {
 	gzip, isGzip := r.decoder.(*gzipStream)
@@ -141,7 +141,7 @@ func (r *Reader) tryWorkers() error {
 	unread, _ := stored.Peek(stored.Buffered()) // no error: it is there
 	r.ahead.putBack(unread)
 	r.workers.end = at
-	r.fillLanes()
+	r.fillWorkers()
 	if r.workers.isIdle() {
 		r.next = at + r.longestChunk()
 		return r.decoder.reset(&r.ahead, at, r.options)
@@ -149,8 +149,8 @@ func (r *Reader) tryWorkers() error {
 	return nil
 }
 
-// fillLanes cuts chunks off what follows, and gives each to a lane, until no lane is free.
-func (r *Reader) fillLanes() {
+// fillWorkers cuts chunks off what follows, and gives each to a worker, until no worker is free.
+func (r *Reader) fillWorkers() {
 	most := r.longestChunk()
 	least := int(max(min(r.options.Workers.least, most/2), 1))
 	for r.options.Workers.take() {
@@ -163,7 +163,7 @@ func (r *Reader) fillLanes() {
 	}
 }
 
-// longestChunk is how many bytes of the file a lane may hold, and about how many decoded bytes besides. Where
+// longestChunk is how many bytes of the file a worker may hold, and about how many decoded bytes besides. Where
 // the window is smaller than usual, memory is scarce.
 func (r *Reader) longestChunk() int64 {
 	share := r.options.Workers.share
@@ -178,7 +178,7 @@ func (r *Reader) endChunk() error {
 	first := r.workers.running[0]
 	if first.isWhole {
 		r.workers.drop()
-		r.fillLanes()
+		r.fillWorkers()
 		if r.workers.isIdle() {
 			return r.decoder.reset(&r.ahead, r.workers.end, r.options)
 		}

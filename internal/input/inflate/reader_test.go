@@ -74,7 +74,7 @@ func text(random *rand.Rand, n int) []byte {
 	return b[:n]
 }
 
-// smallWorkers are lanes for small files.
+// smallWorkers are workers for small files.
 func smallWorkers(least, share int64) *Workers {
 	l := NewWorkers(3)
 	l.least, l.share = least, share
@@ -114,7 +114,7 @@ func read(t testing.TB, r *Reader, stored io.Reader, about Options, buffer []byt
 	}
 }
 
-// pair is a reader with lanes, and one without.
+// pair is a reader with workers, and one without.
 type pair struct{ with, without *Reader }
 
 func newPair(t testing.TB, zstd bool) pair {
@@ -177,7 +177,7 @@ func mixed(random *rand.Rand, zstd bool) []byte {
 	return file
 }
 
-// TestWorkersChangeNothing holds readers with lanes to what a reader without them gives, on many files.
+// TestWorkersChangeNothing holds readers with workers to what a reader without them gives, on many files.
 func TestWorkersChangeNothing(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		p := newPair(t, zstd)
@@ -189,7 +189,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWorkersInUse: lanes decode files of many members, and are given up where members look like many and are not.
+// TestWorkersInUse: workers decode files of many members, and are given up where members look like many and are not.
 func TestWorkersInUse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	content := text(random, 4<<20)
@@ -298,7 +298,7 @@ func TestCloseEndsWorkers(t *testing.T) {
 	}
 }
 
-// TestSharedWorkers: readers that share lanes do not wait for each other, whoever has them.
+// TestSharedWorkers: readers that share workers do not wait for each other, whoever has them.
 func TestSharedWorkers(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	content := text(random, 50_000)
@@ -323,7 +323,7 @@ func TestSharedWorkers(t *testing.T) {
 	}
 }
 
-// FuzzReader holds a reader with lanes to one without, on any bytes.
+// FuzzReader holds a reader with workers to one without, on any bytes.
 func FuzzReader(f *testing.F) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 9))

@@ -7,29 +7,29 @@ import (
 )
 
 const (
-	// aheadBytes is how much all lanes of a process hold, stored and decoded.
+	// aheadBytes is how much all workers of a process hold, stored and decoded.
 	aheadBytes = 64 << 20
 	// mostWorkers is more than one caller can keep busy.
 	mostWorkers = 32
 	// leastChunk is the length of a usual chunk in stored bytes. Decoded it is some 1 MiB: enough to be worth a
 	// goroutine.
 	leastChunk = 256 << 10
-	// blockBytes is how many decoded bytes a lane delivers at a time.
+	// blockBytes is how many decoded bytes a worker delivers at a time.
 	blockBytes = 128 << 10
 )
 
 // Workers decode chunks of gzip files side by side. All readers of a process share them, so that they bound its memory: they
-// hold 64 MiB. A reader that finds no free lane decodes by itself.
+// hold 64 MiB. A reader that finds no free worker decodes by itself.
 type Workers struct {
 	free  chan struct{}
-	share int64 // stored bytes that a lane may hold, and decoded bytes besides
+	share int64 // stored bytes that a worker may hold, and decoded bytes besides
 	least int64 // stored bytes of a usual chunk
 
 	blocks   sync.Pool // of *block
 	decoders sync.Pool // of *gzipStream
 }
 
-// NewWorkers returns the lanes for a number of cores; nil if there is only one core, which needs none.
+// NewWorkers returns the workers for a number of cores; nil if there is only one core, which needs none.
 func NewWorkers(cores int) *Workers {
 	if cores < 2 {
 		return nil
@@ -42,7 +42,7 @@ func NewWorkers(cores int) *Workers {
 	return l
 }
 
-// take takes a lane if one is free.
+// take takes a worker if one is free.
 func (l *Workers) take() bool {
 	select {
 	case <-l.free:
@@ -52,7 +52,7 @@ func (l *Workers) take() bool {
 	}
 }
 
-// put gives a lane back.
+// put gives a worker back.
 func (l *Workers) put() { l.free <- struct{}{} }
 
 // emptyBlock returns a block to fill.
@@ -71,7 +71,7 @@ func (l *Workers) decoder() *gzipStream {
 	return new(gzipStream)
 }
 
-// block is what a lane delivers: decoded bytes, and the members from which they come.
+// block is what a worker delivers: decoded bytes, and the members from which they come.
 type block struct {
 	decoded []byte
 	members []begin
@@ -96,13 +96,13 @@ type workers struct {
 	end     int64         // where the chunk of the last one ends
 	block   *block        // of the first one, which the caller reads
 	passed  int           // bytes of the block that the caller has
-	quit    chan struct{} // closed to end the lanes
+	quit    chan struct{} // closed to end the workers
 	group   sync.WaitGroup
 }
 
 func (l *workers) isIdle() bool { return len(l.running) == 0 }
 
-// start starts a lane on the chunk that follows. The caller has taken the lane.
+// start starts a worker on the chunk that follows. The caller has taken the worker.
 func (l *workers) start(stored []byte, about Options) {
 	if l.isIdle() {
 		l.all, l.quit = about.Workers, make(chan struct{})
@@ -157,7 +157,7 @@ func (b *block) fill(from *gzipStream) error {
 	return nil
 }
 
-// read reads bytes of one member from the first lane, and says where the member begins. It returns 0 at the end of the
+// read reads bytes of one member from the first worker, and says where the member begins. It returns 0 at the end of the
 // worker's chunk.
 func (l *workers) read(p []byte) (n int, member int64) {
 	for l.block == nil || l.passed == len(l.block.decoded) {
@@ -182,7 +182,7 @@ func (l *workers) read(p []byte) (n int, member int64) {
 	return n, member
 }
 
-// recycle lets a lane use the block again.
+// recycle lets a worker use the block again.
 func (l *workers) recycle() {
 	if l.block != nil {
 		l.all.blocks.Put(l.block)
@@ -190,14 +190,14 @@ func (l *workers) recycle() {
 	l.block, l.passed = nil, 0
 }
 
-// drop goes on to the next lane.
+// drop goes on to the next worker.
 func (l *workers) drop() {
 	l.running[0] = nil
 	l.running = l.running[1:]
 	l.all.put()
 }
 
-// stop ends all lanes and waits for them. It returns the stored bytes of their chunks.
+// stop ends all workers and waits for them. It returns the stored bytes of their chunks.
 func (l *workers) stop() []byte {
 	if l.isIdle() {
 		return nil

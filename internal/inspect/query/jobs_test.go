@@ -305,7 +305,7 @@ func TestAmongRuns(t *testing.T) {
 	armed.Store(true)
 	x := opened(t, config)
 	if armed.Load() {
-		t.Fatal("the query has not read a unit")
+		t.Fatal("the query has not read a segment")
 	}
 	asked := query.Request{Input: []string{c.folder}}
 	before, _ := ask(t, x, asked)

@@ -193,7 +193,7 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	return w.Commit()
 }
 
-// pieces returns the pieces of the units of a part, marked with the numbers of their files.
+// pieces returns the pieces of the segments of a part, marked with the numbers of their files.
 func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error) {
 	runs := map[string]map[int][]runfile.Piece{}
 	for _, stretch := range part {
