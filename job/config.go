@@ -52,7 +52,7 @@ type Measure struct {
 	// Features, if not empty, is the field that holds a document's features, which
 	// stand for its text unless FeatureWeight is given.
 	Features string `json:"features,omitempty" affects:"sketches"`
-	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for this number of
+	// FeatureWeight, if above 0, has features next to texts, and not instead of them: each counts for this number of
 	// shingles.
 	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
@@ -174,7 +174,7 @@ type Config struct {
 	Trimming
 	Mirroring
 
-	// Temp is the folder for temporary files; empty: one beside the output.
+	// Temp is the folder for temporary files; empty: one next to the output.
 	Temp string `json:"temp" affects:"nothing" pipelines:"true"`
 	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same
 	// configuration, inputs and program has died.

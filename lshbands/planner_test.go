@@ -17,7 +17,7 @@ func TestSchemesReachTheRecall(t *testing.T) {
 				t.Errorf("at %g %v finds a pair with %.4f", threshold, s, s.Probability(threshold))
 			}
 			if fewer := (Scheme{s.Bands - 1, s.Rows}); s.Bands > 1 && fewer.Probability(threshold) >= 0.99 {
-				t.Errorf("at %g %v would do in place of %v", threshold, fewer, s)
+				t.Errorf("at %g %v would do instead of %v", threshold, fewer, s)
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 }
 
 // eachStore calls test for articles in each registered format, in each compression, on the local disk or in another storage, so that any two
-// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders beside it. Names has the
+// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders next to it. Names has the
 // ids of articles by what a job calls them, if it is something else.
 func eachStore(t *testing.T, all []article, test func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string)) {
 	for i, format := range registeredFormats() {

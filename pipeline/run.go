@@ -78,7 +78,7 @@ type run struct {
 	// Bytes is about how many bytes of text there are.
 	Bytes int64     `json:"bytes"`
 	Begun time.Time `json:"begun"`
-	// Spent is what this process, and the one that submitted the job, have asked of buckets besides the tasks.
+	// Spent is what this process, and the one that submitted the job, have asked of buckets in addition to the tasks.
 	Spent storage.Spent `json:"spent"`
 
 	before  time.Duration // CPU time of this process before the job
@@ -335,7 +335,7 @@ func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, err
 	})
 }
 
-// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles
+// writeLeftOut writes the shingles that did not count next to the results. Base texts may change, and common shingles
 // follow from the whole corpus: so nobody could find out later what was compared.
 func (r *run) writeLeftOut() (files []output.File, err error) {
 	of := write.Files{Partial: work.Path(r.results.Partial)}

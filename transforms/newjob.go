@@ -21,7 +21,7 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Extent holds what the stages need to know of the inputs of a job, besides its configuration.
+// Extent holds what the stages need to know of the inputs of a job, in addition to its configuration.
 type Extent struct {
 	// Scheme is the scheme of MinHash keys.
 	Scheme lshbands.Scheme

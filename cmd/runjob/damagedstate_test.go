@@ -41,7 +41,7 @@ type damagedJob struct {
 	// files are all files of the state, by path. rows is what the job finds.
 	files map[string]string
 	rows  string
-	// kept is the run file that has what the state keeps beside the segments of files.
+	// kept is the run file that has what the state stores in addition to the segments of files.
 	kept string
 }
 

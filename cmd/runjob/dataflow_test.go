@@ -45,7 +45,7 @@ func againOnDataflow(s *scene, server *dataflowtest.Server, more ...string) *sta
 	return s.command("runjob", args...)
 }
 
-// left lists what a job has left in the bucket, beside its input and what Beam has staged.
+// left lists what a job has left in the bucket, apart from its input and what Beam has staged.
 func left(server *dataflowtest.Server) (names []string) {
 	for _, name := range server.Objects() {
 		if !strings.Contains(name, "/staging/") && !strings.HasSuffix(name, "/in.jsonl") {

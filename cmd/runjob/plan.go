@@ -322,14 +322,14 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 // promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
-	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability,
+	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f instead of %.4f", c.Probability,
 		chosen.Probability)
 	switch {
 	case a.Corpus == nil:
 	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
 		text += "; here neither is likely to miss one"
 	default:
-		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))
+		text += fmt.Sprintf("; here that misses about %s instead of %s", pairsText(c.Missed), short(chosen.Missed))
 	}
 	return text
 }

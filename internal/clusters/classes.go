@@ -71,7 +71,7 @@ func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
 func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.of.At(i)) }
 
 // duplicates are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
-// says nothing more. Such an edge takes 4 bytes in place of 24.
+// says nothing more. Such an edge takes 4 bytes instead of 24.
 type duplicates struct {
 	// next holds, for the first document of a class, its first duplicate, and for each duplicate the next one; 0 for none. It is nil without duplicates.
 	next  *numbers

@@ -153,7 +153,7 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 	})
 }
 
-// flags returns the flags of a member, and its source beside them.
+// flags returns the flags of a member, and its source.
 func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number) uint32 {
 	flags := records.FlagsOf(repeated, unchecked, source)
 	if partly {

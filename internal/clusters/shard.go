@@ -122,7 +122,7 @@ func newShard(
 // Err returns a fault that has made names of documents unsure. The rows that were written are then of no use.
 func (s *Shard) Err() error { return s.members.Err() }
 
-// Close gives back what the shard holds beside its memory.
+// Close gives back what the shard holds apart from its memory.
 func (s *Shard) Close() {
 	s.members.Close()
 	s.store.Close()

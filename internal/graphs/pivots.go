@@ -38,7 +38,7 @@ type Pivots struct {
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
 	sets     [][]uint64          // by pivot
-	held     *int                // elements of all pivots, also of indexes beside it
+	held     *int                // elements of all pivots, also of indexes next to it
 	elements Numbering[uint32]   // in the prefixes of pivots
 	lists    [][]Pivot           // pivots with each element, by number of the element
 	first    []uint32            // by list: the first list with the same pivots

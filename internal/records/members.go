@@ -78,7 +78,7 @@ const (
 	sourceShift = 8
 )
 
-// FlagsOf returns the flags of a member, and its source beside them.
+// FlagsOf returns the flags of a member, and its source.
 func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 	flags = uint32(source) << sourceShift
 	if repeated {
@@ -133,7 +133,7 @@ func WriteMember(
 	return nil
 }
 
-// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its
+// Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and its
 // title without numbers. Each may be empty.
 type Capture struct{ URL, Date, Title string }
 

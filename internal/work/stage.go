@@ -37,7 +37,7 @@ const (
 	Write       Stage = "write"
 )
 
-// The stages that a job has besides, if its documents come from the pipeline of somebody else and its results go there.
+// The further stages that a job has if its documents come from the pipeline of somebody else and its results go there.
 const (
 	Pack   Stage = "pack"
 	Unpack Stage = "unpack"

@@ -35,7 +35,7 @@ func (v *agreement) recall() float64 {
 	return float64(v.right) / float64(max(planted, 1))
 }
 
-// judge compares results with the truth. The list of protected sites is beside the truth.
+// judge compares results with the truth. The list of protected sites is next to the truth.
 func judge(results, truth string) (*agreement, error) {
 	protected := map[string]bool{}
 	if err := eachLine(filepath.Join(filepath.Dir(truth), protectedFile), func(line string) error {

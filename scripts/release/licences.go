@@ -47,7 +47,7 @@ type linked struct {
 	}
 }
 
-// addModules adds the modules that are linked for a target, and the texts that lie beside and above their packages.
+// addModules adds the modules that are linked for a target, and the texts that lie next to and above their packages.
 func (s *source) addModules(r *release, t target) error {
 	out, err := s.command(t.environment(), "go", "list", "-deps", storageOnly, "-json=Dir,Standard,Module", "./cmd/runjob")
 	if err != nil {

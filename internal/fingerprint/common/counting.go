@@ -2,7 +2,7 @@
 // the sets of all documents.
 //
 // Two rounds count. The first one finds the shingles that more distinct documents have than the law allows. The second
-// one counts, for each of these, only the documents that have enough text of their own besides them. What is frequent
+// one counts, for each of these, only the documents that have enough text of their own in addition to them. What is frequent
 // there, too, is common: it is the template of documents that say something else. What many documents consist of, such as
 // an article that a hundred sites have reprinted, is frequent in the first round only, and stays.
 //
@@ -178,7 +178,7 @@ func (l Law) Limit(documents int64) int64 {
 	return l.Above
 }
 
-// ownShare is the share of its shingles that a document must have besides the frequent ones to say that these are a
+// ownShare is the share of its shingles that a document must have in addition to the frequent ones to say that these are a
 // template: one in this number.
 const ownShare = 5
 

@@ -36,7 +36,7 @@ const (
 // UsualSmallest is how many of the smallest hashes stand for a set, unless a job says otherwise.
 const UsualSmallest = 128
 
-// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
+// Kept says what a sketch block keeps of a document in addition to its ref, digest, sizes, id and SimHash fingerprint.
 type Kept struct {
 	Marking
 
@@ -210,7 +210,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	return nil
 }
 
-// mark fills in what a block has of a document besides its fingerprint.
+// mark fills in what a block has of a document in addition to its fingerprint.
 func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
@@ -297,7 +297,7 @@ func (r Reading) newBudget() *sketch.Budget {
 	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
 }
 
-// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie beside the
+// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie next to the
 // record, all others are mostly parts of it.
 func memoryOf(r *Record, format corpus.Format) int64 {
 	texts := int64(0)

@@ -23,7 +23,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Marking says what a job wants to know of a document besides its content: how preferred it is, and with which others it
+// Marking says what a job wants to know of a document in addition to its content: how preferred it is, and with which others it
 // is compared.
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.

@@ -26,7 +26,7 @@ type Kind struct {
 	HasShingles bool
 	// HasColumns says that a sketch block has columns for band keys and SimHash fingerprints.
 	HasColumns bool
-	// Block returns a reader of what a block holds of documents besides its columns; nil: nothing.
+	// Block returns a reader of what a block holds of documents in addition to its columns; nil: nothing.
 	Block func() Reader
 	// TimesRead is how many times the size of its packed content a document takes while the content is in use. The zero value is
 	// that of content which is no larger when it is read.
@@ -64,7 +64,7 @@ type Fingerprint struct {
 	Stored sketchblock.Document
 }
 
-// Content is what a block holds of a document besides its columns: one of the two.
+// Content is what a block holds of a document in addition to its columns: one of the two.
 type Content struct {
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64

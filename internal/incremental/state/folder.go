@@ -12,7 +12,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// checkOwners refuses a folder of the local disk in which other users could put files of theirs in place of the files of the
+// checkOwners refuses a folder of the local disk in which other users could put files of theirs instead of the files of the
 // state.
 func checkOwners(folder string) error {
 	if storage.Scheme(folder) != "" {

@@ -15,7 +15,7 @@
 // from run to run. So does an alert, which has an id. A similar pair is known by the digests of its documents, which stay
 // the same however files come and go.
 //
-// A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
+// A file of a state never changes. A run writes new files next to the old ones, and in the end the next generation, under a
 // number that must be free. So the change from one generation to the next is one step, and a run that dies before it
 // leaves only files that no generation names. The next run removes them.
 //

@@ -182,7 +182,7 @@ type Options struct {
 //
 //   - A directory stands for all files below it, at any depth, whose names have an ending of the
 //     format, with or without .gz or .zst behind it. Names that start with "." and markers such as _SUCCESS are passed over.
-//     For [AutoFormat] these are files of many documents or, if there are none or these are few beside the texts, texts and web
+//     For [AutoFormat] these are files of many documents or, if there are none or these are few compared with the texts, texts and web
 //     pages. For [Text] these are all files. Symbolic links are followed.
 //   - In a glob *, ? and [a-z] match inside one path element as in
 //     [filepath.Match], and ** stands for any number of directories. As in a

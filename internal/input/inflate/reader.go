@@ -163,7 +163,7 @@ func (r *Reader) fillWorkers() {
 	}
 }
 
-// longestChunk is how many bytes of the file a worker may hold, and about how many decoded bytes besides. Where
+// longestChunk is how many bytes of the file a worker may hold, and about how many decoded bytes as well. Where
 // the window is smaller than usual, memory is scarce.
 func (r *Reader) longestChunk() int64 {
 	share := r.options.Workers.share

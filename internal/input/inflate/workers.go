@@ -22,7 +22,7 @@ const (
 // hold 64 MiB. A reader that finds no free worker decodes by itself.
 type Workers struct {
 	free  chan struct{}
-	share int64 // stored bytes that a worker may hold, and decoded bytes besides
+	share int64 // stored bytes that a worker may hold, and decoded bytes as well
 	least int64 // stored bytes of a usual chunk
 
 	blocks   sync.Pool // of *block

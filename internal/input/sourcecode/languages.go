@@ -151,7 +151,7 @@ type Language struct {
 	lineComments  []string
 	blockComments []blockComment
 	literals      []literal
-	// nameMarks are the marks of ASCII that names may hold, besides the underscore.
+	// nameMarks are the marks of ASCII that names may hold, in addition to the underscore.
 	nameMarks string
 	// foldsCase says that keywords may be written in any case.
 	foldsCase bool

@@ -313,7 +313,7 @@ type Choice struct {
 	// Bytes is the room that the keys take, Fits whether they have room in the memory.
 	Bytes float64 `json:"bytes"`
 	Fits  bool    `json:"fits"`
-	// Flags make 'runjob run' take this choice, in place of other flags of keys. They are empty for the choice of the
+	// Flags make 'runjob run' take this choice, instead of other flags of keys. They are empty for the choice of the
 	// configuration.
 	Flags string `json:"flags"`
 	// CandidatesError is the standard error of Candidates, 0 if these are not an estimate.

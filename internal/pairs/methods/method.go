@@ -312,7 +312,7 @@ type Refusal struct {
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
-	// But are values that are accepted besides the default. Only, if not empty, is the one value that is refused.
+	// But are values that are accepted in addition to the default. Only, if not empty, is the one value that is refused.
 	But  []string
 	Only string
 	// IfGiven refuses the default, too, where somebody has asked for it.

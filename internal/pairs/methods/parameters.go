@@ -87,7 +87,7 @@ func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }
 
-// isSmall reports whether all pairs of a corpus are compared, in place of those that an ordered method finds.
+// isSmall reports whether all pairs of a corpus are compared, instead of those that an ordered method finds.
 func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }

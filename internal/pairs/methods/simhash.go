@@ -235,7 +235,7 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
 	if order == 0 {
-		// A document without shingles has a part of its digest in place of a fingerprint.
+		// A document without shingles has a part of its digest instead of a fingerprint.
 		order = cmp.Compare(min(a.Size, 1), min(b.Size, 1))
 	}
 	if g.Scoring == Hamming && a.Size > 0 {
@@ -415,7 +415,7 @@ type groupPairs struct {
 	skipped int64
 }
 
-// nobody stands in place of a document that is alike, where there is none.
+// nobody is returned instead of a document that is alike, where there is none.
 const nobody = ^uint32(0)
 
 // reset begins a group of the given number of documents.

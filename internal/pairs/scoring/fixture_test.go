@@ -58,7 +58,7 @@ type text struct {
 	priority preference.Priority
 	// stored is the set as it is sent, if it is not sent in full.
 	stored []uint64
-	// sequence is sent in place of a set.
+	// sequence is sent instead of a set.
 	sequence []byte
 }
 

@@ -31,7 +31,7 @@ type Passages struct {
 	// Shingle is the number of words of a shingle.
 	Shingle int
 	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans counts
-	// one, over the number of documents that have it besides the one. 0: nobody asks.
+	// one, over the number of other documents that have it. 0 turns rarity off.
 	Rarity float64
 	// FirstPart is as in [Sets].
 	FirstPart int

@@ -155,7 +155,7 @@ func (l *List[N, T]) Edit(i N) *T {
 	return &page[i&(pageLen-1)]
 }
 
-// load holds a page in place of the oldest one.
+// load holds a page instead of the oldest one.
 func (l *List[N, T]) load(number int) []T {
 	var page []T
 	if len(l.loaded) < cap(l.loaded) {

@@ -72,7 +72,7 @@ type Document struct {
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
-	// Sequence is what is stored in place of Set, as [AppendSequence] wrote it; nil
+	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil
 	// where Set is.
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
@@ -95,7 +95,7 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
-	// Capture is what is known of a web page besides its text, as package records packs it; empty if that is nothing.
+	// Capture is what is known of a web page in addition to its text, as package records packs it; empty if that is nothing.
 	Capture []byte
 }
 
@@ -405,7 +405,7 @@ func hashAt(column []byte, i int) uint64 {
 // ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
-// Capture is what is known of document i as a web page besides its text; it is empty if that is nothing.
+// Capture is what is known of document i as a web page in addition to its text; it is empty if that is nothing.
 func (b *Block) Capture(i int) []byte {
 	if b.captures == nil {
 		return nil

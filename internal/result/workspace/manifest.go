@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// The files of the output folder beside the shards.
+// The files of the output folder, apart from the shards.
 const (
 	ManifestName = "manifest.json"
 	SummaryName  = "summary.json"

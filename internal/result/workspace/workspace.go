@@ -180,7 +180,7 @@ func (w *Workspace) Token() string { return w.token }
 
 func (w *Workspace) record() record { return record{w.token, w.Output, w.Temp} }
 
-// recoverRuns clears away what dead runs have left in the output folder and beside it. It finishes what they had begun to
+// recoverRuns clears away what dead runs have left in the output folder and next to it. It finishes what they had begun to
 // publish, unless it resumes one.
 func (w *Workspace) recoverRuns() error {
 	tokens, err := w.output.tokens()
@@ -279,7 +279,7 @@ func (w *Workspace) openTempFolder(parent string) (err error) {
 	return nil
 }
 
-// openTemp makes the run's own folder of temporary files. It first takes a lock beside the folder. The lock
+// openTemp makes the run's own folder of temporary files. It first takes a lock next to the folder. The lock
 // tells other runs that this run is alive.
 func (w *Workspace) openTemp(parent string) error {
 	// Another run may have made the parent, and may just be removing it.
@@ -321,7 +321,7 @@ func (w *Workspace) makeTemp(parent string) error {
 	return checkRoom(temp)
 }
 
-// tempFolder is a run's folder of temporary files on the local disk, with the lock beside it.
+// tempFolder is a run's folder of temporary files on the local disk, with the lock next to it.
 type tempFolder struct {
 	disk disk
 	path string

@@ -309,7 +309,7 @@ func (s *service) elsewhere(name string, err error) error {
 	return err
 }
 
-// passing are the codes of faults that may pass, besides those that the client library knows. versitygw gives the last one to an object whose folder
+// passing are the codes of faults that may pass, in addition to those that the client library knows. versitygw gives the last one to an object whose folder
 // another request has just removed, since that was empty.
 var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
 

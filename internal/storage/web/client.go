@@ -44,7 +44,7 @@ func newClient(roots *x509.CertPool) *client {
 	return &client{near: transport(nil), far: transport(publicOnly)}
 }
 
-// shared are networks that only some machines reach, besides those that package netip knows.
+// shared are networks that only some machines reach, in addition to those that package netip knows.
 var shared = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96")}
 
 // isPublic reports whether anybody reaches an address, which has a port.
