@@ -33,7 +33,7 @@ type Measure struct {
 	Exclude []string `json:"exclude,omitempty" affects:"nothing"`
 	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format" affects:"outputs"`
-	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file
+	// Delimiter separates the fields of CSV: a character, or tab; empty: the one that the first record of a file
 	// shows. See [corpus.ParseDelimiter].
 	Delimiter string `json:"delimiter,omitempty" affects:"sketches"`
 	// Quote encloses fields of CSV and TSV that have delimiters in them: a character, or none; empty: a double quote in
@@ -77,7 +77,7 @@ type Measure struct {
 	// them.
 	StopWords   string             `json:"stopwords,omitempty" affects:"sketches" pipelines:"true"`
 	StopWordUse sketch.StopWordUse `json:"stopwords_use" affects:"sketches" pipelines:"true"`
-	// Ignore names base texts, in the way that [Config.Input] names the input: what stands in them does not count.
+	// Ignore names base texts, in the way that [Config.Input] names the input: what is in them does not count.
 	Ignore []string `json:"ignore,omitempty" affects:"sketches"`
 	// Weight holds text fields and their weights, which are above 0. If it is not empty, it replaces TextField.
 	Weight map[string]float64 `json:"weight,omitempty" affects:"sketches"`

@@ -35,7 +35,7 @@ func (c *Config) differing(other *Config, kinds ...Affects) []string {
 	return names
 }
 
-// Lists are what stands in the files that a configuration names. The files may change, so hashes have this instead of
+// Lists are what is in the files that a configuration names. The files may change, so hashes have this instead of
 // the names.
 type Lists struct {
 	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.

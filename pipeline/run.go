@@ -164,7 +164,7 @@ func (r *run) listInputs(ctx context.Context) error {
 	return r.assign(listing.SplitBytes(size))
 }
 
-// lists returns what stands in the files that the configuration names.
+// lists returns what is in the files that the configuration names.
 func (r *run) lists() job.Lists {
 	return job.Lists{StopWords: r.stopWords, Ranking: r.ranking, Ignored: documents.IgnoredHash(r.inputs.Ignored)}
 }

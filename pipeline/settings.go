@@ -27,7 +27,7 @@ import (
 	"mirrorbeam.dev/transforms"
 )
 
-// settings is a configuration that has been checked, with what stands in the lists that it names.
+// settings is a configuration that has been checked, with what is in the lists that it names.
 type settings struct {
 	Config job.Config      `json:"config"`
 	Scheme lshbands.Scheme `json:"scheme"`

@@ -49,8 +49,8 @@ func TestRepeatedRuns(t *testing.T) {
 	}
 }
 
-// soak does something a number of times. It compares what the process holds, and what lies in the folder that the work names, after
-// a third of these, ten at most, and at the end. What lies in the folder may double: a state waits some runs before it tidies up.
+// soak does something a number of times. It compares what the process holds, and what is in the folder that the work names, after
+// a third of these, ten at most, and at the end. What is in the folder may double: a state waits some runs before it tidies up.
 func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string)) {
 	t.Helper()
 	var goroutines, files, size int

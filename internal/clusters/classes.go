@@ -79,7 +79,7 @@ type duplicates struct {
 	score records.Score // of each pair, if documents are compared by distance
 }
 
-// marked stands in next for a duplicate, until all are known.
+// marked is stored in next for a duplicate, until all are known.
 const marked = ^records.Number(0)
 
 // sortEdges sorts the edges that each visits. The ones of duplicates are noted apart.

@@ -96,7 +96,7 @@ func isComparable(last, now state.Original) bool {
 	return 2*now.Pages >= last.Pages && (!differed || 2*now.Unlike >= last.Unlike)
 }
 
-// namesOf returns the names that the site of an alert may have: as it stands there, or as the host of an address.
+// namesOf returns the names that the site of an alert may have: as it is written there, or as the host of an address.
 func namesOf(a state.Alert) []string {
 	names := []string{a.Site}
 	if address, ok := site.Parse(a.Site); ok && address.Host != a.Site {

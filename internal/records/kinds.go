@@ -85,7 +85,7 @@ const (
 	Heads runfile.Kind = 75 // heads of the sets of a sketch block that a state keeps, by split
 
 	PassageHashes  runfile.Kind = 76 // passages by the hashes of their words, by range of hashes
-	PassageRepeats runfile.Kind = 77 // passages that stood before, by split
+	PassageRepeats runfile.Kind = 77 // passages that occur earlier, by split
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
 

@@ -103,7 +103,7 @@ func previousKey(r *candidates.Record, isExact bool) uint64 {
 	}
 }
 
-// TestKinds: a number stands in the run files of other versions, so no kind ever gets another one.
+// TestKinds: a number is in the run files of other versions, so no kind ever gets another one.
 func TestKinds(t *testing.T) {
 	const want = `Documents=1 Sets=2 Rejects=3 Keys=4 Fingerprints=5 IDs=6 Repeated=7 OversizedGroups=10 Limit=11
 Nodes=12 NodePairs=13 Locations=14 Wanted=15 PlaceSets=16 PlacePairs=17 Sample=18 Audit=19 EdgeNodes=20 Edges=21

@@ -33,7 +33,7 @@ type Member struct {
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
 // a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than a
-// store holds lies in files, and so does what rows say of documents if it is long.
+// store holds is in files, and so does what rows say of documents if it is long.
 type MemberList struct {
 	store      *paged.Store
 	list       *paged.List[Number, member]

@@ -32,7 +32,7 @@ type OutputShard uint32
 // Nowhere is the shard of a document that is not in the output.
 const Nowhere = ^OutputShard(0)
 
-// Position is where a document stands in the output.
+// Position is where a document is in the output.
 type Position struct {
 	Shard  OutputShard
 	Number Number

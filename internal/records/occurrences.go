@@ -46,7 +46,7 @@ func GetOccurrence(b []byte) Occurrence {
 	}
 }
 
-// RangePosition is where a node of a part of the similarity graph stands among the documents of clusters that begin in
+// RangePosition is where a node of a part of the similarity graph is among the documents of clusters that begin in
 // a range of document order.
 type RangePosition struct {
 	// At is the range instead of an output shard, and the number of the document there.

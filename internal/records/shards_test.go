@@ -238,7 +238,7 @@ func TestMembers(t *testing.T) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	for _, held := range []int{heldTexts, 1000, 0} { // what is longer lies in a file
+	for _, held := range []int{heldTexts, 1000, 0} { // what is longer is in a file
 		folder := t.TempDir()
 		store := &paged.Store{Folder: folder, Bytes: int64(min(held, 1))}
 		defer store.Close()

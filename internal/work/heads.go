@@ -89,7 +89,7 @@ func (w *TaskContext) SetsOf(block *sketchblock.Block, piece runfile.Piece, isOf
 	return Sets{taskContext: w, block: block, piece: piece, isOf: isOf}
 }
 
-// Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
+// Set returns the set of document i, which must not be below the last one. It is in the second buffer.
 func (s *Sets) Set(i int) ([]byte, error) {
 	for ; s.next < i; s.next++ {
 		s.offset += sketchblock.HashSize * s.block.Stored(s.next)

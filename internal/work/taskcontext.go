@@ -74,7 +74,7 @@ func (w *TaskContext) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error)
 }
 
 // EachBlock visits the sketch blocks of a split in order. Visit also gets the piece that holds the sets of the block.
-// The block lies in the first buffer.
+// The block is in the first buffer.
 func (w *TaskContext) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
 	for _, piece := range w.Pieces {
@@ -104,7 +104,7 @@ func (w *TaskContext) EachBlock(ctx context.Context, visit func(*sketchblock.Blo
 	return nil
 }
 
-// ReadBlock reads a sketch block. It lies in the first buffer.
+// ReadBlock reads a sketch block. It is in the first buffer.
 func (w *TaskContext) ReadBlock(piece runfile.Piece) (block sketchblock.Block, err error) {
 	packed, err := w.ReadPiece(0, piece)
 	if err != nil {
@@ -124,7 +124,7 @@ func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error
 }
 
 // EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
-// in it, and the bytes of its set or sequence. The block lies in the first buffer, its sets in the second.
+// in it, and the bytes of its set or sequence. The block is in the first buffer, its sets in the second.
 func (w *TaskContext) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
 	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, piece)

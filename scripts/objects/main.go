@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-// front stands before a server of objects. It counts requests and answers late.
+// front sits in front of a server of objects. It counts requests and answers late.
 type front struct {
 	target http.Handler
 	answer time.Duration

@@ -139,7 +139,7 @@ func (r *release) add(m module, top, folder string) error {
 func licences(modules []module) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("The licences of what is linked into runjob. Its own is Apache 2.0.\n")
-	printed := map[string]string{} // where a text stands, by digest
+	printed := map[string]string{} // where a text is, by digest
 	var faults []error
 	for i := range modules {
 		m := &modules[i]

@@ -6,7 +6,7 @@
 // there, too, is common: it is the template of documents that say something else. What many documents consist of, such as
 // an article that a hundred sites have reprinted, is frequent in the first round only, and stays.
 //
-// Documents are told apart by their digests. So a text that stands in a corpus a thousand times counts once.
+// Documents are told apart by their digests. So a text that occurs in a corpus a thousand times counts once.
 package common
 
 import (
@@ -182,8 +182,8 @@ func (l Law) Limit(documents int64) int64 {
 // template: one in this number.
 const ownShare = 5
 
-// stands reports whether a document of that many shingles has enough of its own.
-func stands(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
+// hasEnoughOwn reports whether a document of that many shingles has enough of its own.
+func hasEnoughOwn(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
 
 // The rounds of [Seeing].
 const (
@@ -237,7 +237,7 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) err
 		seen := d.set
 		if frequent != nil {
 			all := len(seen)
-			if seen = appendShared(w.Pairs[:0], frequent, seen); !stands(all-len(seen), all) {
+			if seen = appendShared(w.Pairs[:0], frequent, seen); !hasEnoughOwn(all-len(seen), all) {
 				seen = seen[:0]
 			}
 			w.Pairs = seen[:0]

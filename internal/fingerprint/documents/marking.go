@@ -197,7 +197,7 @@ var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
 // mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
 const mostAddressBytes = 2000
 
-// address returns the address of a document, as it stands there and in its canonical form. It is false if the document has
+// address returns the address of a document, as it is written there and in its canonical form. It is false if the document has
 // none, or if nobody asks for it.
 func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Address, ok bool) {
 	if p.url < 0 {

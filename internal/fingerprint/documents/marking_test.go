@@ -72,7 +72,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestPriorities: a reference stands before all others, and is not counted.
+// TestPriorities: a reference is before all others, and is not counted.
 func TestPriorities(t *testing.T) {
 	m, err := newMarker(Marking{Keep: "max:score"}, nil, 0)
 	if err != nil {

@@ -344,7 +344,7 @@ type Record struct {
 	Position int64
 	// Bytes is how much of the input the record takes; 0 if it was not read.
 	Bytes int64
-	// Raw is the record as it stands in the file.
+	// Raw is the record as it is in the file.
 	Raw []byte
 	// Content is the id, and the texts or features.
 	Content corpus.Record

@@ -1,5 +1,5 @@
 // Package fingerprints holds the kinds of fingerprints of documents. A [Kind] is one thing in one file. It says how a
-// fingerprint is made, where it lies in a sketch block, and what it tells of two documents. The method of a job says which
+// fingerprint is made, where it is in a sketch block, and what it tells of two documents. The method of a job says which
 // kind it needs. A kind takes part once it is registered.
 package fingerprints
 

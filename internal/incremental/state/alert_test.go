@@ -48,7 +48,7 @@ func TestFollowAlerts(t *testing.T) {
 	}
 }
 
-// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or stands by itself again. What could
+// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or is by itself again. What could
 // not be looked for is told once, and stays.
 func TestFollowCampaigns(t *testing.T) {
 	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen; "b3!" is urgent.

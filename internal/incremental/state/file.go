@@ -23,7 +23,7 @@ const (
 
 const (
 	memberSize  = 16
-	groupHeader = 8 // what stands before the name of a packed group
+	groupHeader = 8 // what comes before the name of a packed group
 )
 
 // groupSize returns the size of a group in a file: the length of its lineage, the lineage, and what [AppendGroup] packs.
@@ -40,7 +40,7 @@ func AppendGroup(b []byte, name string, members []Member) []byte {
 	return b
 }
 
-// AppendGroupHead packs what stands before the members of a group: the length of the name, the number of members, the name.
+// AppendGroupHead packs what comes before the members of a group: the length of the name, the number of members, the name.
 func AppendGroupHead(b []byte, name string, members int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(members))
@@ -60,7 +60,7 @@ func UnpackGroups(b []byte) ([]Group, error) {
 	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
 }
 
-// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
+// readGroups reads packed groups. LineageOf takes what comes before each. It goes through all twice, so that nothing has to grow.
 func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
 	n := 0
 	for rest := b; len(rest) > 0; n++ {

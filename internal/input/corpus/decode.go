@@ -46,7 +46,7 @@ type Record struct {
 	Features []Feature
 	// Others holds the values of the other fields, in the order of [Fields]: a
 	// string as it is, a number digit by digit, true or false, and an object or
-	// array as it stands in the line. It is nil for a field that is missing,
+	// array as it is in the line. It is nil for a field that is missing,
 	// null or NaN, and not nil for an empty string.
 	Others [][]byte
 	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are

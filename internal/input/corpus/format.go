@@ -98,7 +98,7 @@ type Dialect struct {
 	Delimiter byte `json:",omitempty"`
 	// Quote encloses a field; 0: a double quote in CSV, and none in TSV. [NoQuote] is none.
 	Quote byte `json:",omitempty"`
-	// Escape stands before a byte that is content; 0: none does.
+	// Escape precedes a byte that is content; 0: none does.
 	Escape byte `json:",omitempty"`
 	// SkipLines is how many lines stand before the header.
 	SkipLines int `json:",omitempty"`
@@ -190,7 +190,7 @@ type RowCopy struct {
 
 // RecordWriter writes records to a copy.
 type RecordWriter interface {
-	// Write writes a record as it stands in the input. Name is the name of the file where it stands.
+	// Write writes a record as it is in the input. Name is the name of the file where it is.
 	Write(name string, record []byte) error
 	// Close ends the copy.
 	Close() error

@@ -51,7 +51,7 @@ type File struct {
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
 	Unlisted bool
-	// Member says where the file lies in an archive; nil: it lies in none.
+	// Member says where in an archive the file is; nil: in none.
 	Member *Member
 	// Recalled marks a file that was not opened, since it is as an earlier job has listed it.
 	Recalled bool
@@ -86,7 +86,7 @@ type Listing struct {
 	stored   []string            // such folders in other storages than the local disk
 }
 
-// Searched reports whether a path is a folder that was searched at any depth, or lies in one, whatever links
+// Searched reports whether a path is a folder that was searched at any depth, or is in one, whatever links
 // lead there. It returns that folder, the outermost of several. The path need not exist.
 func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	if storage.Scheme(path) != "" {

@@ -81,7 +81,7 @@ type Reader struct {
 
 	newline byte   // ends a line
 	end     int64  // lines that start here or later are not of this stretch
-	carry   []byte // read but not handed out; it ends where the stream stands
+	carry   []byte // read but not handed out; it ends where the stream is
 	skips   bool   // the current line belongs to the stretch before
 }
 

@@ -34,7 +34,7 @@ type Stream struct {
 	file     File
 	handle   storage.File
 	stored   io.ReadCloser                   // the bytes of handle
-	cursor   *cursor                         // in the archive that the file lies in; nil: in none
+	cursor   *cursor                         // in the archive that the file is in; nil: in none
 	decoded  io.Reader                       // stored, or inflated
 	text     io.Reader                       // decoded, in UTF-8; nil if that is the same
 	inflated *inflate.Reader                 // decoded, if the file is compressed

@@ -122,7 +122,7 @@ func (r *Reader) decode(p []byte) (int, error) {
 	return n, err
 }
 
-// tryWorkers passes the file from the decoder to the workers, if it stands between two members, and a chunk can be cut off
+// tryWorkers passes the file from the decoder to the workers, if it is between two members, and a chunk can be cut off
 // there.
 func (r *Reader) tryWorkers() error {
 	gzip, isGzip := r.decoder.(*gzipStream)

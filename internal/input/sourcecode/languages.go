@@ -6,9 +6,9 @@
 //
 //	languages.go  the languages, and what a language is
 //	scanner.go    the tokens of a text
-//	detect.go     the language of a text, by what stands in it
+//	detect.go     the language of a text, by what is in it
 //
-// The time goes with the length of the text, whatever stands in it. Everything is a pure function of the text.
+// The time goes with the length of the text, whatever is in it. Everything is a pure function of the text.
 package sourcecode
 
 import (

@@ -100,7 +100,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestExactKeys: the estimate lies between no keys and a whole prefix. More copied documents have more keys, and all of
+// TestExactKeys: the estimate is between no keys and a whole prefix. More copied documents have more keys, and all of
 // them have whole prefixes.
 func TestExactKeys(t *testing.T) {
 	all := randomSample(rand.New(rand.NewPCG(5, 6)), 200)

@@ -44,7 +44,7 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 	return &b.figures, nil
 }
 
-// begin takes over what stands in the summary.
+// begin takes over what is in the summary.
 func (b *builder) begin() {
 	s, config := b.summary, &b.summary.Config
 	b.figures = Figures{

@@ -32,7 +32,7 @@ type Mark struct {
 	Class string
 }
 
-// The axis of similarities ends at axisEnd. The bar of those that are 1 stands beyond it, from lastBar on.
+// The axis of similarities ends at axisEnd. The bar of those that are 1 is beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
 func chartOf(bins []Bin, unit Unit) Chart {

@@ -151,7 +151,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWholeSimilarity: where common shingles do not count, the similarity by all of them stands next to the pair's.
+// TestWholeSimilarity: where common shingles do not count, the similarity by all of them is next to the pair's.
 func TestWholeSimilarity(t *testing.T) {
 	f := build(t, small(t), Options{Texts: NoTexts})
 	const heading = ">by all shingles<"

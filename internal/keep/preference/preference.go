@@ -87,7 +87,7 @@ func Help() string {
 	return strings.Join(all, ", ")
 }
 
-// policy returns the policy of a preference and what stands behind its colon; nil if it is none. An empty preference is [First].
+// policy returns the policy of a preference and what follows its colon; nil if it is none. An empty preference is [First].
 func (p Preference) policy() (*policy, string) {
 	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
 	for i := range policies {
@@ -98,7 +98,7 @@ func (p Preference) policy() (*policy, string) {
 	return nil, ""
 }
 
-// behind returns what stands behind the colon of a policy that needs such a thing; empty if it needs another or nothing.
+// behind returns what follows the colon of a policy that needs such a thing; empty if it needs another or nothing.
 func (p Preference) behind(needed string) string {
 	if policy, of := p.policy(); policy != nil && policy.needs == needed {
 		return of

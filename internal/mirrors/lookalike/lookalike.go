@@ -20,7 +20,7 @@ const (
 	Homoglyph Reason = "homoglyph"
 	// OtherDomain: the same name under another public suffix, as in paypal.co.
 	OtherDomain Reason = "other_domain"
-	// Subdomain: the whole name of the other host stands before another domain, as in paypal.com.example.net.
+	// Subdomain: the whole name of the other host is before another domain, as in paypal.com.example.net.
 	Subdomain Reason = "subdomain"
 	// AddedWords: the name of the other host, and further words, as in paypal-login.com.
 	AddedWords Reason = "added_words"
@@ -70,7 +70,7 @@ type parts struct {
 	suffix   string // the public suffix
 	name     string // the label of the domain that somebody chose
 	skeleton string // what that looks like
-	above    string // what stands before the registered domain, without the last dot
+	above    string // what comes before the registered domain, without the last dot
 }
 
 // split splits a host. The name of a host without a registered domain is the whole host, and an address of the internet
@@ -112,7 +112,7 @@ func bySkeleton(a, b parts) Likeness {
 	return Likeness{}
 }
 
-// isDivided reports whether a name stands in a host with dots within it, up to the end of its registered domain.
+// isDivided reports whether a name is in a host with dots within it, up to the end of its registered domain.
 func isDivided(host parts, name string) bool {
 	joined, above := unjoined(host.skeleton), Skeleton(host.above)
 	for above != "" && len(joined) < len(name) {
@@ -154,7 +154,7 @@ func byParts(a, b parts) Likeness {
 // undotted drops dots and hyphens.
 func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
-// isWord reports whether a word stands in a name between dots, hyphens or the ends.
+// isWord reports whether a word is in a name between dots, hyphens or the ends.
 func isWord(name, word string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
 		if part == word {

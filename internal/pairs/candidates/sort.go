@@ -259,7 +259,7 @@ func bySize(a, b Record) int {
 // moved once.
 type ranking []ranked
 
-// ranked is the rank of a record, and where the record stands.
+// ranked is the rank of a record, and where the record is.
 type ranked struct {
 	rank [2]uint64
 	at   uint32

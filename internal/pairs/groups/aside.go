@@ -95,9 +95,9 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	if isOther && !class.other.isKnown {
 		class.other = Center{Ref: ref, isKnown: true}
 	}
-	stands := isInput && !class.hasInput || isOther && !class.hasOther
+	isFirst := isInput && !class.hasInput || isOther && !class.hasOther
 	class.hasInput, class.hasOther = class.hasInput || isInput, class.hasOther || isOther
-	return class, !stands
+	return class, !isFirst
 }
 
 // put writes the edge of a packed record that is put aside.

@@ -119,7 +119,7 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 	return nil
 }
 
-// fingerprintRecord is a record whose fingerprint lies elsewhere.
+// fingerprintRecord is a record whose fingerprint is elsewhere.
 type fingerprintRecord struct {
 	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32

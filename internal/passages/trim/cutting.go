@@ -17,7 +17,7 @@ import (
 )
 
 // Cutting says what is cut from the documents of a split, and makes the rows of passages. It reads the documents again that have a
-// passage which stood before.
+// passage that occurs earlier.
 type Cutting struct {
 	Rule Rule
 	// Inputs is the path of the list of inputs.
@@ -35,7 +35,7 @@ type Cutting struct {
 // Setup reads the list of inputs.
 func (c *Cutting) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
-// CuttingDelivery makes a task of [Cutting] for each split with a passage that stood before.
+// CuttingDelivery makes a task of [Cutting] for each split with a passage that occurs earlier.
 func CuttingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.PassageRepeats}}
 }
@@ -63,12 +63,12 @@ type cutter struct {
 	reader      *reader
 
 	refs    []docref.Ref       // documents still to come
-	counts  map[docref.Ref]int // the numbers of their passages that stood before
+	counts  map[docref.Ref]int // the numbers of their passages that occur earlier
 	repeats []records.Repeat   // passages of the next documents, sorted
 	found   findings.Trimmed
 }
 
-// each visits all passages of the split that stood before, range by range.
+// each visits all passages of the split that occur earlier, range by range.
 func (c *cutter) each(visit func(records.Repeat)) error {
 	var repeats records.Repeats
 	path := ""
@@ -100,7 +100,7 @@ func (c *cutter) count() error {
 	return err
 }
 
-// of returns the passages of a document that stood before, in its order. Documents before it are left out.
+// of returns the passages of a document that occur earlier, in its order. Documents before it are left out.
 func (c *cutter) of(ref docref.Ref) ([]records.Repeat, error) {
 	for c.refs[0] != ref {
 		if n := c.counts[c.refs[0]]; len(c.repeats) > 0 {

@@ -82,7 +82,7 @@ func FindingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.PassageHashes}}
 }
 
-// Finding finds the passages that stood before, among the passages of a range of hashes.
+// Finding finds the passages that occur earlier, among the passages of a range of hashes.
 type Finding struct {
 	Rule Rule
 	// Inputs is the path of the list of inputs.
@@ -186,7 +186,7 @@ func (o *occurrences) see(passage sketch.Run, at records.Place) (of *occurrence,
 	}
 }
 
-// part finds what stood before among a part of the passages, by their hashes.
+// part finds what occurs earlier among a part of the passages, by their hashes.
 func (f *finder) part(part uint64) error {
 	units := f.Rule.units()
 	known := occurrences{all: make([]occurrence, 0, f.seen.again/int(f.parts)+1)}
@@ -200,7 +200,7 @@ func (f *finder) part(part uint64) error {
 		split := documents.SplitOf(f.layout.Starts, at.Ref)
 		return f.repeats[split].Write(&f.taskContext.Run, split, records.Repeat{At: at, First: of.first})
 	}
-	const twice = 2 // a passage that stood before does
+	const twice = 2 // a passage that occurs earlier does
 	err := f.each(func(at records.Place, passage sketch.Run) error {
 		if !isOf(passage) {
 			return nil

@@ -1,4 +1,4 @@
-// Package paged has lists that may be larger than memory. A list for which its [Store] has no room lies in a file on the local disk, and
+// Package paged has lists that may be larger than memory. A list for which its [Store] has no room is in a file on the local disk, and
 // a bounded number of its pages is held. What goes through a list from its front to its end costs a read of each page.
 package paged
 
@@ -14,7 +14,7 @@ const (
 	pageLen  = 1 << pageBits
 	// leastPages is how many pages of a list are held at least.
 	leastPages = 4
-	// A list that lies in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
+	// A list that is in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
 	heldShare, runShare = 16, 8
 )
 

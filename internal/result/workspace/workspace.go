@@ -65,7 +65,7 @@ type Workspace struct {
 // driver does with an output folder what depends on where it is: on the local disk, or in a bucket. The run holds the lock of
 // the folder, or its lease.
 type driver interface {
-	// entries returns what lies in the folder.
+	// entries returns what is in the folder.
 	entries() ([]entry, error)
 	// tokens returns the tokens of the runs that have left something.
 	tokens() ([]string, error)

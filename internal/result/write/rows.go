@@ -42,7 +42,7 @@ type Rows struct {
 	KeepsPairs bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
-	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
+	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More is in files.
 	Bytes int64
 
 	layout documents.Layout // read in Setup

@@ -145,7 +145,7 @@ type Common struct {
 // merge takes what the other task says: all that tell say the same.
 func (c *Common) merge(from any) { *c = from.(Common) }
 
-// Trimmed says what was cut from the texts of a corpus since it stands elsewhere.
+// Trimmed says what was cut from the texts of a corpus since it occurs elsewhere.
 type Trimmed struct {
 	// Of counts the words of the input.
 	Of int64 `json:"of" metric:"words" label:"words"`

@@ -120,7 +120,7 @@ type Reject struct {
 	Error string `json:"error" parquet:"error,dict"`
 }
 
-// Cut is a row of passages: a passage that was cut from a document, since it stands elsewhere before.
+// Cut is a row of passages: a passage that was cut from a document, since it occurs elsewhere earlier.
 type Cut struct {
 	// ID is the id of the document, or its ref if it has none of its own.
 	ID string `json:"id" parquet:"id" names:"document"`
@@ -136,7 +136,7 @@ type Cut struct {
 	End int64 `json:"end" parquet:"end"`
 	// Words is its length in words.
 	Words int64 `json:"words" parquet:"words"`
-	// FirstRef says where the document is in which it stands first.
+	// FirstRef says where the document is in which it occurs first.
 	FirstRef string `json:"first_ref" parquet:"first_ref,dict"`
 	// FirstAt is the number of the word, line, paragraph or sentence with which it begins there. The first one of a text
 	// has number 0.

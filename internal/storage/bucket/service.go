@@ -77,7 +77,7 @@ type Span struct {
 	Key
 	// Generation is the one to read. If it is empty any will do.
 	Generation string
-	// Offset is where the stretch begins, Length its bytes, at least 1. The stretch lies within the object.
+	// Offset is where the stretch begins, Length its bytes, at least 1. The stretch is within the object.
 	Offset, Length int64
 }
 

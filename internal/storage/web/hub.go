@@ -41,7 +41,7 @@ type hub struct {
 	commits map[[2]string]string // by dataset and revision: what a revision was when it was met first it stays
 }
 
-// place is where a file or a folder lies on the hub.
+// place is where a file or a folder is on the hub.
 type place struct {
 	dataset  string // owner/name
 	revision string
