@@ -258,7 +258,7 @@ func (d *dealt) redraw(random *rand.Rand, found func(*tally) int64, usual float6
 	return shares
 }
 
-// Shares says which share of the documents an audit looks at. These documents are set aside when they are
+// Shares says which share of the documents an audit looks at. These documents are set apart when they are
 // fingerprinted. The zero Shares means no audit.
 type Shares struct {
 	// Sampled is the share of the input from which the sample is drawn. Probed is the share of all documents

@@ -276,16 +276,16 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestSetAside: documents that are set aside for the audit come back in order, with their sets.
-func TestSetAside(t *testing.T) {
+// TestAuditDocuments: documents that are sampled for the audit come back in order, with their sets.
+func TestAuditDocuments(t *testing.T) {
 	sets := [][]uint64{{1, 2, 1<<48 - 1}, {}, {1 << 47}}
 	var packed []byte
 	for i, set := range sets {
-		packed = AppendSetAside(packed, SetAside{Ref: docref.Ref(1<<63 | uint64(i)), Hash: 1<<60 | uint64(i), Digest: 1<<62 | uint64(i), Scope: 1<<61 | uint64(i)}, set)
+		packed = AppendAuditDocument(packed, AuditDocument{Ref: docref.Ref(1<<63 | uint64(i)), Hash: 1<<60 | uint64(i), Digest: 1<<62 | uint64(i), Scope: 1<<61 | uint64(i)}, set)
 	}
 	for i, set := range sets {
-		var d SetAside
-		d, packed = Next[SetAside](packed)
+		var d AuditDocument
+		d, packed = Next[AuditDocument](packed)
 		if got := sketchblock.AppendSet([]uint64{}, d.Set); d.Ref != docref.Ref(1<<63|uint64(i)) || d.Hash != 1<<60|uint64(i) || d.Digest != 1<<62|uint64(i) || d.Scope != 1<<61|uint64(i) || !slices.Equal(got, set) {
 			t.Errorf("document %d: %+v", i, d)
 		}

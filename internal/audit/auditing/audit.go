@@ -1,5 +1,5 @@
 // Package auditing runs the audit of a job, over run files: it measures which share of the similar pairs the job has found.
-// [Audit] draws a sample of the documents that were set aside when they were fingerprinted, and looks for the partners
+// [Audit] draws a sample of the documents that were set apart when they were fingerprinted, and looks for the partners
 // of each among the others. [Write] checks which of these pairs the job has found. Package audit has the sampling and
 // the estimate.
 package auditing
@@ -30,7 +30,7 @@ type Audit struct {
 	Sample int
 	// SampleBytes is how much memory the sample may take; 0: no limit.
 	SampleBytes int64
-	// IsPruned says that the stage prune has set aside the documents that may be partners.
+	// IsPruned says that the stage prune has set apart the documents that may be partners.
 	IsPruned bool
 	// Seed is the seed of the digests of sets.
 	Seed uint64
@@ -48,8 +48,8 @@ func (a *Audit) Setup() error {
 	return nil
 }
 
-// Plan draws the sample from the documents that were set aside. It makes a task that looks for partners for each split
-// that has documents, and none if nothing was set aside.
+// Plan draws the sample from the documents that were set apart. It makes a task that looks for partners for each split
+// that has documents, and none if nothing was set apart.
 func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	sample, err := a.draw(p)
 	if err != nil || len(sample.Documents) == 0 {
@@ -80,7 +80,7 @@ func documentsOf(outcomes []work.Outcome) float64 {
 	return float64(n)
 }
 
-// draw draws from the documents that were set aside, by the stage that made their sets.
+// draw draws from the documents that were set apart, by the stage that made their sets.
 func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	shingles := int64(0)
 	for _, o := range p.Outcomes {
@@ -91,7 +91,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles, a.SampleBytes))
 	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
 		err := work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
-			for d := range records.All[records.SetAside](packed) {
+			for d := range records.All[records.AuditDocument](packed) {
 				drawing.Add(d.Hash, d.Ref, equalsOf(d), func() []uint64 {
 					return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
 				})
@@ -124,13 +124,13 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.TaskContext) erro
 	}
 	switch {
 	case a.IsPruned:
-		err = s.setAside(ctx)
+		err = s.auditDocuments(ctx)
 	case work.HasHeads(w.Pieces) && sample.shingles.KnowsHeads():
 		err = w.EachHead(ctx, a.Seed, s.byHeads)
 	case a.shares.Probed == 1 || work.HasHeads(w.Pieces):
 		err = s.blocks(ctx)
 	default:
-		err = s.setAside(ctx)
+		err = s.auditDocuments(ctx)
 	}
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ type sample struct {
 }
 
 // equalsOf returns what a document has in common with those that are equal to it.
-func equalsOf(d records.SetAside) audit.Equals {
+func equalsOf(d records.AuditDocument) audit.Equals {
 	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 }
 
@@ -177,8 +177,8 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 			sets++
 		}
 		equals := s.Equals[class]
-		aside := records.SetAside{Ref: ref, Hash: s.Hashes[i], Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
-		packed = records.AppendSetAside(packed, aside, set)
+		forAudit := records.AuditDocument{Ref: ref, Hash: s.Hashes[i], Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
+		packed = records.AppendAuditDocument(packed, forAudit, set)
 	}
 	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
 		return "", err
@@ -201,7 +201,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
 	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
-	for d := range records.All[records.SetAside](packed[sampleHeader:]) {
+	for d := range records.All[records.AuditDocument](packed[sampleHeader:]) {
 		s.Documents, s.Hashes = append(s.Documents, d.Ref), append(s.Hashes, d.Hash)
 		if len(d.Set) > 0 {
 			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
@@ -253,9 +253,9 @@ func (s *search) blocks(ctx context.Context) error {
 }
 
 // described returns what decides whether the audit looks at a document.
-func (s *search) described(block *sketchblock.Block, i int) records.SetAside {
+func (s *search) described(block *sketchblock.Block, i int) records.AuditDocument {
 	ref, digest := block.Ref(i), block.DigestLead(i)
-	return records.SetAside{Ref: ref, Hash: s.hashes.Of(ref, digest), Digest: digest}
+	return records.AuditDocument{Ref: ref, Hash: s.hashes.Of(ref, digest), Digest: digest}
 }
 
 // byHeads goes through the documents of a block. Most show by their heads that they are similar to no sampled one.
@@ -279,8 +279,8 @@ func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
 	return nil
 }
 
-// setAside goes through the documents of the split that were set aside.
-func (s *search) setAside(ctx context.Context) error {
+// auditDocuments goes through the documents of the split that were set apart.
+func (s *search) auditDocuments(ctx context.Context) error {
 	for _, piece := range s.w.Pieces {
 		if piece.Kind != records.Sample && piece.Kind != records.Probe {
 			continue
@@ -290,7 +290,7 @@ func (s *search) setAside(ctx context.Context) error {
 			return err
 		}
 		s.w.Figures.Bytes += int64(len(packed))
-		for d := range records.All[records.SetAside](packed) {
+		for d := range records.All[records.AuditDocument](packed) {
 			if err := s.document(d); err != nil {
 				return err
 			}
@@ -304,9 +304,9 @@ func (s *search) setAside(ctx context.Context) error {
 }
 
 // isProbed reports whether the audit looks at a document.
-func (s *search) isProbed(d records.SetAside) bool { return d.Hash < s.sample.ProbedBelow }
+func (s *search) isProbed(d records.AuditDocument) bool { return d.Hash < s.sample.ProbedBelow }
 
-func (s *search) document(d records.SetAside) error {
+func (s *search) document(d records.AuditDocument) error {
 	if len(d.Set) == 0 || !s.isProbed(d) {
 		return nil
 	}
@@ -328,7 +328,7 @@ func (s *search) document(d records.SetAside) error {
 
 // class returns the number of a document's class in classes, -1 if it has no
 // partner.
-func (s *search) class(d records.SetAside) int {
+func (s *search) class(d records.AuditDocument) int {
 	recent := &s.recent[audit.Hash(d.Digest)%recentClasses]
 	if recent.known && recent.digest == d.Digest {
 		return recent.number
@@ -357,7 +357,7 @@ func (s *search) countApart(c *audit.Class, side uint64) {
 }
 
 // partners returns the sampled classes that are similar to a document and of its scope.
-func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
+func (s *search) partners(d records.AuditDocument) (partners []audit.Partner) {
 	s.w.Hashes = sketchblock.AppendSet(s.w.Hashes[:0], d.Set)
 	set := s.w.Hashes
 	for _, class := range s.probe.Candidates(set) {

@@ -298,7 +298,7 @@ func TestAuditWithin(t *testing.T) {
 	}
 }
 
-// TestAuditOfShare: an audit looks at a share of a large corpus. It gives the same result from documents set aside as
+// TestAuditOfShare: an audit looks at a share of a large corpus. It gives the same result from documents set apart as
 // from all blocks.
 func TestAuditOfShare(t *testing.T) {
 	// A line that is too long makes a file large, but is no document.

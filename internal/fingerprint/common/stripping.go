@@ -91,7 +91,7 @@ type stripped struct {
 	builder     *sketchblock.Builder
 	shared      []uint64
 	parts       []byte // the common shingles of the documents of a block
-	aside       documents.Aside
+	forAudit    documents.AuditDocuments
 	hashes      *documents.AuditHashes
 }
 
@@ -112,7 +112,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Priority: block.Priority(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
 	}
 	if s.AuditSample > 0 {
-		s.aside.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
+		s.forAudit.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
 	}
 	s.whole.Leave(&d, &s.whole.content, own, s.common)
 	d.Set = s.Kept.Of(d.Set)
@@ -152,7 +152,7 @@ func (s *stripped) write() error {
 			return err
 		}
 	}
-	if err := s.aside.Write(run, s.split); err != nil {
+	if err := s.forAudit.Write(run, s.split); err != nil {
 		return err
 	}
 	s.builder.Reset()

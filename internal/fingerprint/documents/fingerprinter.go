@@ -204,7 +204,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 		b.Texts.Tiny++
 	}
 	if f.shares.Sampled > 0 {
-		b.aside.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
+		b.forAudit.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
 	}
 	b.builder.Add(*one)
 	return nil

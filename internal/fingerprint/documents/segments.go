@@ -125,7 +125,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	run := runfile.NewWriter(string(f.Segments), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
-	all, asides := make([]stretchFigures, len(split)), make([][]byte, len(split))
+	all, forAudits := make([]stretchFigures, len(split)), make([][]byte, len(split))
 	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
 	headed := f.headed()
 	thisSegment := func(uint64) int { return shard }
@@ -137,8 +137,8 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 			shard++
 		}
 		all[shard].add(b)
-		asides[shard] = append(asides[shard], b.aside.sampled...)
-		b.aside.reset()
+		forAudits[shard] = append(forAudits[shard], b.forAudit.sampled...)
+		b.forAudit.reset()
 		if values.addAll(b.values); len(values) >= mostValues {
 			if err := values.write(run, thisSegment); err != nil {
 				return err
@@ -163,7 +163,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	for i := range all {
 		all[i].Counts.Expanding, all[i].Expanded = reader.expanding[i], reader.decoded[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
-		if err := f.endSegment(run, i, asides[i], &all[i]); err != nil {
+		if err := f.endSegment(run, i, forAudits[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
 		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
@@ -185,7 +185,7 @@ func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
 
 // endSegment writes what was counted of a segment, and the documents that a later audit may sample, so that it need not look for them. Where nobody
 // knows yet how many documents there are, it takes the whole corpus to be as the segment is.
-func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, aside []byte, s *stretchFigures) error {
+func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []byte, s *stretchFigures) error {
 	documents := float64(f.inputs.Known)
 	if documents == 0 {
 		documents = float64(s.Counts.Documents) * max(float64(f.inputs.TextBytes())/float64(s.Counts.Bytes+1), 1)
@@ -193,7 +193,7 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, aside []byte
 	if f.keepsSample() && documents > 0 {
 		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
 	}
-	sampled, err := sampledOf(aside, s.SampleBelow, 0)
+	sampled, err := sampledOf(forAudit, s.SampleBelow, 0)
 	if err == nil && len(sampled) > 0 {
 		err = run.Section(records.Sample, shard, sampled)
 	}
@@ -236,7 +236,7 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	if err != nil {
 		return err
 	}
-	if err := r.aside.Write(&w.Run, number); err != nil {
+	if err := r.forAudit.Write(&w.Run, number); err != nil {
 		return err
 	}
 	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
@@ -260,7 +260,7 @@ type recalling struct {
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of segments, by path and shard
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
-	aside      Aside // documents for the audit
+	forAudit   AuditDocuments // documents for the audit
 	hashes     *AuditHashes
 	sums       []Checksum
 	values     valueCounts
@@ -377,9 +377,9 @@ func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err er
 	}
 	for i := range blocks {
 		if r.lacksHeads {
-			err = r.setAside(blocks[i], sets[i], isReference)
+			err = r.auditDocuments(blocks[i], sets[i], isReference)
 		} else if !isReference {
-			err = r.setSampleAside(blocks[i], sets[i])
+			err = r.sampleForAudit(blocks[i], sets[i])
 		}
 		if err != nil {
 			return err
@@ -443,8 +443,8 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	return s.SampleBelow, nil
 }
 
-// setSampleAside keeps the documents of a block of the input from which the audit draws its sample.
-func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
+// sampleForAudit keeps the documents of a block of the input from which the audit draws its sample.
+func (r *recalling) sampleForAudit(documents, sets runfile.Piece) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
@@ -458,20 +458,20 @@ func (r *recalling) setSampleAside(documents, sets runfile.Piece) error {
 		if err != nil {
 			return err
 		}
-		r.addAside(&block, i, set, false)
+		r.addForAudit(&block, i, set, false)
 	}
 	return nil
 }
 
-// addAside keeps a document and its packed set if the audit may want it.
-func (r *recalling) addAside(block *sketchblock.Block, i int, set []byte, isReference bool) {
+// addForAudit keeps a document and its packed set if the audit may want it.
+func (r *recalling) addForAudit(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
-	r.aside.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
+	r.forAudit.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
 }
 
-// setAside keeps the documents of a block that the audit may want.
-func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) error {
+// auditDocuments keeps the documents of a block that the audit may want.
+func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bool) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
 		return err
@@ -493,7 +493,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	}
 	for i, set := range block.Sets(packed) {
 		if i >= first && isChosen(i) {
-			r.addAside(&block, i, set, isReference)
+			r.addForAudit(&block, i, set, isReference)
 		}
 	}
 	return nil

@@ -226,7 +226,7 @@ func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
 	}
 	each := func(visit func([]byte)) error {
 		return work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
-			for d := range records.All[records.SetAside](packed) {
+			for d := range records.All[records.AuditDocument](packed) {
 				visit(d.Set)
 			}
 			return nil

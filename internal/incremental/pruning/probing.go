@@ -17,13 +17,13 @@ type probing struct {
 	taskContext *work.TaskContext
 	hashes      *documents.AuditHashes
 	split       int
-	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set aside before, and of
-	// all that it looks at. Probed is 0 if none is to be set aside.
+	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set apart before, and of
+	// all that it looks at. Probed is 0 if none is to be set apart.
 	sampled, probed uint64
-	aside           []byte
+	forAudit        []byte
 }
 
-// newProbing returns the probing of a task. If some blocks have no heads, the documents have been set aside, unless the audit looks
+// newProbing returns the probing of a task. If some blocks have no heads, the documents have been set apart, unless the audit looks
 // at all.
 func newProbing(n *Pruning, f *Filter, w *work.TaskContext, split int) probing {
 	p := probing{Pruning: n, filter: f, taskContext: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
@@ -53,8 +53,8 @@ func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReferenc
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.taskContext.Hashes = sketchblock.AppendSet(p.taskContext.Hashes[:0], set)
 	hash, _ := p.hash(block, i)
-	d := records.SetAside{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
-	p.aside = records.AppendSetAside(p.aside, d, p.taskContext.Hashes)
+	d := records.AuditDocument{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
+	p.forAudit = records.AppendAuditDocument(p.forAudit, d, p.taskContext.Hashes)
 }
 
 // block sets aside what the audit wants of a block.
@@ -74,23 +74,23 @@ func (p *probing) block(block *sketchblock.Block, piece runfile.Piece) error {
 	return p.flush()
 }
 
-// heldAside is about how many bytes of documents a task holds before it writes them.
-const heldAside = 1 << 20
+// heldForAudit is about how many bytes of documents a task holds before it writes them.
+const heldForAudit = 1 << 20
 
-// flush writes the documents that are set aside if they are many.
+// flush writes the documents that are set apart if they are many.
 func (p *probing) flush() error {
-	if len(p.aside) < heldAside {
+	if len(p.forAudit) < heldForAudit {
 		return nil
 	}
 	return p.write()
 }
 
-// write writes the documents that are set aside, and forgets them.
+// write writes the documents that are set apart, and forgets them.
 func (p *probing) write() error {
-	if len(p.aside) == 0 {
+	if len(p.forAudit) == 0 {
 		return nil
 	}
-	err := p.taskContext.Run.Section(records.Probe, p.split, p.aside)
-	p.aside = p.aside[:0]
+	err := p.taskContext.Run.Section(records.Probe, p.split, p.forAudit)
+	p.forAudit = p.forAudit[:0]
 	return err
 }

@@ -339,7 +339,7 @@ func TestPruningByDistance(t *testing.T) {
 	}
 }
 
-// TestProbing: the documents that may be similar to a sampled one are set aside for the audit, of unchanged and of new files. Those from
+// TestProbing: the documents that may be similar to a sampled one are sampled for the audit, of unchanged and of new files. Those from
 // which the sample is drawn are not: they were before.
 func TestProbing(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
@@ -356,7 +356,7 @@ func TestProbing(t *testing.T) {
 	for split := range 2 {
 		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 2000, Findings: worktest.Counted(findings.Counts{Documents: 40})}
 		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error {
-			builder, aside := sketchblock.NewBuilder(0, 0), documents.Aside{}
+			builder, forAudit := sketchblock.NewBuilder(0, 0), documents.AuditDocuments{}
 			for i := range int64(40) {
 				ref, err := docref.New(split, i)
 				if err != nil {
@@ -369,13 +369,13 @@ func TestProbing(t *testing.T) {
 				d := sketchblock.Document{Ref: ref, Digest: digester.Set(set), Set: set, Size: len(set)}
 				isSampled := auditHashes.Of(ref, 0) < audit.Limit(shares.Sampled)
 				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
-					aside.Add(shares, &d, set, auditHashes.Of(ref, 0), false)
+					forAudit.Add(shares, &d, set, auditHashes.Of(ref, 0), false)
 				}
 				builder.Add(d)
 			}
 			return errors.Join(
 				run.Section(records.Documents, split, builder.Documents()...), run.Section(records.Sets, split, builder.Sets()),
-				run.Section(records.Heads, split, builder.Heads(.8, everyOther)), aside.Write(run, split),
+				run.Section(records.Heads, split, builder.Heads(.8, everyOther)), forAudit.Write(run, split),
 			)
 		})
 		outcomes = append(outcomes, o)
@@ -395,7 +395,7 @@ func TestProbing(t *testing.T) {
 	got := map[docref.Ref]bool{}
 	for _, o := range worktest.Do(t, runs, tasks, pruning.Task) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {
-			for d := range records.All[records.SetAside](packed) {
+			for d := range records.All[records.AuditDocument](packed) {
 				got[d.Ref] = len(d.Set) == 100*sketchblock.HashSize
 			}
 		}

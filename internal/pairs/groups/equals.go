@@ -37,7 +37,7 @@ func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 	}
 	distinct := graphs.Node(0)
 	sorting := sorting{
-		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, aside: &aside{stars: &equal, firstInput: e.FirstInput},
+		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
 	}
 	return sorting.read(w, func(keys []candidates.Record) error {
 		var err error

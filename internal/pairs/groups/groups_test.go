@@ -186,8 +186,8 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// TestAside: equal documents of a large shard, which are put aside, have the edges that they always have, in parts of bounded size.
-func TestAside(t *testing.T) {
+// TestPremerged: equal documents of a large shard, which are merged early, have the edges that they always have, in parts of bounded size.
+func TestPremerged(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(7, 2000, ofReference)
 		for i := range c.documents {
@@ -216,8 +216,8 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestAsideWithSides: equal documents that are put aside have the edges and pairs that they always have, also if they have sides.
-func TestAsideWithSides(t *testing.T) {
+// TestPremergedWithSides: equal documents that are merged early have the edges and pairs that they always have, also if they have sides.
+func TestPremergedWithSides(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(8, 1500, ofReference)
 		for i := range c.documents {
@@ -235,9 +235,9 @@ func TestAsideWithSides(t *testing.T) {
 		pairs, edges := found(t, all)
 		k.large = large{bytes: 1, nodes: 50, records: 3}
 		_, all = c.first(t, worktest.Runs(t), k)
-		asidePairs, asideEdges := found(t, all)
-		check(t, "candidates", asidePairs, pairs)
-		check(t, "equal documents", asideEdges, edges)
+		premergedPairs, premergedEdges := found(t, all)
+		check(t, "candidates", premergedPairs, pairs)
+		check(t, "equal documents", premergedEdges, edges)
 		if parts := worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...); len(parts) < 10 {
 			t.Errorf("only %d parts", len(parts))
 		}

@@ -61,8 +61,8 @@ func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	}
 	sorting := sorting{
 		kind: records.Keys, shard: shard, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
-		previous: func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
-		aside:    &aside{stars: &equal, firstInput: k.Layout.FirstInput},
+		previous:  func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
+		premerger: &premerger{stars: &equal, firstInput: k.Layout.FirstInput},
 	}
 	err := sorting.read(w, func(keys []candidates.Record) error {
 		g.Groups(keys)

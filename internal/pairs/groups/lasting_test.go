@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestLasting: the next run is told the keys of oversized groups and of equal documents, also if these are put aside, and no others.
+// TestLasting: the next run is told the keys of oversized groups and of equal documents, also if these are merged early, and no others.
 func TestLasting(t *testing.T) {
 	for _, large := range []large{{}, {bytes: 1, nodes: 50, records: 3}} {
 		c := newCorpus(7, 6000, 40)

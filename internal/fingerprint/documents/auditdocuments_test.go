@@ -11,7 +11,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// TestKeptSample: documents that a segment keeps for the sample are set aside as if they were looked for, under whatever number the file has. Where
+// TestKeptSample: documents that a segment keeps for the sample are set apart as if they were looked for, under whatever number the file has. Where
 // the segment keeps too few, they are looked for.
 func TestKeptSample(t *testing.T) {
 	listed := listed(t, map[string][]byte{"b.jsonl": someLines(3000)}, 1<<30)
@@ -33,7 +33,7 @@ func TestKeptSample(t *testing.T) {
 		t.Fatalf("the segment keeps %d samples (%v)", kept, err)
 	}
 	for _, c := range []struct{ known, more, fewer int64 }{{1 << 20, 30, 5}, {1 << 21, 15, 2}, {1 << 18, 120, 50}} {
-		aside := func(segment string) []byte {
+		forAudit := func(segment string) []byte {
 			in := *listed
 			in.Files = append([]corpus.File{other}, in.Files...)
 			in.Splits = []corpus.Split{{{File: 1, End: in.Splits[0][0].End}}}
@@ -42,11 +42,11 @@ func TestKeptSample(t *testing.T) {
 			m.read(t, outcomeOf(t, &in, audit.UsualSample, t.TempDir()))
 			return m.sections[records.Sample]
 		}
-		got, want := aside(with), aside(without)
+		got, want := forAudit(with), forAudit(without)
 		n := int64(0)
 		for packed := got; len(packed) > 0; n++ {
-			var d records.SetAside
-			if d, packed = records.Next[records.SetAside](packed); d.Ref.File() != 1 {
+			var d records.AuditDocument
+			if d, packed = records.Next[records.AuditDocument](packed); d.Ref.File() != 1 {
 				t.Errorf("a document of file %d is set aside", d.Ref.File())
 			}
 		}

@@ -19,24 +19,24 @@ const (
 
 // large says what of a shard is large. Only tests have a value other than 0, which stands for what is usual.
 type large struct {
-	bytes int64 // of packed key records of a shard, from which on equal documents are put aside
+	bytes int64 // of packed key records of a shard, from which on equal documents are merged early
 	nodes int   // of a part of the graph of equal documents
 	// records is how many key records a task sorts at a time.
 	records int
 }
 
-// aside puts equal documents aside while the key records of a shard are read: a document becomes an edge from the first of its
+// premerger merges equal documents early while the key records of a shard are read: a document becomes an edge from the first of its
 // class, and no task holds its record. All documents of a corpus may be equal, and they have one key. The first time that records are
 // read, a vote finds the classes of very many documents. Only these matter.
-type aside struct {
+type premerger struct {
 	stars      *stars
 	firstInput docref.Ref
 	votes      graphs.Votes
-	classes    map[uint64]*asideClass // by the first word of the digest; nil before the vote is over
+	classes    map[uint64]*premergedClass // by the first word of the digest; nil before the vote is over
 }
 
-// asideClass is a class of equal documents. It is known when its first record is read.
-type asideClass struct {
+// premergedClass is a class of equal documents. It is known when its first record is read.
+type premergedClass struct {
 	digest digest.Digest
 	key    uint64
 	first  Center
@@ -51,18 +51,18 @@ type asideClass struct {
 }
 
 // vote takes in a packed record.
-func (a *aside) vote(packed []byte) {
+func (a *premerger) vote(packed []byte) {
 	if records.IsFirstKey(packed) {
 		a.votes.Add(digest.Get(packed[16:])[0])
 	}
 }
 
-// begin lets the records be read from the beginning. It reports whether some of them are put aside.
-func (a *aside) begin() bool {
+// begin lets the records be read from the beginning. It reports whether some of them are merged early.
+func (a *premerger) begin() bool {
 	before := a.classes
-	a.classes = map[uint64]*asideClass{}
+	a.classes = map[uint64]*premergedClass{}
 	for hash := range a.votes.Frequent() {
-		a.classes[hash] = &asideClass{}
+		a.classes[hash] = &premergedClass{}
 		if class := before[hash]; class != nil {
 			a.classes[hash].other = Center{Ref: class.other.Ref, isKnown: class.other.isKnown}
 		}
@@ -70,9 +70,9 @@ func (a *aside) begin() bool {
 	return len(a.classes) > 0
 }
 
-// takes reports whether a packed record is put aside, and the class. Only the first record of a document is. Records come in document
+// takes reports whether a packed record is merged early, and the class. Only the first record of a document is. Records come in document
 // order: the first one of a class is not, nor are the first one of the input and the first one of another side.
-func (a *aside) takes(packed []byte) (*asideClass, bool) {
+func (a *premerger) takes(packed []byte) (*premergedClass, bool) {
 	if a == nil || !records.IsFirstKey(packed) {
 		return nil, false
 	}
@@ -83,7 +83,7 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	}
 	ref, key := records.GetRef(packed[8:]), binary.LittleEndian.Uint64(packed)
 	if !class.first.isKnown {
-		*class = asideClass{
+		*class = premergedClass{
 			digest: d, key: key, first: Center{Ref: ref, isKnown: true}, side: records.SideOf(packed), other: class.other, hasInput: ref >= a.firstInput,
 		}
 		return nil, false
@@ -100,8 +100,8 @@ func (a *aside) takes(packed []byte) (*asideClass, bool) {
 	return class, !isFirst
 }
 
-// put writes the edge of a packed record that is put aside.
-func (a *aside) put(class *asideClass, packed []byte) error {
+// put writes the edge of a packed record that is merged early.
+func (a *premerger) put(class *premergedClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)
 	if !class.isTold {

@@ -38,23 +38,23 @@ func (h *AuditHashes) at(number int, position int64, digest uint64) uint64 {
 	return audit.DocumentHash(h.name, inFile)
 }
 
-// Aside collects the documents of a split that the audit may want, with their sets. The zero value is ready for use.
-type Aside struct {
+// AuditDocuments collects the documents of a split that the audit may want, with their sets. The zero value is ready for use.
+type AuditDocuments struct {
 	sampled []byte // documents from which the audit draws its sample
 	probed  []byte // documents among which it looks for partners
 }
 
 // Add keeps a document and its whole set if its hash is in one of the shares. One without a set is in none.
-func (a *Aside) Add(shares audit.Shares, d *sketchblock.Document, set []uint64, hash uint64, isReference bool) {
+func (a *AuditDocuments) Add(shares audit.Shares, d *sketchblock.Document, set []uint64, hash uint64, isReference bool) {
 	if len(set) == 0 {
 		return
 	}
-	aside := records.SetAside{Ref: d.Ref, Hash: hash, Digest: d.Digest[0], Scope: d.Scope, Side: d.Side}
+	forAudit := records.AuditDocument{Ref: d.Ref, Hash: hash, Digest: d.Digest[0], Scope: d.Scope, Side: d.Side}
 	switch sampled, probed := chosen(shares, hash, isReference); {
 	case sampled:
-		a.sampled = records.AppendSetAside(a.sampled, aside, set)
+		a.sampled = records.AppendAuditDocument(a.sampled, forAudit, set)
 	case probed:
-		a.probed = records.AppendSetAside(a.probed, aside, set)
+		a.probed = records.AppendAuditDocument(a.probed, forAudit, set)
 	}
 }
 
@@ -70,7 +70,7 @@ func chosen(shares audit.Shares, hash uint64, isReference bool) (sampled, probed
 func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 	sampled := kept[:0]
 	for len(kept) > 0 {
-		d, rest := records.Next[records.SetAside](kept)
+		d, rest := records.Next[records.AuditDocument](kept)
 		if d.Hash < below {
 			ref, err := docref.New(file, d.Ref.Position())
 			if err != nil {
@@ -85,7 +85,7 @@ func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 }
 
 // Write writes the documents to a run file, and forgets them.
-func (a *Aside) Write(run *runfile.Writer, split int) error {
+func (a *AuditDocuments) Write(run *runfile.Writer, split int) error {
 	for _, section := range []struct {
 		kind  runfile.Kind
 		bytes []byte
@@ -101,9 +101,9 @@ func (a *Aside) Write(run *runfile.Writer, split int) error {
 	return nil
 }
 
-func (a *Aside) reset() {
+func (a *AuditDocuments) reset() {
 	if cap(a.sampled)+cap(a.probed) > keepBytes {
-		*a = Aside{}
+		*a = AuditDocuments{}
 	}
 	a.sampled, a.probed = a.sampled[:0], a.probed[:0]
 }
