@@ -11,9 +11,10 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"strings"
+
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/transforms"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"

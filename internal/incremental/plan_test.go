@@ -29,16 +29,22 @@ func TestDecide(t *testing.T) {
 		}), because("the pairs of the last run take more than a quarter of a worker's memory")},
 		"many pairs here": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.SimilarPairs = 1 << 40 }), reused},
 		"grown by less":   {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 800_000, 900_000 }), reused},
-		"grown by more": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 800_000, 900_001 }),
-			because("the corpus has grown by more than an eighth since all documents were compared")},
+		"grown by more": {
+			with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 800_000, 900_001 }),
+			because("the corpus has grown by more than an eighth since all documents were compared"),
+		},
 		"small, and grown": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Grouped, s.Documents = 1, methods.SmallCorpus }), reused},
-		"oversized key groups": {with(func(_ *job.Config, s *state.Content, _ *Listing) { s.OversizedPairs = 1 << 50 }),
-			because("groups of near-duplicates come near to the number of pairs that are compared")},
+		"oversized key groups": {
+			with(func(_ *job.Config, s *state.Content, _ *Listing) { s.OversizedPairs = 1 << 50 }),
+			because("groups of near-duplicates come near to the number of pairs that are compared"),
+		},
 		"common shingles":        {with(common), Plan{Prune: "pairs"}},
 		"passages":               {with(containment), Plan{Prune: "kept"}},
 		"passages without pairs": {with(containment, func(_ *job.Config, s *state.Content, _ *Listing) { s.Kept = "" }), because(withoutPairs)},
-		"passages in another order": {with(containment, func(_ *job.Config, _ *state.Content, l *Listing) { l.InOrder = false }),
-			because("the files have changed their order, and with it the first of equal documents")},
+		"passages in another order": {
+			with(containment, func(_ *job.Config, _ *state.Content, l *Listing) { l.InOrder = false }),
+			because("the files have changed their order, and with it the first of equal documents"),
+		},
 		"passages and common shingles": {with(containment, common), because("these settings let unchanged documents decide which pairs of others are listed")},
 	} {
 		t.Run(name, func(t *testing.T) {

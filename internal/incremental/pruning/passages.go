@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"mirrorbeam.dev/internal/incremental/cached"
 	"slices"
+
+	"mirrorbeam.dev/internal/incremental/cached"
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"mirrorbeam.dev/internal/incremental/cached"
 	"slices"
+
+	"mirrorbeam.dev/internal/incremental/cached"
 
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/pairs/methods"
