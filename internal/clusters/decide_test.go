@@ -41,11 +41,11 @@ func TestPivotsComeFirst(t *testing.T) {
 		withoutPivot int64
 	}{
 		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"a leader and one before it", shardOf4(0, even, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{1, 1, 1, 1}, 0},
-		{"the first is the leader", shardOf4(0, even, hotGroup(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"the preferred one is the leader", shardOf4(0, [4]preference.Priority{6, 6, 4, 1}, hotGroup(0, 2), hotGroup(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
-		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), hotGroup(0, 2), hotGroup(1, 3)), []records.Number{0, 0, 0, 3}, 1},
-		{"a leader goes for a reference", shardOf4(1, [4]preference.Priority{0, 5, 5, 5}, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{0, 0, 2, 3}, 2},
+		{"a pivot and one before it", shardOf4(0, even, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{1, 1, 1, 1}, 0},
+		{"the first is the pivot", shardOf4(0, even, hotGroup(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
+		{"the preferred one is the pivot", shardOf4(0, [4]preference.Priority{6, 6, 4, 1}, hotGroup(0, 2), hotGroup(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
+		{"two pivots that are alike", shardOf4(0, even, plain(0, 1), hotGroup(0, 2), hotGroup(1, 3)), []records.Number{0, 0, 0, 3}, 1},
+		{"a pivot goes for a reference", shardOf4(1, [4]preference.Priority{0, 5, 5, 5}, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{0, 0, 2, 3}, 2},
 		{"a reference leads", shardOf4(2, [4]preference.Priority{0, 0, 2, 1}, hotGroup(0, 2), hotGroup(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
 	} {
 		if err := c.shard.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
@@ -56,7 +56,7 @@ func TestPivotsComeFirst(t *testing.T) {
 			got = append(got, c.shard.choice(i).Kept)
 		}
 		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.withoutPivot {
-			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.withoutPivot)
+			t.Errorf("%s: kept %d, want %d; %d without a pivot, want %d", c.name, got, c.want, c.shard.unchecked(), c.withoutPivot)
 		}
 	}
 }

@@ -496,6 +496,6 @@ func TestDuplicates(t *testing.T) {
 		}
 	}
 	if all < 1000 {
-		t.Errorf("only %d twins", all)
+		t.Errorf("only %d duplicates", all)
 	}
 }

@@ -75,10 +75,10 @@ func TestPivotsAreAll(t *testing.T) {
 			}
 		}
 		if unchecked > 0 {
-			t.Errorf("%v: %d sets were not compared with all leaders", shape, unchecked)
+			t.Errorf("%v: %d sets were not compared with all pivots", shape, unchecked)
 		}
 		if !slices.EqualFunc(pivots, want, slices.Equal[[]uint64]) {
-			t.Errorf("%v: %d leaders, want %d", shape, len(pivots), len(want))
+			t.Errorf("%v: %d pivots, want %d", shape, len(pivots), len(want))
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestPivotsSayWhatTheyMiss(t *testing.T) {
 			}
 		}
 		if alike > unchecked || (of > len(sets)) != (alike > 0) {
-			t.Errorf("of %d: %d of %d leaders are like another one, %d are said to be unchecked", of, alike, len(pivots), unchecked)
+			t.Errorf("of %d: %d of %d pivots are like another one, %d are said to be unchecked", of, alike, len(pivots), unchecked)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestFullIndex(t *testing.T) {
 		t.Fatal("room for more elements of one than there may be")
 	}
 	if complete(mostOfOne) || complete(2*mostOfOne/10*6) || !complete(100) || !complete(2*mostOfOne) {
-		t.Error("a large leader that had no room may be like a small set, or is not like itself")
+		t.Error("a large pivot that had no room may be like a small set, or is not like itself")
 	}
 	held := 0
 	for x.Add(set(mostOfOne)) != NoPivot {

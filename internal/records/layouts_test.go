@@ -239,7 +239,7 @@ func TestOversizedGroups(t *testing.T) {
 	reader := OversizedReader{Packed: packed[shard]}
 	for _, c := range oversizedGroups {
 		if !reader.Next() || reader.Pairs != c.pairs || reader.Documents != len(c.group) {
-			t.Fatalf("a crowd of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
+			t.Fatalf("an oversized group of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
 		}
 		for i, want := range c.group {
 			got := candidates.Record{Mark: 9, Digest: digest.Digest{9}} // what is left of another record
@@ -249,7 +249,7 @@ func TestOversizedGroups(t *testing.T) {
 		}
 	}
 	if reader.Next() {
-		t.Error("one crowd more than was written")
+		t.Error("one oversized group more than was written")
 	}
 }
 

@@ -58,10 +58,10 @@ func TestRecords(t *testing.T) {
 		if oversized.Side != 0 {
 			size += sideSize
 		}
-		check("document of a crowd", size, func(b []byte) { putOversized(b, &oversized) }, func(b []byte) any {
+		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) }, func(b []byte) any {
 			got := candidates.Record{Key: oversized.Key}
 			if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
-				t.Errorf("%d bytes are left of a document of a crowd", len(rest))
+				t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
 			}
 			return got
 		}, oversized)
@@ -164,7 +164,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%d documents of heaps", got)
 	}
 	if document, pivot := GetPair(read(Stars)); document != 1<<63|3 || pivot != 4 {
-		t.Errorf("document %d is like leader %d", document, pivot)
+		t.Errorf("document %d is like pivot %d", document, pivot)
 	}
 }
 

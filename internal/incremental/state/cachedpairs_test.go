@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 		for i := range table.Len() {
 			v := table.At(i)
 			if got[[2]digest.Digest{v.A, v.B}] = v.Score; i > 0 && table.At(i-1).compare(v) >= 0 {
-				t.Errorf("verdict %d of %d is out of order", i, n)
+				t.Errorf("cached pair %d of %d is out of order", i, n)
 			}
 		}
 		if !maps.Equal(got, want) {

@@ -25,9 +25,9 @@ func TestValley(t *testing.T) {
 		bins []Bin
 		want float64 // 0: none
 	}{
-		{"two crowds", histogramOf(100, 90, 20, 10, 10, 10, 20, 90, 100, 0), 0.54},
-		{"one crowd", histogramOf(10, 20, 50, 90, 100, 90, 50, 20, 10, 5000), 0},
-		{"a crowd of identical documents alone", histogramOf(100, 80, 60, 40, 20, 10, 5, 2, 1, 5000), 0},
+		{"two peaks", histogramOf(100, 90, 20, 10, 10, 10, 20, 90, 100, 0), 0.54},
+		{"one peak", histogramOf(10, 20, 50, 90, 100, 90, 50, 20, 10, 5000), 0},
+		{"a peak of identical documents alone", histogramOf(100, 80, 60, 40, 20, 10, 5, 2, 1, 5000), 0},
 		{"a shallow valley", histogramOf(100, 100, 90, 90, 90, 100, 100, 100, 100, 0), 0},
 		{"few documents", histogramOf(10, 10, 0, 0, 0, 0, 0, 10, 10, 0), 0},
 		{"two bins", histogramOf(10, 10), 0},

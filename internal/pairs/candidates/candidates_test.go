@@ -148,7 +148,7 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 		for _, b := range []bounds{unbounded, {100, 1 << 60}} {
 			got := group(slices.Clone(records), Grouper{Threshold: threshold, FirstInput: firstInput}, b)
 			if len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 100 && shape[0] == 1500) {
-				t.Errorf("shape %v, %v: %d pairs, want %d; %d crowds", shape, b, len(got.pairs), len(want), len(got.oversizedGroups))
+				t.Errorf("shape %v, %v: %d pairs, want %d; %d oversized groups", shape, b, len(got.pairs), len(want), len(got.oversizedGroups))
 			}
 			checkPairs(t, got, want, stars, shape[1])
 		}

@@ -79,20 +79,20 @@ func TestOversizedGroupsAreWhole(t *testing.T) {
 				got := group(slices.Clone(records), g, bounds{max(want-1, 0), 0})
 				if want == 0 {
 					if len(got.oversizedGroups) > 0 {
-						t.Errorf("%d documents of a reference are a crowd", documents)
+						t.Errorf("%d documents of a reference are an oversized group", documents)
 					}
 					continue
 				}
 				if len(got.oversizedGroups) != 1 || got.oversizedGroups[0].pairs != want || len(got.pairs) > 0 {
-					t.Fatalf("%d of %d documents are a reference: crowds %d, %d pairs, want one of %d", references, documents, len(got.oversizedGroups), len(got.pairs), want)
+					t.Fatalf("%d of %d documents are a reference: oversized groups %d, %d pairs, want one of %d", references, documents, len(got.oversizedGroups), len(got.pairs), want)
 				}
 				oversizedGroup := got.oversizedGroups[0].group
 				slices.SortFunc(oversizedGroup, func(a, b Record) int { return int(a.Ref) - int(b.Ref) })
 				if !slices.Equal(oversizedGroup, classes) {
-					t.Error("the records of the crowd are not one for each class")
+					t.Error("the records of the oversized group are not one for each class")
 				}
 				if got := group(slices.Clone(records), g, bounds{want, 0}); len(got.oversizedGroups) > 0 {
-					t.Errorf("a group of %d pairs is a crowd above a bound of as many", want)
+					t.Errorf("a group of %d pairs is an oversized group above a bound of as many", want)
 				}
 			}
 		}
@@ -151,10 +151,10 @@ func TestLargeGroups(t *testing.T) {
 						want[p] = 1
 					}
 				}
-				for name, b := range map[string]bounds{"at once": unbounded, "as a crowd": {0, 1 << 60}} {
+				for name, b := range map[string]bounds{"at once": unbounded, "as an oversized group": {0, 1 << 60}} {
 					got := group(slices.Clone(records), g, b)
 					if len(want) < 300 || len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 0) {
-						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d crowds", name, exact, major, len(got.pairs), len(want), len(got.oversizedGroups))
+						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d oversized groups", name, exact, major, len(got.pairs), len(want), len(got.oversizedGroups))
 					}
 					for p, times := range got.pairs {
 						if want[p] != times {
@@ -207,7 +207,7 @@ func TestOversizedGroupsAndAgain(t *testing.T) {
 		got := group(records, Grouper{Threshold: 0.5}, b)
 		wantDense := b.limit < 1<<60
 		if wantDense != (len(got.dense) > 0) || len(got.dense) == len(got.oversizedGroups) && wantDense {
-			t.Fatalf("%v: %d dense groups, %d crowds", b, len(got.dense), len(got.oversizedGroups))
+			t.Fatalf("%v: %d dense groups, %d oversized groups", b, len(got.dense), len(got.oversizedGroups))
 		}
 		isDense := func(band int, key uint64) bool { return slices.Contains(got.dense, bandID(band, PreviousOf(key))) }
 		// How many documents of a group have a dense key before it.
@@ -287,7 +287,7 @@ func TestReferenceThatTheInputCopies(t *testing.T) {
 		for i, c := range got.oversizedGroups {
 			for _, r := range c.group {
 				if r.Second != r.Ref+documents {
-					t.Fatalf("crowd %d: document %d stands for %d", i, r.Ref, r.Second)
+					t.Fatalf("oversized group %d: document %d stands for %d", i, r.Ref, r.Second)
 				}
 			}
 		}
@@ -356,7 +356,7 @@ func TestKeyIDs(t *testing.T) {
 func TestStopped(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	const documents = 300
-	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "a crowd": (*Grouper).OversizedGroup} {
+	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "an oversized group": (*Grouper).OversizedGroup} {
 		ctx, cancel := context.WithCancel(t.Context())
 		pairs := 0
 		g := Grouper{MaxComparisons: 1 << 40, Stopped: func() bool { return ctx.Err() != nil }, Candidate: func(_, _ *Record) {

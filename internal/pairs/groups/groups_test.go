@@ -434,7 +434,7 @@ func TestLimit(t *testing.T) {
 		{[]int64{200}, 100, 1 << 62},
 	} {
 		if got := b.Limit(c.oversizedGroups, c.documents); got != c.want {
-			t.Errorf("crowds of %d pairs, %d documents: limit %d, want %d", c.oversizedGroups, c.documents, got, c.want)
+			t.Errorf("oversized groups of %d pairs, %d documents: limit %d, want %d", c.oversizedGroups, c.documents, got, c.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestLasting(t *testing.T) {
 			}
 		}
 		if len(want) < 2 {
-			t.Errorf("%d crowds tell little", len(want))
+			t.Errorf("%d oversized groups tell little", len(want))
 		}
 		for _, d := range c.documents {
 			if counts[d.Digest]++; counts[d.Digest] == 2 {

@@ -113,7 +113,7 @@ func TestHotGroups(t *testing.T) {
 		similarity  Similarity
 		listedPairs int64
 	}{
-		{"all leaders", Similarity{Threshold: threshold}, 1 << 40},
+		{"all pivots", Similarity{Threshold: threshold}, 1 << 40},
 		{"all stars", Similarity{Threshold: threshold}, 0},
 		{"sketches", Similarity{Threshold: threshold, Smallest: 128}, 6},
 		{"without verification", Similarity{Threshold: threshold, Smallest: 128, AcceptsAll: true}, 10},
@@ -163,16 +163,16 @@ func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Pr
 func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	t.Helper()
 	if len(l.pivots) < 5 || len(l.best) < 5 {
-		t.Fatalf("%d leaders and %d documents like them: a test of nothing", len(l.pivots), len(l.best))
+		t.Fatalf("%d pivots and %d documents like them: a test of nothing", len(l.pivots), len(l.best))
 	}
 	for d, best := range l.best {
 		if !slices.Contains(edges, best) {
-			t.Errorf("document %d has no edge to the most similar leader: %v", d.Ref, best)
+			t.Errorf("document %d has no edge to the most similar pivot: %v", d.Ref, best)
 		}
 	}
 	for d, best := range l.bestReference {
 		if !slices.Contains(edges, best) {
-			t.Errorf("document %d has no edge to the most similar leader of the reference: %v", d.Ref, best)
+			t.Errorf("document %d has no edge to the most similar pivot of the reference: %v", d.Ref, best)
 		}
 	}
 	part := map[docref.Ref]docref.Ref{}
@@ -227,7 +227,7 @@ func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]doc
 	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.PairSize:] {
 		n++
 		if ref, pivot := records.GetPair(packed); want[ref] != pivot {
-			t.Errorf("document %d is like leader %d, want %d", ref, pivot, want[ref])
+			t.Errorf("document %d is like pivot %d, want %d", ref, pivot, want[ref])
 		}
 	}
 	if n != len(want) {
@@ -254,7 +254,7 @@ func TestUncheckedPivots(t *testing.T) {
 		got = append(got, records.GetRef(packed))
 	}
 	if want := []docref.Ref{texts[0].Ref, texts[1].Ref}; !slices.Equal(got, want) || o.Skipped.Kept != 2 {
-		t.Errorf("documents %d were not compared with all leaders, %d are told of; want %d", got, o.Skipped.Kept, want)
+		t.Errorf("documents %d were not compared with all pivots, %d are told of; want %d", got, o.Skipped.Kept, want)
 	}
 	if edges := readEdges(t, o, firstPart+1); len(edges) != 1 || edges[0].a != texts[2].Ref || edges[0].b != texts[3].Ref {
 		t.Errorf("edges %v, want one of the small documents", edges)
