@@ -48,7 +48,7 @@ func (c *Config) Scorer() methods.Scorer {
 	return c.method().Scorer(&methods.Parameters{Scoring: c.Scoring(), Verify: c.Verify})
 }
 
-// AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair in place of exact
+// AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair instead of exact
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
 // document grows with the corpus, and reaches the cost of exact keys at some ten thousand documents.
 func (c *Config) AllPairsUpTo() int64 {
@@ -212,7 +212,7 @@ func (c *Config) LeastSimilarity() float64 {
 // mostNameBytes is the length in bytes of the longest name that file systems accept.
 const mostNameBytes = 255
 
-// UsualTemp returns the folder of temporary files for an output folder. It is beside the output folder and
+// UsualTemp returns the folder of temporary files for an output folder. It is next to the output folder and
 // has the same name with .temp behind it. The name is shortened if it would be too long.
 func UsualTemp(output string) string {
 	if storage.Scheme(output) != "" {
@@ -263,7 +263,7 @@ func (c *Config) TakesCommon() bool {
 	return takes && c.MakesShingles()
 }
 
-// HasTexts reports whether texts are compared, with features beside them or not.
+// HasTexts reports whether texts are compared, with features next to them or not.
 func (c *Config) HasTexts() bool { return c.Features == "" || c.FeatureWeight > 0 }
 
 // MakesShingles reports whether documents are compared by the shingles of their texts.

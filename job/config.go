@@ -33,7 +33,7 @@ type Measure struct {
 	Exclude []string `json:"exclude,omitempty" affects:"nothing"`
 	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format" affects:"outputs"`
-	// Delimiter stands between the fields of CSV: a character, or tab; empty: the one that the first record of a file
+	// Delimiter separates the fields of CSV: a character, or tab; empty: the one that the first record of a file
 	// shows. See [corpus.ParseDelimiter].
 	Delimiter string `json:"delimiter,omitempty" affects:"sketches"`
 	// Quote encloses fields of CSV and TSV that have delimiters in them: a character, or none; empty: a double quote in
@@ -52,7 +52,7 @@ type Measure struct {
 	// Features, if not empty, is the field that holds a document's features, which
 	// stand for its text unless FeatureWeight is given.
 	Features string `json:"features,omitempty" affects:"sketches"`
-	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for this number of
+	// FeatureWeight, if above 0, has features next to texts, and not instead of them: each counts for this number of
 	// shingles.
 	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
@@ -77,7 +77,7 @@ type Measure struct {
 	// them.
 	StopWords   string             `json:"stopwords,omitempty" affects:"sketches" pipelines:"true"`
 	StopWordUse sketch.StopWordUse `json:"stopwords_use" affects:"sketches" pipelines:"true"`
-	// Ignore names base texts, in the way that [Config.Input] names the input: what stands in them does not count.
+	// Ignore names base texts, in the way that [Config.Input] names the input: what is in them does not count.
 	Ignore []string `json:"ignore,omitempty" affects:"sketches"`
 	// Weight holds text fields and their weights, which are above 0. If it is not empty, it replaces TextField.
 	Weight map[string]float64 `json:"weight,omitempty" affects:"sketches"`
@@ -174,7 +174,7 @@ type Config struct {
 	Trimming
 	Mirroring
 
-	// Temp is the folder for temporary files; empty: one beside the output.
+	// Temp is the folder for temporary files; empty: one next to the output.
 	Temp string `json:"temp" affects:"nothing" pipelines:"true"`
 	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same
 	// configuration, inputs and program has died.
@@ -186,7 +186,7 @@ type Config struct {
 	Add bool `json:"add,omitempty" affects:"nothing"`
 	// Rebuild reads all files again, and allows other settings than the state's.
 	Rebuild bool `json:"rebuild,omitempty" affects:"nothing"`
-	// Republish makes the results anew even if nothing has changed since the last run.
+	// Republish makes the results again even if nothing has changed since the last run.
 	Republish bool `json:"republish,omitempty" affects:"nothing"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty" affects:"nothing"`

@@ -35,7 +35,7 @@ func (c *Config) differing(other *Config, kinds ...Affects) []string {
 	return names
 }
 
-// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of
+// Lists are what is in the files that a configuration names. The files may change, so hashes have this instead of
 // the names.
 type Lists struct {
 	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.
@@ -44,7 +44,7 @@ type Lists struct {
 	Ignored string
 }
 
-// in returns a configuration with the lists in place of their names.
+// in returns a configuration with the lists instead of their names.
 func (l Lists) in(c Config) Config {
 	c.StopWords, c.Ignore = l.StopWords, nil
 	if l.Ignored != "" {

@@ -15,7 +15,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// ReadStopWords returns the list of stop words as it stands in its file, and an empty list if no file is named. A list
+// ReadStopWords returns the list of stop words as it is in its file, and an empty list if no file is named. A list
 // without a word is an error.
 func (c *Config) ReadStopWords() (string, error) {
 	if c.StopWords == "" {
@@ -39,7 +39,7 @@ func (c *Config) ReadStopWords() (string, error) {
 	return list, nil
 }
 
-// ReadRanking returns the list of preferred sources as it stands in its file, and an empty list if no file is named. A
+// ReadRanking returns the list of preferred sources as it is in its file, and an empty list if no file is named. A
 // list without a source is an error.
 func (c *Config) ReadRanking() (string, error) {
 	path := c.Keep.Ranking()

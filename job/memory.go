@@ -26,7 +26,7 @@ type MemoryPlan struct {
 	// are as large as memory allows.
 	KeyBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
-	// beside it.
+	// next to it.
 	GraphBytes int64
 	// AheadBytes is how many bytes of small input files a task reads before it wants them, and how many of small files
 	// of results it finishes while it writes others.
@@ -111,7 +111,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  place,
-		CountBytes:  task / 2, // beside the frequencies of one range, and the garbage of an earlier task
+		CountBytes:  task / 2, // in addition to the frequencies of one range, and the garbage of an earlier task
 		LargeBytes:  max(large, leastLargeBytes),
 		AheadBytes:  min(task/8, mostAheadBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),

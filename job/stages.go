@@ -20,7 +20,7 @@ const bandsOfText = 16
 // Sizing cuts the job over text bytes of text. A job that looks for passages has more records for each document, and
 // takes some 40 bytes of memory for each shingle where sets take 8. A job with very many bands has more records, too.
 //
-// On a cluster a bundle has one lane, since the engine gives each slot of a worker a bundle of its own.
+// On a cluster a bundle does one task at once, since the engine gives each slot of a worker a bundle of its own.
 func (c *Config) Sizing(text int64) Sizing {
 	lanes, tasks := c.Lanes, work.Cores()
 	if !IsLocal(c.Runner) {

@@ -17,7 +17,7 @@ type Trimming struct {
 	PassageWords int `json:"passage_words,omitempty" affects:"outputs"`
 	// PassageUnit says what passages are made of.
 	PassageUnit trim.Unit `json:"passage_unit,omitempty" affects:"outputs"`
-	// PassageCopies is how often a passage stands before it is cut, at least 2.
+	// PassageCopies is how often a passage occurs before it is cut, at least 2.
 	PassageCopies int64 `json:"passage_copies,omitempty" affects:"outputs"`
 	// MinWords is the least number of words that are left of a document. One that has fewer after a cut goes as a
 	// whole.

@@ -489,7 +489,7 @@ func (c *Config) checkRefusals(check checker) {
 	}
 }
 
-// valueText writes a value in JSON as it stands behind the name of its setting. Lists and the like are left out.
+// valueText writes a value in JSON as it is behind the name of its setting. Lists and the like are left out.
 func valueText(value json.RawMessage) string {
 	var one any
 	if err := json.Unmarshal(value, &one); err != nil {

@@ -75,7 +75,7 @@ const (
 // corpus whose documents have that many shingles in all.
 func Ranges(shingles int64) int { return int(min(shingles/shinglesPerRange+1, mostRanges)) }
 
-// RangeOf returns the range, of that many, in which a hash of 48 bits lies.
+// RangeOf returns the range, of that many, that contains a hash of 48 bits.
 func RangeOf(hash uint64, ranges int) int { return int(hash * uint64(ranges) >> 48) }
 
 // Counters are the counters of all ranges.

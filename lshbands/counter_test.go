@@ -93,7 +93,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestRanges: every corpus has ranges, and the largest hash lies in the last of them.
+// TestRanges: every corpus has ranges, and the largest hash is in the last of them.
 func TestRanges(t *testing.T) {
 	for shingles, want := range map[int64]int{0: 1, shinglesPerRange - 1: 1, shinglesPerRange: 2, 1 << 60: mostRanges} {
 		n := Ranges(shingles)

@@ -57,43 +57,43 @@ func sorted(pairs []pair) []pair {
 	return pairs
 }
 
-// crowds are fingerprints that make groups of all kinds.
-var crowds = map[string]func(p *Permuted, random *rand.Rand, count int) [][]uint64{
-	"random": func(p *Permuted, random *rand.Rand, count int) (crowd [][]uint64) {
+// oversizedGroups are fingerprints that make groups of all kinds.
+var oversizedGroups = map[string]func(p *Permuted, random *rand.Rand, count int) [][]uint64{
+	"random": func(p *Permuted, random *rand.Rand, count int) (oversizedGroup [][]uint64) {
 		for range count {
-			crowd = append(crowd, randomFingerprint(p, random))
+			oversizedGroup = append(oversizedGroup, randomFingerprint(p, random))
 		}
-		return crowd
+		return oversizedGroup
 	},
-	"clusters": func(p *Permuted, random *rand.Rand, count int) (crowd [][]uint64) {
-		for len(crowd) < count {
+	"clusters": func(p *Permuted, random *rand.Rand, count int) (oversizedGroup [][]uint64) {
+		for len(oversizedGroup) < count {
 			center := randomFingerprint(p, random)
 			for range 1 + random.IntN(9) {
-				crowd = append(crowd, near(p, random, center, p.distance))
+				oversizedGroup = append(oversizedGroup, near(p, random, center, p.distance))
 			}
 		}
-		return crowd
+		return oversizedGroup
 	},
-	"one cluster": func(p *Permuted, random *rand.Rand, count int) (crowd [][]uint64) {
+	"one cluster": func(p *Permuted, random *rand.Rand, count int) (oversizedGroup [][]uint64) {
 		center := randomFingerprint(p, random)
 		for range count {
-			crowd = append(crowd, near(p, random, center, 2*p.distance+2))
+			oversizedGroup = append(oversizedGroup, near(p, random, center, 2*p.distance+2))
 		}
-		return crowd
+		return oversizedGroup
 	},
-	"few values": func(p *Permuted, random *rand.Rand, count int) (crowd [][]uint64) {
+	"few values": func(p *Permuted, random *rand.Rand, count int) (oversizedGroup [][]uint64) {
 		center := randomFingerprint(p, random)
 		values := [][]uint64{center}
 		for range 20 {
 			values = append(values, near(p, random, center, p.distance))
 		}
 		for range count {
-			crowd = append(crowd, values[random.IntN(len(values))])
+			oversizedGroup = append(oversizedGroup, values[random.IntN(len(values))])
 		}
-		return crowd
+		return oversizedGroup
 	},
 	// As fingerprints of real texts: some bits tell much, most tell little.
-	"unbalanced bits": func(p *Permuted, random *rand.Rand, count int) (crowd [][]uint64) {
+	"unbalanced bits": func(p *Permuted, random *rand.Rand, count int) (oversizedGroup [][]uint64) {
 		center := randomFingerprint(p, random)
 		for range count {
 			var flips []int
@@ -102,9 +102,9 @@ var crowds = map[string]func(p *Permuted, random *rand.Rand, count int) [][]uint
 					flips = append(flips, bit)
 				}
 			}
-			crowd = append(crowd, flipped(center, flips))
+			oversizedGroup = append(oversizedGroup, flipped(center, flips))
 		}
-		return crowd
+		return oversizedGroup
 	},
 }
 
@@ -123,8 +123,8 @@ func TestMatcherFindsAllPairsOnce(t *testing.T) {
 		if p.bits == 1024 && testing.Short() {
 			t.Skip("long fingerprints take time")
 		}
-		for name, crowd := range crowds {
-			fingerprints := slices.Concat(crowd(p, random, 400)...)
+		for name, oversizedGroup := range oversizedGroups {
+			fingerprints := slices.Concat(oversizedGroup(p, random, 400)...)
 			got, want := matchedPairs(p, fingerprints), allPairs(p, fingerprints)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %d pairs were found, want %d", name, len(got), len(want))
@@ -140,10 +140,10 @@ func TestMatcherDividesLargeGroups(t *testing.T) {
 	for _, p := range []*Permuted{
 		newScheme(t, 64, 3, 6), newScheme(t, 64, 6, 8), newScheme(t, 128, 3, 4), newScheme(t, 64, 0, 1), newScheme(t, 32, 4, 5),
 	} {
-		for name, crowd := range crowds {
+		for name, oversizedGroup := range oversizedGroups {
 			for _, table := range []int{0, p.Tables() / 2} {
 				random := rand.New(rand.NewPCG(3, uint64(table)))
-				all := crowd(p, random, size)
+				all := oversizedGroup(p, random, size)
 				mask := p.mask(table)
 				for i := range all {
 					for k := range mask {
@@ -171,7 +171,7 @@ func TestMatcherLeavesStrangersOut(t *testing.T) {
 	p := newScheme(t, 128, 3, 4)
 	for table := range p.Tables() {
 		random := rand.New(rand.NewPCG(4, 4))
-		group := slices.Concat(crowds["clusters"](p, random, 2*divideAbove)...)
+		group := slices.Concat(oversizedGroups["clusters"](p, random, 2*divideAbove)...)
 		row := func(i int) []uint64 { return group[2*i : 2*i+2] }
 		visited := 0
 		p.NewMatcher().Pairs(table, group, func(i, j, _ int) {
@@ -195,7 +195,7 @@ func BenchmarkMatcher(b *testing.B) {
 				continue // nearly all are pairs
 			}
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
-				all := crowds[name](p, rand.New(rand.NewPCG(5, 5)), size)
+				all := oversizedGroups[name](p, rand.New(rand.NewPCG(5, 5)), size)
 				group := slices.Concat(all...)[:size]
 				for i := range group {
 					group[i] = group[i]&^mask | group[0]&mask

@@ -25,7 +25,7 @@ const mostRows = 8
 func Schemes(threshold, recall float64) []Scheme {
 	var schemes []Scheme
 	for rows := 1; rows <= mostRows; rows++ {
-		if bands := bandsFor(threshold, recall, rows); bands <= dearBands {
+		if bands := bandsFor(threshold, recall, rows); bands <= expensiveBands {
 			schemes = append(schemes, Scheme{int(bands), rows})
 		}
 	}
@@ -146,8 +146,8 @@ const MaxBands = 1024
 // to 0.9: fewer rows bring more false candidates, and more rows need more bands.
 const preferredRows = 3
 
-// dearBands is the number of bands beyond which fewer rows are cheaper, in spite of their false candidates.
-const dearBands = 256
+// expensiveBands is the number of bands beyond which fewer rows are cheaper, in spite of their false candidates.
+const expensiveBands = 256
 
 // Components returns the length of the signature that the scheme cuts.
 func (s Scheme) Components() int { return s.Bands * s.Rows }
@@ -183,7 +183,7 @@ func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
 	}
 	rows := given.Rows
 	if rows == 0 {
-		for rows = preferredRows; rows > 1 && bandsFor(threshold, recall, rows) > dearBands; {
+		for rows = preferredRows; rows > 1 && bandsFor(threshold, recall, rows) > expensiveBands; {
 			rows--
 		}
 	}

@@ -13,11 +13,11 @@ func TestSchemesReachTheRecall(t *testing.T) {
 	}
 	for _, threshold := range []float64{0.3, 0.5, 0.7, 0.95, 1} {
 		for _, s := range Schemes(threshold, 0.99) {
-			if s.Bands > dearBands || s.Probability(threshold) < 0.99 {
+			if s.Bands > expensiveBands || s.Probability(threshold) < 0.99 {
 				t.Errorf("at %g %v finds a pair with %.4f", threshold, s, s.Probability(threshold))
 			}
 			if fewer := (Scheme{s.Bands - 1, s.Rows}); s.Bands > 1 && fewer.Probability(threshold) >= 0.99 {
-				t.Errorf("at %g %v would do in place of %v", threshold, fewer, s)
+				t.Errorf("at %g %v would do instead of %v", threshold, fewer, s)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // TestAddEqualNames: folders whose files share a name come one a run with --add, and each is gone when the next one comes. The results have the names and
 // the copies of a run over all folders, whatever names were short in earlier runs.
 func TestAddEqualNames(t *testing.T) {
-	n := newNight(t, 77)
+	n := newIncrementalJob(t, 77)
 	away := t.TempDir()
 	config := testConfig(t)
 	config.Keys, config.Audit = methods.MinHash, "4"
@@ -62,7 +62,7 @@ func TestAddEqualNames(t *testing.T) {
 
 // TestAddReference: with --add the reference is what --reference names, and a file of the corpus cannot become one of it.
 func TestAddReference(t *testing.T) {
-	n, known := newNight(t, 78), newNight(t, 79)
+	n, known := newIncrementalJob(t, 78), newIncrementalJob(t, 79)
 	n.file(t, "a.jsonl", 30)
 	known.texts = n.texts
 	known.file(t, "r1.jsonl", 20)

@@ -148,7 +148,7 @@ func TestSmallObjects(t *testing.T) {
 				reads := proxy.Requests()["read"]
 				proxy.Hurt(0, 0)
 				sameFiles(t, allFiles(t, config.Output), want)
-				if hurt == 0 && (reads < 3*files || reads > 3*files+files/2) { // some are made anew where answers are slow
+				if hurt == 0 && (reads < 3*files || reads > 3*files+files/2) { // some are made again where answers are slow
 					t.Errorf("%d reads of %d objects", reads, files)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // lookalikes writes a file of near-duplicates of one text: each differs in one word from it. The first further documents are like no other.
-func (n *night) lookalikes(t *testing.T, name string, first, alike, others int) {
+func (n *incrementalJob) lookalikes(t *testing.T, name string, first, alike, others int) {
 	t.Helper()
 	var b bytes.Buffer
 	add := func(id string, words []string) {
@@ -47,7 +47,7 @@ func TestCachedPairs(t *testing.T) {
 			if testing.Short() && i > 1 {
 				t.Skip("other methods and scopes run the same code")
 			}
-			n := newNight(t, uint64(90+i))
+			n := newIncrementalJob(t, uint64(90+i))
 			config := testConfig(t, n.folder)
 			if err := json.Unmarshal([]byte(change), &config); err != nil {
 				t.Fatal(err)

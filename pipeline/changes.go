@@ -28,9 +28,9 @@ import (
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
-	// told are these changes and the changes of earlier runs that nobody has acknowledged. outbox are the changes to be acknowledged.
-	told   []output.Change
-	outbox state.Outbox
+	// told are these changes and the changes of earlier runs that nobody has acknowledged. notifications are the changes to be acknowledged.
+	told          []output.Change
+	notifications state.Notifications
 	// suspects are those that are open.
 	suspects []finished.OpenSuspect
 	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
@@ -59,7 +59,7 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &finished.StateSummary{
 		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.plan().Why, Changes: r.count(of.changes),
-		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
+		Unacknowledged: r.count(of.notifications), Suspects: of.suspects, Unseen: of.unseen,
 	}
 	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
 	if err == nil {
@@ -80,7 +80,7 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	if r.Config.HasSites() {
 		counts[output.Mirrors], counts[output.Suspects], counts[output.Protected] = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	}
-	for of, kinds := range state.Outbox(changes).Counts() {
+	for of, kinds := range state.Notifications(changes).Counts() {
 		counts[of] = kinds
 	}
 	return counts
@@ -88,13 +88,13 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 
 // past is what the state knows of earlier runs.
 type past struct {
-	clusters []state.Group
-	mirrors  []state.Group
-	suspects []state.Alert
-	outbox   state.Outbox
+	clusters      []state.Group
+	mirrors       []state.Group
+	suspects      []state.Alert
+	notifications state.Notifications
 }
 
-// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild begins anew:
+// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild starts from scratch:
 // all that it finds is new, so nobody misses an alarm.
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path
@@ -108,7 +108,7 @@ func (r *run) past() (p past, err error) {
 		p.suspects, err = state.ReadAlerts(path(last.Suspects))
 	}
 	if err == nil {
-		p.outbox, err = last.Unacknowledged(r.state.Folder)
+		p.notifications, err = last.Unacknowledged(r.state.Folder)
 	}
 	_, isDamaged := errors.AsType[*storage.DamagedError](err)
 	if r.Config.Rebuild && (isDamaged || errors.Is(err, fs.ErrNotExist)) {
@@ -145,14 +145,14 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 			return f, err
 		}
 	}
-	f.told, f.outbox = before.outbox.Tell(f.changes, last.Number+1, r.isAwaited)
-	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
+	f.told, f.notifications = before.notifications.Tell(f.changes, last.Number+1, r.isAwaited)
+	if f.names.Notifications, err = r.state.WriteNotifications(f.notifications, names); err != nil {
 		return f, err
 	}
 	if hasComparedAll(*result) && r.Config.Scorer().HasClusters {
 		f.names.Pairs = names.Pairs
-		f.similar = int64(len(now.Verdicts) / state.VerdictSize)
-		err = state.WriteVerdicts(r.state.Path(f.names.Pairs), now.Verdicts, ctx.Err)
+		f.similar = int64(len(now.CachedPairs) / state.CachedPairSize)
+		err = state.WriteCachedPairs(r.state.Path(f.names.Pairs), now.CachedPairs, ctx.Err)
 	}
 	if f.knowsIDs = result.SharedIDs > 0; err == nil && (f.knowsIDs || incremental.KeepsPassages(&r.Config)) {
 		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
@@ -174,7 +174,7 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
 func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Alert, result *write.Result) error {
-	last := mirrors.LastNight{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
+	last := mirrors.LastRun{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
 	if r.Config.Rebuild {
 		last.Originals, last.Pages = nil, nil
 	}
@@ -214,13 +214,13 @@ func (r *run) commit(result *write.Result, of found) error {
 		return err
 	}
 	grouped := documentsOf(*result)
-	if r.hasNarrowed() {
+	if r.hasPruned() {
 		grouped = s.Last.Grouped
 	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun, result.Cramped, r.Config.DocumentBytes()), Order: r.inputs.Order,
-		Documents: documentsOf(*result), Grouped: grouped, Crowded: r.crowded(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Pairs: names.Pairs, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Kept: of.kept, KnowsIDs: of.knowsIDs, Originals: of.originals,
+		Documents: documentsOf(*result), Grouped: grouped, OversizedPairs: r.oversizedPairs(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
+		Clusters: names.Clusters, Pairs: names.Pairs, Mirrors: names.Mirrors, Suspects: names.Suspects, Notifications: names.Notifications, Kept: of.kept, KnowsIDs: of.knowsIDs, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, MainText: webtext.MainVersion,
 	})
 }

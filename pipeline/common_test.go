@@ -282,14 +282,14 @@ func menus(w *writer, menu []string, pages int) {
 	}
 }
 
-// TestCommonNights: the first night counts, later ones leave out the same shingles, and --rebuild counts anew.
-func TestCommonNights(t *testing.T) {
+// TestIncrementalCommon: the first run counts, later ones leave out the same shingles, and --rebuild counts again.
+func TestIncrementalCommon(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
-		t.Run(string(keys), func(t *testing.T) { testCommonNights(t, keys) })
+		t.Run(string(keys), func(t *testing.T) { testCommonRuns(t, keys) })
 	}
 }
 
-func testCommonNights(t *testing.T, keys methods.Name) {
+func testCommonRuns(t *testing.T, keys methods.Name) {
 	folder := t.TempDir()
 	template := newWriter(91).text(60)
 	old := time.Unix(1_700_000_000, 0) // a file that has just changed is read again
@@ -305,40 +305,40 @@ func testCommonNights(t *testing.T, keys methods.Name) {
 	menu.add(strings.Join(template[30:], " "))
 	base := putCorpus(t, plain, cut(menu.lines, 1)...)
 
-	night := testConfig(t, folder)
-	night.Keys = keys
+	run := testConfig(t, folder)
+	run.Keys = keys
 	if keys == methods.SimHash {
-		night.Hamming = 6
+		run.Hamming = 6
 	} else {
-		night.Threshold = 0.5
+		run.Threshold = 0.5
 	}
-	night.Common, night.State, night.Overwrite = "10", filepath.Join(t.TempDir(), "state"), true
-	night.Emit = []string{output.Clusters, output.Pairs}
-	whole := night
+	run.Common, run.State, run.Overwrite = "10", filepath.Join(t.TempDir(), "state"), true
+	run.Emit = []string{output.Clusters, output.Pairs}
+	whole := run
 	whole.State, whole.Output = "", filepath.Join(t.TempDir(), "whole")
 	compare := func(what string, with job.Config, outputs ...string) Summary {
 		t.Helper()
-		summary := runJob(t, night)
+		summary := runJob(t, run)
 		runJob(t, with)
 		for _, name := range outputs {
-			sameText(t, what+": "+name, string(readOutput(t, night.Output, name)), string(readOutput(t, with.Output, name)))
+			sameText(t, what+": "+name, string(readOutput(t, run.Output, name)), string(readOutput(t, with.Output, name)))
 		}
 		return summary
 	}
-	compare("the first night", whole, output.Clusters, output.Pairs)
+	compare("the first run", whole, output.Clusters, output.Pairs)
 
 	other := newWriter(92)
 	menus(other, other.text(60), 40)
 	add("b.jsonl", other.lines)
 	ignoring := whole
 	ignoring.Common, ignoring.Ignore, ignoring.Output = "", []string{base}, filepath.Join(t.TempDir(), "out")
-	compare("the second night", ignoring, output.Clusters)
-	night.AllowRemoval = true
-	for i := range 3 { // nights that leave out what is like nothing new, and was in no pair
+	compare("the second run", ignoring, output.Clusters)
+	run.AllowRemoval = true
+	for i := range 3 { // runs that leave out what is like nothing new, and was in no pair
 		more := newWriter(uint64(93 + i))
 		for at, old := range templated(91) {
 			if at%4 == i {
-				more.addAs(fmt.Sprintf("night %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
+				more.addAs(fmt.Sprintf("run %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
 			}
 		}
 		add(fmt.Sprintf("c%d.jsonl", i), more.lines)
@@ -347,23 +347,23 @@ func testCommonNights(t *testing.T, keys methods.Name) {
 				t.Fatal(err)
 			}
 		}
-		summary := compare(fmt.Sprintf("night %d", 3+i), ignoring, output.Clusters)
-		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Narrow) && s.Records > 0 }) {
-			t.Errorf("night %d looks at all pairs", 3+i)
+		summary := compare(fmt.Sprintf("run %d", 3+i), ignoring, output.Clusters)
+		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Prune) && s.Records > 0 }) {
+			t.Errorf("run %d looks at all pairs", 3+i)
 		}
 	}
-	frozen := string(readOutput(t, night.Output, output.Clusters))
+	frozen := string(readOutput(t, run.Output, output.Clusters))
 
-	night.Rebuild = true
-	compare("a night that counts anew", whole, output.Clusters, output.Pairs)
-	if string(readOutput(t, night.Output, output.Clusters)) == frozen {
+	run.Rebuild = true
+	compare("a run that counts again", whole, output.Clusters, output.Pairs)
+	if string(readOutput(t, run.Output, output.Clusters)) == frozen {
 		t.Error("new common shingles change nothing")
 	}
-	night.Rebuild = false
-	compare("the night after", whole, output.Clusters, output.Pairs)
+	run.Rebuild = false
+	compare("the run after", whole, output.Clusters, output.Pairs)
 
-	night.Common = "20"
-	if _, err := Run(context.Background(), night); err == nil || !strings.Contains(err.Error(), "other settings ([common])") {
+	run.Common = "20"
+	if _, err := Run(context.Background(), run); err == nil || !strings.Contains(err.Error(), "other settings ([common])") {
 		t.Errorf("another law: %v", err)
 	}
 }

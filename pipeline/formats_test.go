@@ -118,7 +118,7 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 }
 
 // eachStore calls test for articles in each registered format, in each compression, on the local disk or in another storage, so that any two
-// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders beside it. Names has the
+// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders next to it. Names has the
 // ids of articles by what a job calls them, if it is something else.
 func eachStore(t *testing.T, all []article, test func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string)) {
 	for i, format := range registeredFormats() {
@@ -224,23 +224,23 @@ func TestFormats(t *testing.T) {
 	})
 }
 
-// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted anew. Each time it writes
+// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted again. Each time it writes
 // what is there, and it reads no file again.
 func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	t.Helper()
 	names := append(config.Emit, output.Rejects)
 	want := outputsOf(t, config.Output, names...)
 	config.Overwrite = true
-	for night := range 3 {
-		config.Republish = night == 2
+	for run := range 3 {
+		config.Republish = run == 2
 		summary, err := Run(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if summary.State.IsKept != (night == 1) {
-			t.Errorf("night %d: kept %v", night, summary.State.IsKept)
+		if summary.State.IsKept != (run == 1) {
+			t.Errorf("run %d: kept %v", run, summary.State.IsKept)
 		}
-		if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
+		if run > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
 			t.Errorf("files are read again: %+v", summary.State.Files)
 		}
 		got := outputsOf(t, config.Output, names...)
@@ -249,7 +249,7 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 				continue // an archive for each file
 			}
 			if !bytes.Equal(got[name], content) {
-				t.Errorf("night %d: %s has %d bytes, want %d", night, name, len(got[name]), len(content))
+				t.Errorf("run %d: %s has %d bytes, want %d", run, name, len(got[name]), len(content))
 			}
 		}
 	}

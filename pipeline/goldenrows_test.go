@@ -159,8 +159,8 @@ var goldenCorpora = map[string]func(t testing.TB) string{
 		return putCorpus(t, plain, file{"m.jsonl", slices.Concat(lines[:len(lines)/2], lines[:40])}, file{"n.jsonl", synthetic(303)})
 	},
 	"excerpts":              func(t testing.TB) string { return putCorpus(t, plain, cut(excerpts(301), 2)...) },
-	"heaps":                 func(t testing.TB) string { return putCorpus(t, plain, cut(heapCorpus(305, 8000, 2), 3)...) },
-	"known heaps":           func(t testing.TB) string { return putCorpus(t, plain, file{"y.jsonl", heapCorpus(305, 600, 4)}) },
+	"heaps":                 func(t testing.TB) string { return putCorpus(t, plain, cut(hotGroupCorpus(305, 8000, 2), 3)...) },
+	"known heaps":           func(t testing.TB) string { return putCorpus(t, plain, file{"y.jsonl", hotGroupCorpus(305, 600, 4)}) },
 	"template":              func(t testing.TB) string { return putCorpus(t, plain, cut(templateLines(306, 5000, 90, 0), 2)...) },
 	"template among others": func(t testing.TB) string { return putCorpus(t, plain, cut(templateLines(306, 3000, 250, 1200), 2)...) },
 	// Documents most of which share a passage and nothing else.

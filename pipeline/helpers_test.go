@@ -284,7 +284,7 @@ func putCorpus(t testing.TB, how compression, files ...file) string {
 }
 
 // cut spreads lines over n files, whose names sort in the order of the lines.
-// The last one lies in a folder of its own.
+// The last one is in a folder of its own.
 func cut(lines []line, n int) []file {
 	names := []string{"a.jsonl", "b.ndjson", "c.json", "d/e.jsonl"}[4-n:]
 	files := make([]file, n)

@@ -556,7 +556,7 @@ func TestIncremental(t *testing.T) {
 				}
 				if isDone && run > 0 {
 					done++
-					if slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Narrow) && stage.Tasks > 0 }) {
+					if slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }) {
 						pruned++
 					}
 				}

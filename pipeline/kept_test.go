@@ -25,7 +25,7 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 		return b.Bytes()
 	}
 	t.Run("ids", func(t *testing.T) {
-		n := newNight(t, 1)
+		n := newIncrementalJob(t, 1)
 		config := testConfig(t, n.folder)
 		config.IDField, config.State, config.AllowRemoval, config.Overwrite = "key",
 			filepath.Join(t.TempDir(), "state"), true, true
@@ -38,7 +38,7 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 		}
 	})
 	t.Run("expanded", func(t *testing.T) {
-		n := newNight(t, 2)
+		n := newIncrementalJob(t, 2)
 		config := testConfig(t, n.folder)
 		config.MaxExpanded, config.State, config.Overwrite = 4000, filepath.Join(t.TempDir(), "state"), true
 		for i, name := range []string{"a.jsonl.gz", "b.jsonl.gz"} {
@@ -49,7 +49,7 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 		}
 	})
 	t.Run("memory", func(t *testing.T) {
-		n := newNight(t, 3)
+		n := newIncrementalJob(t, 3)
 		config := testConfig(t, n.folder)
 		config.State, config.Overwrite, config.Memory = filepath.Join(t.TempDir(), "state"), true, 128<<20
 		n.put(t, "a.jsonl", fmt.Appendf(nil, "{\"id\":1,\"text\":%q}\n", strings.Repeat("word ", 12<<20)))
@@ -73,26 +73,26 @@ func TestStateKeepsWhatDecides(t *testing.T) {
 func TestKeptNames(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(t *testing.T, n *night, config *job.Config)
+		change func(t *testing.T, n *incrementalJob, config *job.Config)
 	}{
-		{"names, as another input leads to the files", func(t *testing.T, n *night, config *job.Config) {
+		{"names, as another input leads to the files", func(t *testing.T, n *incrementalJob, config *job.Config) {
 			config.Input = []string{filepath.Dir(n.folder)}
 		}},
-		{"another file is passed over", func(t *testing.T, n *night, config *job.Config) {
+		{"another file is passed over", func(t *testing.T, n *incrementalJob, config *job.Config) {
 			if err := os.Rename(filepath.Join(n.folder, ".hidden.jsonl"),
 				filepath.Join(n.folder, ".more.jsonl")); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"a pattern matches no file", func(t *testing.T, n *night, config *job.Config) {
+		{"a pattern matches no file", func(t *testing.T, n *incrementalJob, config *job.Config) {
 			config.Exclude = []string{"*.nothing"}
 		}},
-		{"a page about the data", func(t *testing.T, n *night, config *job.Config) {
+		{"a page about the data", func(t *testing.T, n *incrementalJob, config *job.Config) {
 			n.put(t, "README.md", []byte("other data"))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := newNight(t, 4)
+			n := newIncrementalJob(t, 4)
 			n.folder = filepath.Join(n.folder, "in")
 			config := testConfig(t, n.folder)
 			config.State, config.Layout = filepath.Join(t.TempDir(), "state"), output.Tree

@@ -26,7 +26,7 @@ const lawSeed = 11
 // law is a configuration whose results are held to the laws.
 type law struct {
 	name, scene string // the scene is one of lawScenes
-	// change is what the configuration has besides the usual settings, in the JSON of summary.json.
+	// change is what the configuration has in addition to the usual settings, in the JSON of summary.json.
 	change string
 	// check holds the results against brute force; nil: checkScene.
 	check func(t *testing.T, s *scene, config job.Config, summary Summary)
@@ -300,7 +300,7 @@ func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
 	checkUnique(t, config, s.files)
 }
 
-// checkEqual checks besides that all that is true follows from the rows.
+// checkEqual also checks that all that is true follows from the rows.
 func checkEqual(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	checkScene(t, s, config, summary)

@@ -180,7 +180,7 @@ var ways = []way{
 		config.Resume = true
 		runJob(t, config)
 	}},
-	{"nights", func(t *testing.T, w *writer, pages []page, config job.Config) {
+	{"runs", func(t *testing.T, w *writer, pages []page, config job.Config) {
 		all := parts(w, pages)
 		config.State, config.Overwrite, config.Input = filepath.Join(t.TempDir(), "state"), true, nil
 		for _, part := range all {

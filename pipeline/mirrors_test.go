@@ -76,10 +76,10 @@ func TestMirrorsKeep(t *testing.T) {
 	sameText(t, "sites", rows, want)
 }
 
-// TestMirrorNights: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What changes is
+// TestIncrementalMirrors: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What changes is
 // told, and it is the same however the job is cut.
-func TestMirrorNights(t *testing.T) {
-	n := newNight(t, 17)
+func TestIncrementalMirrors(t *testing.T) {
+	n := newIncrementalJob(t, 17)
 	cut := filepath.Join(t.TempDir(), "state") // of the same job in other parts
 	told := map[string]int64{}                 // pages of each suspect, as the changes tell
 	config := testConfig(t, n.folder)
@@ -87,7 +87,7 @@ func TestMirrorNights(t *testing.T) {
 	config.MirrorThreshold, config.MirrorPages = 0.25, 2 // so that groups come and go
 	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("s1.example\n"), plain)
 	found := 0
-	n.runNights(t, config, []string{"m:60", "z:60", "a:60", "q:60", "m:60", "z:60", ""}, func(night int, s Summary) {
+	n.runSteps(t, config, []string{"m:60", "z:60", "a:60", "q:60", "m:60", "z:60", ""}, func(run int, s Summary) {
 		if s.Mirrors == nil {
 			t.Fatal("the summary knows no sites")
 		}
@@ -151,10 +151,10 @@ func answered(address, head, body string) []byte {
 	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", address, len(block), block)
 }
 
-// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each night and in
+// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each run and in
 // every cut. Strangers, a site's own pages and answers that are no redirects do not vote.
 func TestRedirects(t *testing.T) {
-	n := newNight(t, 29)
+	n := newIncrementalJob(t, 29)
 	var a, b, z, strangers, moved bytes.Buffer
 	for i := range 4 {
 		page := fmt.Sprintf("<p>%s</p>", n.text())
@@ -209,31 +209,31 @@ func TestRedirects(t *testing.T) {
 	check("b.example", 83) // all files are unchanged
 }
 
-// crawl is what a night has crawled, as JSON lines.
+// crawl is what was crawled before a run, as JSON lines.
 type crawl struct{ strings.Builder }
 
 func (c *crawl) add(site, path, text string) {
 	fmt.Fprintf(c, "{\"id\":\"https://%s/%s\",\"url\":\"https://%s/%s\",\"text\":%q}\n", site, path, site, path, text)
 }
 
-// watchedNight is a night of a watch over bank.example.
-type watchedNight struct {
+// watchedRun is a run of a watch over bank.example.
+type watchedRun struct {
 	crawl   []func(*crawl)
 	changes []string // of suspects and protected sites
 	failing string
 }
 
-// watchNights runs a watch for some nights, and acknowledges the changes of each.
-func watchNights(t *testing.T, nights []watchedNight) {
+// watchRuns runs a watch a number of times, and acknowledges the changes of each.
+func watchRuns(t *testing.T, runs []watchedRun) {
 	t.Helper()
 	config := testConfig(t, t.TempDir())
 	config.State, config.FailOn = filepath.Join(t.TempDir(), "state"), []string{"new-suspects", "gone-suspects", "protected-changed"}
 	config.AllowRemoval, config.Threshold, config.MirrorPages = true, 0.5, 1
 	config.Emit = []string{output.Suspects}
 	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("bank.example\n"), plain)
-	for i, night := range nights {
+	for i, run := range runs {
 		var crawled crawl
-		for _, crawl := range night.crawl {
+		for _, crawl := range run.crawl {
 			crawl(&crawled)
 		}
 		put(t, filepath.Join(config.Input[0], "crawl.jsonl"), []byte(crawled.String()), plain)
@@ -247,11 +247,11 @@ func watchNights(t *testing.T, nights []watchedNight) {
 			}
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, night.changes) || strings.Join(s.Failing(), " ") != night.failing {
-			t.Errorf("night %d: %q and %v, want %q and %s", i+1, got, s.Failing(), night.changes, night.failing)
+		if !slices.Equal(got, run.changes) || strings.Join(s.Failing(), " ") != run.failing {
+			t.Errorf("run %d: %q and %v, want %q and %s", i+1, got, s.Failing(), run.changes, run.failing)
 		}
-		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }); isWarned != strings.Contains(night.failing, "protected") {
-			t.Errorf("night %d: warnings %v", i+1, s.Warnings)
+		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }); isWarned != strings.Contains(run.failing, "protected") {
+			t.Errorf("run %d: warnings %v", i+1, s.Warnings)
 		}
 	}
 }
@@ -265,9 +265,9 @@ func texts(n int) []string {
 	return all
 }
 
-// TestWatchedNights: an enemy who floods the crawl with copies, an original that is out of order for a night and a suspect that was not
+// TestWatchedRuns: an enemy who floods the crawl with copies, an original that is out of order for a run and a suspect that was not
 // crawled neither silence a known alert nor hide a new one.
-func TestWatchedNights(t *testing.T) {
+func TestWatchedRuns(t *testing.T) {
 	texts := texts(14)
 	bank := func(text func(i int) string) func(*crawl) {
 		return func(c *crawl) {
@@ -291,7 +291,7 @@ func TestWatchedNights(t *testing.T) {
 	page := func(site, path string, text int) func(*crawl) {
 		return func(c *crawl) { c.add(site, path, texts[text]) }
 	}
-	watchNights(t, []watchedNight{
+	watchRuns(t, []watchedRun{
 		{[]func(*crawl){own, copies}, []string{"new bank-login.test 1", "new copy.test 4"}, "new-suspects"},
 		{[]func(*crawl){own, copies, flood}, []string{"new https://bank.example/p0 110"}, "new-suspects"},
 		{[]func(*crawl){own, copies, flood, page("bank.example.login.test", "x", 0), page("portal.test", "in", 0)}, []string{
@@ -339,7 +339,7 @@ func TestGoneByContent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lost[0] = fmt.Sprint("changed bank.example ", c.pages)
-			watchNights(t, []watchedNight{
+			watchRuns(t, []watchedRun{
 				{[]func(*crawl){c.bank, copies}, []string{"new copy.test 1"}, "new-suspects"},
 				{[]func(*crawl){c.changed, copies}, lost, "protected-changed"},
 				{[]func(*crawl){c.changed, other}, lost[:1], "protected-changed"},
@@ -349,10 +349,10 @@ func TestGoneByContent(t *testing.T) {
 			})
 		})
 	}
-	// A page with a few other words each night is still there.
+	// A page with a few other words in each run is still there.
 	words := strings.Fields(texts[0])
 	words[30] = "tuesday"
-	watchNights(t, []watchedNight{
+	watchRuns(t, []watchedRun{
 		{[]func(*crawl){bank(1, nil), copies}, []string{"new copy.test 1"}, "new-suspects"},
 		{[]func(*crawl){has("bank.example", strings.Join(words, " ")), other}, []string{"gone copy.test 0"}, "gone-suspects"},
 	})

@@ -244,7 +244,7 @@ func TestSummaryFile(t *testing.T) {
 	}
 	for i, name := range work.Stages {
 		stage := summary.Stages[i]
-		if idle := slices.Contains([]work.Stage{work.Read, work.Audit, work.Source, work.Common, work.Strip, work.Narrow, work.Trim, work.Site, work.Mirror}, name); stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
+		if idle := slices.Contains([]work.Stage{work.Read, work.Audit, work.Source, work.Common, work.Strip, work.Prune, work.Trim, work.Site, work.Mirror}, name); stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
 		}
 		if name == "audit" && stage.Tasks > 0 {

@@ -77,7 +77,7 @@ func TestRecut(t *testing.T) {
 	for _, c := range []struct {
 		name, scene, change string
 		with                func(t testing.TB, config *job.Config)
-		recuts              []string // settings of recuts, besides the threshold of the run
+		recuts              []string // settings of recuts, in addition to the threshold of the run
 	}{
 		{
 			name: "settings", scene: "oddities", change: `{"keep":"longest"}`,

@@ -203,7 +203,7 @@ func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err er
 		s.Name = "runjob-" + strings.ToLower(r.results.Token())
 	}
 	h := handedOver{Submission: s, Beam: beamGiven(), Run: r}
-	if err := r.results.HandOver(h); err != nil {
+	if err := r.results.RecordSubmission(h); err != nil {
 		return s, failure.New(failure.Storage, err)
 	}
 	s.ID, err = e.Submit(ctx, graphOf(r.job), s.Name)
@@ -215,7 +215,7 @@ func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err er
 	}
 	r.say(s, "has taken the job "+s.name())
 	h.Submission = s
-	if err := r.results.HandOver(h); err != nil {
+	if err := r.results.RecordSubmission(h); err != nil {
 		return s, errors.Join(failure.New(failure.Storage, err), r.cancel(ctx, e, s))
 	}
 	return s, nil

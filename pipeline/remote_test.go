@@ -404,28 +404,28 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestStateOnEngine: nights on an engine that loses workers and in this process share a state, and write what runs over
+// TestStateOnEngine: incremental runs on an engine that loses workers and in this process share a state, and write what runs over
 // everything write.
 func TestStateOnEngine(t *testing.T) {
 	e, config := newDetached(t)
-	n := newNight(t, 41)
+	n := newIncrementalJob(t, 41)
 	config.Input, config.State, config.Overwrite = []string{n.folder}, filepath.Join(t.TempDir(), "state"), true
-	for night := range 4 {
-		n.file(t, fmt.Sprintf("%c.jsonl", "mbza"[night]), 40)
-		if night == 2 { // in this process
+	for run := range 4 {
+		n.file(t, fmt.Sprintf("%c.jsonl", "mbza"[run]), 40)
+		if run == 2 { // in this process
 			local := config
 			local.Runner = ""
 			runJob(t, local)
 			continue
 		}
 		r := prepared(t, config)
-		r.job.Runs.Unreliable, r.job.JoinRanges = uint64(night+1), 2*night // tasks break off, and run twice
-		if r.job.Parameters.Narrowed != (night > 0) {
-			t.Errorf("night %d: documents are left out: %t", night, r.job.Parameters.Narrowed)
+		r.job.Runs.Unreliable, r.job.JoinRanges = uint64(run+1), 2*run // tasks break off, and run twice
+		if r.job.Parameters.Pruned != (run > 0) {
+			t.Errorf("run %d: documents are left out: %t", run, r.job.Parameters.Pruned)
 		}
 		summary := completed(t, r, e)
-		if s := summary.State; s.Generation != night+1 || s.Files.New != 1 || s.Files.Unchanged != night {
-			t.Errorf("night %d: %+v", night, s)
+		if s := summary.State; s.Generation != run+1 || s.Files.New != 1 || s.Files.Unchanged != run {
+			t.Errorf("run %d: %+v", run, s)
 		}
 		n.checkSaved(t, summary, 40)
 		whole := config
@@ -437,7 +437,7 @@ func TestStateOnEngine(t *testing.T) {
 // TestDenseStateOnEngine: if dense groups turn up, an engine does the job once more, with all documents.
 func TestDenseStateOnEngine(t *testing.T) {
 	e, config := newDetached(t)
-	n := newNight(t, 43)
+	n := newIncrementalJob(t, 43)
 	config.Input, config.State, config.Overwrite = []string{n.folder}, filepath.Join(t.TempDir(), "state"), true
 	taken := 0
 	config.Progress = func(line string) {
@@ -445,11 +445,11 @@ func TestDenseStateOnEngine(t *testing.T) {
 			taken++
 		}
 	}
-	for night, steps := range denseNights[:2] {
+	for run, steps := range denseRuns[:2] {
 		n.goOn(t, steps)
 		summary := completed(t, prepared(t, config), e)
-		if isDense := summary.Skipped.Groups > 0; isDense != (night == 1) || taken != 1+2*night {
-			t.Errorf("night %d: a dense group %t, %d jobs so far", night, isDense, taken)
+		if isDense := summary.Skipped.Groups > 0; isDense != (run == 1) || taken != 1+2*run {
+			t.Errorf("run %d: a dense group %t, %d jobs so far", run, isDense, taken)
 		}
 		whole := config
 		whole.State, whole.Overwrite = "", false
@@ -461,7 +461,7 @@ func TestDenseStateOnEngine(t *testing.T) {
 // have.
 func TestStateOfLostJob(t *testing.T) {
 	e, config := newDetached(t)
-	n := newNight(t, 42)
+	n := newIncrementalJob(t, 42)
 	config.Input, config.State = []string{n.folder}, filepath.Join(t.TempDir(), "state")
 	n.file(t, "a.jsonl", 40)
 	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--async") {

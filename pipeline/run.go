@@ -15,7 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/audit/auditing"
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
@@ -78,7 +78,7 @@ type run struct {
 	// Bytes is about how many bytes of text there are.
 	Bytes int64     `json:"bytes"`
 	Begun time.Time `json:"begun"`
-	// Spent is what this process, and the one that submitted the job, have asked of buckets besides the tasks.
+	// Spent is what this process, and the one that submitted the job, have asked of buckets in addition to the tasks.
 	Spent storage.Spent `json:"spent"`
 
 	before  time.Duration // CPU time of this process before the job
@@ -164,7 +164,7 @@ func (r *run) listInputs(ctx context.Context) error {
 	return r.assign(listing.SplitBytes(size))
 }
 
-// lists returns what stands in the files that the configuration names.
+// lists returns what is in the files that the configuration names.
 func (r *run) lists() job.Lists {
 	return job.Lists{StopWords: r.stopWords, Ranking: r.ranking, Ignored: documents.IgnoredHash(r.inputs.Ignored)}
 }
@@ -179,11 +179,11 @@ func (r *run) newJob() *transforms.Job {
 	}
 	if r.state != nil {
 		plan := r.plan()
-		e.Units, e.KnowsCommon = r.state.Units(), r.takesCommon()
+		e.Segments, e.KnowsCommon = r.state.Segments(), r.takesCommon()
 		if plan.Reuse != "" {
-			e.Verdicts = r.state.Path(plan.Reuse)
+			e.CachedPairs = r.state.Path(plan.Reuse)
 		}
-		if e.Narrows = plan.Prune != ""; e.Narrows {
+		if e.Prunes = plan.Prune != ""; e.Prunes {
 			e.Paired = r.state.Path(plan.Prune)
 		}
 		e.FreshBytes, e.DistinctIDs = r.inputs.FreshBytes(), r.state.Last.SharedIDs == 0
@@ -279,7 +279,7 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err := r.accept(&result); err != nil {
 		return Summary{}, errors.Join(err, r.results.Settle())
 	}
-	audited, err := recall.Read(r.results.Temp)
+	audited, err := auditing.Read(r.results.Temp)
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
@@ -335,7 +335,7 @@ func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, err
 	})
 }
 
-// writeLeftOut writes the shingles that did not count beside the results. Base texts may change, and common shingles
+// writeLeftOut writes the shingles that did not count next to the results. Base texts may change, and common shingles
 // follow from the whole corpus: so nobody could find out later what was compared.
 func (r *run) writeLeftOut() (files []output.File, err error) {
 	of := write.Files{Partial: work.Path(r.results.Partial)}

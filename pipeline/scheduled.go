@@ -47,7 +47,7 @@ func openSuspects(all []state.Alert) (open []finished.OpenSuspect) {
 // scheduled is the part of a run that its state knows about.
 type scheduled struct {
 	*state.State
-	// sketches identifies what decides the units.
+	// sketches identifies what decides the segments.
 	sketches   string
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
@@ -98,7 +98,7 @@ func (s *scheduled) keepSeed(config *job.Config) error {
 }
 
 // earlier returns what the state knows of the files. Another version of the program may find other formats, and so does another format
-// that the user names. Whether the files have the fields of the configuration is known, since other fields need other units.
+// that the user names. Whether the files have the fields of the configuration is known, since other fields need other segments.
 func (r *run) earlier() (e listing.Earlier) {
 	s, last := r.state, job.Config{}
 	if s == nil {
@@ -114,12 +114,12 @@ func (r *run) earlier() (e listing.Earlier) {
 	return e
 }
 
-// assign takes what the state has of the inputs, which are cut anew. The error is of a kind.
+// assign takes what the state has of the inputs, which are cut again. The error is of a kind.
 func (r *run) assign(splitBytes int64) error {
 	s := r.state
 	var err error
 	fingerprinting := transforms.NewFingerprinting(&r.Config, transforms.Extent{Scheme: r.Scheme})
-	if s.sketches, err = fingerprinting.UnitsHash(r.inputs); err != nil {
+	if s.sketches, err = fingerprinting.SegmentsHash(r.inputs); err != nil {
 		return err
 	}
 	if !r.Config.CommonLaw().IsOff() {
@@ -130,7 +130,7 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	reading := state.Reading{RanksNames: r.ranking != "" && r.Config.SourceField == "", Memory: r.Config.DocumentBytes()}
 	cut := func() {
-		r.inputs.Splits, r.inputs.Units, s.difference = s.Assign(r.inputs.Files, splitBytes, reading)
+		r.inputs.Splits, r.inputs.Segments, s.difference = s.Assign(r.inputs.Files, splitBytes, reading)
 	}
 	cut()
 	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {
@@ -192,35 +192,35 @@ func (r *run) plan() incremental.Plan {
 	})
 }
 
-// crowded returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
+// oversizedPairs returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
 // adds the pairs with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
 // may have.
-func (r *run) crowded(result *write.Result) int64 {
-	now, added := result.Crowded, result.NewlyCrowded
+func (r *run) oversizedPairs(result *write.Result) int64 {
+	now, added := result.OversizedPairs, result.NewOversizedPairs
 	if r.Config.Scorer().IsDistance {
 		now, added = int64(result.Alike), int64(result.Alike)
 	}
-	if r.hasNarrowed() {
-		return max(now, r.state.Last.Crowded+added)
+	if r.hasPruned() {
+		return max(now, r.state.Last.OversizedPairs+added)
 	}
 	return now
 }
 
-// hasNarrowed reports whether this run has left documents out.
-func (r *run) hasNarrowed() bool { return r.job != nil && r.job.Parameters.Narrowed }
+// hasPruned reports whether this run has left documents out.
+func (r *run) hasPruned() bool { return r.job != nil && r.job.Parameters.Pruned }
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
 // on all documents. So the job then begins from scratch and compares all, as a run over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
-	if err != nil || !r.hasNarrowed() || incremental.KeepsPassages(&r.Config) {
+	if err != nil || !r.hasPruned() || incremental.KeepsPassages(&r.Config) {
 		return found, err
 	}
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
 		return nil, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	if hasComparedAll(result) && !incremental.IsDense(&r.Config, r.crowded(&result), documentsOf(result)) {
+	if hasComparedAll(result) && !incremental.IsDense(&r.Config, r.oversizedPairs(&result), documentsOf(result)) {
 		return found, nil
 	}
 	r.state.comparesAll = true

@@ -27,7 +27,7 @@ import (
 	"mirrorbeam.dev/transforms"
 )
 
-// settings is a configuration that has been checked, with what stands in the lists that it names.
+// settings is a configuration that has been checked, with what is in the lists that it names.
 type settings struct {
 	Config job.Config      `json:"config"`
 	Scheme lshbands.Scheme `json:"scheme"`
@@ -138,7 +138,7 @@ func firstReject(result write.Result) string {
 	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
 }
 
-// flinkREST is a flag beside Beam's, which know the job server only.
+// flinkREST is a flag in addition to Beam's, which know the job server only.
 var flinkREST = flag.String("flink_rest", "",
 	"Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: "+
 		"port 8081 on the machine of the job server).")

@@ -75,8 +75,8 @@ func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) m
 	return want
 }
 
-// TestSimHashHeaps: if a group has more pairs than are listed, its clusters are still whole.
-func TestSimHashHeaps(t *testing.T) {
+// TestSimHashHotGroups: if a group has more pairs than are listed, its clusters are still whole.
+func TestSimHashHotGroups(t *testing.T) {
 	w := newWriter(27)
 	for range 3 {
 		page := w.text(600)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestRepeatedRuns runs jobs one after the other in one process, and nights of a scheduled one. After the first ones neither goroutines
-// nor open files nor memory nor the state grow, and nothing is left in the system's temporary folder. SOAK asks for more jobs; half as many are nights.
+// TestRepeatedRuns runs jobs one after the other in one process, and runs of a scheduled one. After the first ones neither goroutines
+// nor open files nor memory nor the state grow, and nothing is left in the system's temporary folder. SOAK asks for more jobs; half as many are runs.
 func TestRepeatedRuns(t *testing.T) {
 	if !inChild(t) {
 		return
@@ -31,13 +31,13 @@ func TestRepeatedRuns(t *testing.T) {
 		runJob(t, testConfig(t, input))
 		return system
 	})
-	n := newNight(t, 62)
+	n := newIncrementalJob(t, 62)
 	config := testConfig(t, n.folder)
 	config.State, config.Overwrite, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true, true
-	soak(t, jobs/2, func(t *testing.T, night int) string {
-		n.texts = n.texts[:0] // what is new is as much like the rest every night
+	soak(t, jobs/2, func(t *testing.T, run int) string {
+		n.texts = n.texts[:0] // what is new is as much like the rest in every run
 		for file := range 10 {
-			if night == 0 || file == night%10 {
+			if run == 0 || file == run%10 {
 				n.file(t, fmt.Sprintf("f%d.jsonl", file), 20)
 			}
 		}
@@ -49,8 +49,8 @@ func TestRepeatedRuns(t *testing.T) {
 	}
 }
 
-// soak does something a number of times. It compares what the process holds, and what lies in the folder that the work names, after
-// a third of these, ten at most, and at the end. What lies in the folder may double: a state waits some nights before it tidies up.
+// soak does something a number of times. It compares what the process holds, and what is in the folder that the work names, after
+// a third of these, ten at most, and at the end. What is in the folder may double: a state waits some runs before it tidies up.
 func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string)) {
 	t.Helper()
 	var goroutines, files, size int

@@ -75,8 +75,8 @@ func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	return err
 }
 
-// results returns the files of the output folder without those that were not published, and without what differs from night to
-// night: the report and the changes.
+// results returns the files of the output folder without those that were not published, and without what differs from run to
+// run: the report and the changes.
 func (p *faultyPlace) results() map[string]string {
 	files := allFiles(p.t, p.folder+"/out")
 	maps.DeleteFunc(files, func(name, _ string) bool {

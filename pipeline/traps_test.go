@@ -20,7 +20,7 @@ type trap struct {
 	lines []string
 	// references are documents of the reference.
 	references []string
-	// change is what the configuration has besides the usual settings, in JSON. STOP stands for a list of "the" and "of".
+	// change is what the configuration has in addition to the usual settings, in JSON. STOP stands for a list of "the" and "of".
 	change string
 	// keys are the methods that find the pairs, exact ones if there are none.
 	keys []methods.Name

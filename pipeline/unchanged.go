@@ -26,7 +26,7 @@ func (r *run) unchanged() (Summary, bool) {
 	}
 	results, err := finished.Open(r.Config.Output)
 	if err != nil {
-		return Summary{}, false // the run makes them anew, or says what is wrong
+		return Summary{}, false // the run makes them again, or says what is wrong
 	}
 	kept := results.Summary
 	if kept.State == nil || kept.State.Generation != s.Last.Number || !r.Config.HasResultsOf(&kept.Config) ||

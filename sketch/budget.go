@@ -15,7 +15,7 @@ const (
 	// shingleBytes is a shingle in the order of the text, and once more while all are sorted. The memory of the second
 	// one is free when sets are packed. One more byte is room for what the rest of a text was expected to become.
 	shingleBytes = 8 + 8 + 1
-	// setBytes is a shingle in a list beside these.
+	// setBytes is a shingle in a list next to these.
 	setBytes = 8
 	// featureBytes is an element of a feature: in a list that grows, and packed in a sketch block.
 	featureBytes = 8 + 8 + 6

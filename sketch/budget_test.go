@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBudget: what a document becomes counts, whatever it becomes it by. Each document fits as it stands and is too large under
+// TestBudget: what a document becomes counts, whatever it becomes it by. Each document fits as it is and is too large under
 // options that make more of it. It is accepted with the limit that it needs, if that is known.
 func TestBudget(t *testing.T) {
 	const limit = 4 << 20

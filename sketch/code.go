@@ -168,7 +168,7 @@ func (r *codeReader) read(code []byte) []byte {
 	return r.blanked(tokens, code)
 }
 
-// blanked returns code with spaces in place of its comments, or of all else. So all words keep their places.
+// blanked returns code with spaces instead of its comments, or of all else. So all words keep their places.
 func (r *codeReader) blanked(tokens *sourcecode.Scanner, code []byte) []byte {
 	if r.code.Comments == KeepComments {
 		return code

@@ -31,7 +31,7 @@
 // sequenceindex.go, matcher.go and passages.go form a [Matcher], which says what two texts have in common and
 // where.
 //
-// Beside this measure there are the fingerprints of other schemes. Each follows its article and is tested
+// In addition to this measure there are the fingerprints of other schemes. Each follows its article and is tested
 // against programs in use:
 //
 //   - singlehash.go, the single-hash MinHash: a [SingleHash] reads a text with the

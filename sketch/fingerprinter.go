@@ -48,7 +48,7 @@ type Options struct {
 	SimHashBits int
 	// Budget bounds the memory that a document takes; nil for no limit. It is no part of the encoded options either.
 	Budget *Budget `json:"-"`
-	// FeatureShingles is how many shingles of a text a feature beside it counts for; 0 stands for 1.
+	// FeatureShingles is how many shingles of a text a feature next to it counts for; 0 stands for 1.
 	FeatureShingles int
 }
 
@@ -112,12 +112,12 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 
 // Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the next. If
 // the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
-// besides those that do not count, the set is empty, and the digest is made of the whole set.
+// in addition to those that do not count, the set is empty, and the digest is made of the whole set.
 //
 // A document may take more memory than its [Budget] allows. That says so then, and the fingerprint is of no use.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFeatures(texts, nil) }
 
-// TextsAndFeatures returns the fingerprint of a document of these texts with features beside them. Each different
+// TextsAndFeatures returns the fingerprint of a document of these texts with features next to them. Each different
 // feature is as many elements of the set as the options say, and in SimHash each of these has the weight of the
 // feature. The rest is as in [Fingerprinter.Texts].
 func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fingerprint {

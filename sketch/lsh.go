@@ -23,7 +23,7 @@ type LSHOptions struct {
 	// another choice.
 	Normalize func(dst, text []byte) []byte
 
-	// Tokenize appends the tokens of a normalized text to dst. Tokens may be parts of the text. Nil stands
+	// Tokenize appends the tokens of a normalized text to dst. Tokens may be parts of the text. Nil is
 	// for [SplitWords]. [SplitCharacters] is another choice.
 	Tokenize func(dst [][]byte, text []byte) [][]byte
 

@@ -20,7 +20,7 @@ const (
 	// lengths of the texts.
 	mostInOrder = 4
 
-	// mostBeside bounds the stretches found beside another one on its diagonal, in multiples of its length.
+	// mostBeside bounds the stretches found next to another one on its diagonal, in multiples of its length.
 	mostBeside = 8
 
 	// mostOpen is how many earlier spans are tried when a stretch may continue one of them.
@@ -109,7 +109,7 @@ func (m *Matcher) extend() {
 		if seed&1 == inOrder {
 			ordered -= s.length
 		}
-		// The search beside a stretch is bounded. So the time is in proportion to the length of the texts,
+		// The search next to a stretch is bounded. So the time is in proportion to the length of the texts,
 		// whatever they contain.
 		rest := 0
 		if s.length+m.shingle > LeastSpan {

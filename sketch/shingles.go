@@ -72,7 +72,7 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
 // and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no
-// other. It returns the set that stays, which lies in the memory of kept.
+// other. It returns the set that stays, which is in the memory of kept.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
 	kept = kept[:0]
 	for _, hash := range d.Set {

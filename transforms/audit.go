@@ -3,7 +3,7 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/audit/auditing"
 	"mirrorbeam.dev/internal/work"
 )
 
@@ -11,15 +11,15 @@ import (
 // Cluster then checks which of these pairs the job has found.
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of
-// Narrow if there is that stage. It returns outcomes with the pairs.
+// Prune if there is that stage. It returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
-	audit := recall.Audit{
+	audit := auditing.Audit{
 		Inputs:      job.Inputs,
 		Threshold:   job.Parameters.Threshold,
 		Sample:      job.auditSample(),
 		SampleBytes: job.SampleBytes,
-		IsNarrowed:  job.Parameters.Narrowed,
+		IsPruned:    job.Parameters.Pruned,
 		Seed:        job.Fingerprinting.Options.Measure.Seed,
 	}
 	return sideBySide(at, &auditFn{newTasks(at, audit)}, plan(at, &auditPlanFn{newStep(at, audit)}, sketches))
@@ -31,7 +31,7 @@ func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Str
 func init() { declare(&auditPlanFn{}, &auditFn{}) }
 
 // auditPlanFn draws the sample and makes the tasks that look for partners in each split.
-type auditPlanFn struct{ stepFn[recall.Audit] }
+type auditPlanFn struct{ stepFn[auditing.Audit] }
 
 // auditFn finds the partners of the sampled documents in a split.
-type auditFn struct{ taskFn[recall.Audit] }
+type auditFn struct{ taskFn[auditing.Audit] }

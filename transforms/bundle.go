@@ -52,7 +52,7 @@ type taskFn[W any] struct {
 // It is not left to a Setup of the DoFn, which a runner may call before any stage has begun. In a pipeline of somebody
 // else the list of inputs is written by an earlier stage.
 type worker interface {
-	Task(ctx context.Context, t work.Task, w *work.Desk) error
+	Task(ctx context.Context, t work.Task, w *work.TaskContext) error
 }
 
 func newTasks[W any, P interface {
@@ -101,7 +101,7 @@ func (b *bundle) begin(ctx context.Context, element []byte, do worker) error {
 			func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
 				done.Outcome = work.Outcome{Stage: b.Stage, Number: t.Number}
 				figures, err = b.Runs.Run(ctx, b.Stage, t.Number, func(m *work.Memory) error {
-					w := &work.Desk{
+					w := &work.TaskContext{
 						Memory:  m,
 						Runs:    b.Runs,
 						Outcome: &done.Outcome,

@@ -15,10 +15,10 @@ import (
 )
 
 // task is work that is a function.
-type task func(context.Context, work.Task, *work.Desk) error
+type task func(context.Context, work.Task, *work.TaskContext) error
 
 // Task calls the function.
-func (f task) Task(ctx context.Context, t work.Task, w *work.Desk) error { return f(ctx, t, w) }
+func (f task) Task(ctx context.Context, t work.Task, w *work.TaskContext) error { return f(ctx, t, w) }
 
 // elements returns tasks of some numbers, as a runner hands them over.
 func elements(n int) (all [][]byte) {
@@ -63,7 +63,7 @@ func TestBundle(t *testing.T) {
 		var now, most atomic.Int64
 		full := make(chan struct{}) // closed when all lanes are at work
 		begun := sync.OnceFunc(func() { close(full) })
-		do := task(func(_ context.Context, given work.Task, w *work.Desk) error {
+		do := task(func(_ context.Context, given work.Task, w *work.TaskContext) error {
 			n := now.Add(1)
 			defer now.Add(-1)
 			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
@@ -101,7 +101,7 @@ func TestBundle(t *testing.T) {
 // emitted, and nothing is left of the bundle.
 func TestBundleFails(t *testing.T) {
 	b, broken := &bundle{Stage: work.Key, Runs: worktest.Runs(t), Lanes: 2}, errors.New("broken")
-	do := task(func(ctx context.Context, given work.Task, _ *work.Desk) error {
+	do := task(func(ctx context.Context, given work.Task, _ *work.TaskContext) error {
 		if given.Number == 3 {
 			return broken
 		}
@@ -133,7 +133,7 @@ func TestBundleFails(t *testing.T) {
 func TestTeardown(t *testing.T) {
 	b := &bundle{Stage: work.Key, Runs: worktest.Runs(t), Lanes: 4}
 	var begun, ended atomic.Int64
-	do := task(func(ctx context.Context, _ work.Task, _ *work.Desk) error {
+	do := task(func(ctx context.Context, _ work.Task, _ *work.TaskContext) error {
 		begun.Add(1)
 		<-ctx.Done()
 		ended.Add(1)
@@ -163,7 +163,7 @@ func (s *setUpOnce) Setup() error {
 	return s.fault
 }
 
-func (s *setUpOnce) Task(context.Context, work.Task, *work.Desk) error { return nil }
+func (s *setUpOnce) Task(context.Context, work.Task, *work.TaskContext) error { return nil }
 
 // TestSetup: work is set up once, before its first task, and again only if that failed.
 func TestSetup(t *testing.T) {
@@ -189,7 +189,7 @@ func TestRecalledBundle(t *testing.T) {
 	runs.Resumable = true
 	var mutex sync.Mutex
 	var done []int
-	do := task(func(_ context.Context, given work.Task, w *work.Desk) error {
+	do := task(func(_ context.Context, given work.Task, w *work.TaskContext) error {
 		mutex.Lock()
 		defer mutex.Unlock()
 		done = append(done, given.Number)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/audit/recall"
+	"mirrorbeam.dev/internal/audit/auditing"
 	"mirrorbeam.dev/internal/clusters"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs/union"
@@ -79,7 +79,7 @@ type uniting struct{ union.Uniting }
 
 // Plan names these documents and joins trees.
 func (u *uniting) Plan(ctx context.Context, p *work.Planning) error {
-	refs, err := recall.Audited(p)
+	refs, err := auditing.Audited(p)
 	if err == nil {
 		err = clusters.WriteAudited(string(p.Runs.Folder), refs)
 	}
@@ -118,7 +118,7 @@ func (l *labelling) Plan(_ context.Context, p *work.Planning) error {
 			return err
 		}
 	}
-	judge, err := recall.NewJudge(p, l.layout.FirstInput)
+	judge, err := auditing.NewJudge(p, l.layout.FirstInput)
 	if err != nil {
 		return err
 	}

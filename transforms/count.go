@@ -23,6 +23,6 @@ type countFn struct{ taskFn[counting] }
 
 type counting struct{}
 
-func (*counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (*counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	return methods.Count(ctx, t, w)
 }

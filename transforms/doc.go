@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, in the order of the data: read, fingerprint, source, strip,
-// trim, narrow, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
+// trim, prune, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
 // Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
@@ -54,7 +54,7 @@ type Job struct {
 	RangeBytes int64
 	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
 	SampleBytes int64
-	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment,
+	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, in addition to their containment,
 	// and Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity
 	Excerpt    int

@@ -11,7 +11,7 @@ import (
 
 var doFns []any
 
-// declare makes DoFns known to Beam, which asks for that in every process. A file declares its DoFns beside their
+// declare makes DoFns known to Beam, which asks for that in every process. A file declares its DoFns next to their
 // types.
 func declare(fns ...any) {
 	for _, fn := range fns {

@@ -43,7 +43,7 @@ func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection 
 		Uniting: union.Uniting{Ranges: ranges, GraphBytes: job.GraphBytes},
 		Bounds:  job.Parameters.Bounds,
 	}
-	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Narrow),
+	return unite(at, union.SpreadingDelivery(records.Nodes, job.JoinRanges, work.Fingerprint, work.Strip, work.Prune),
 		unionFns{
 			spread: &spreadNodesFn{newTasks(at, union.Spreading{Ranges: ranges, Kind: records.Nodes})},
 			link:   &linkNodesFn{newTasks(at, union.Linking{Ranges: ranges, Bytes: job.RangeBytes})},
@@ -58,7 +58,7 @@ func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection 
 
 func init() {
 	declare(&placeFn{}, &joinFn{}, &spreadNodesFn{}, &linkNodesFn{}, &uniteNodesFn{}, &moveNodesFn{}, &placeRangeFn{},
-		&gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{})
+		&gatherFn{}, &gatherSetsFn{}, &gatherHotGroupsFn{})
 }
 
 // placeFn emits the tasks that send pairs, and an outcome that names the places.
@@ -66,8 +66,8 @@ type placeFn struct {
 	tellingFn[gathering.Components]
 }
 
-// joinFn emits the tasks that send the sets of heaps, and an outcome that names the heaps.
-type joinFn struct{ tellingFn[gathering.Heaps] }
+// joinFn emits the tasks that send the sets of hot groups, and an outcome that names the hot groups.
+type joinFn struct{ tellingFn[gathering.HotGroups] }
 
 // These place components by ranges; see [unite].
 type (
@@ -78,9 +78,9 @@ type (
 	placeRangeFn  struct{ taskFn[gathering.PlacingRange] }
 )
 
-// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHeapsFn the sets of heaps.
+// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHotGroupsFn the sets of hot groups.
 type (
-	gatherFn      struct{ taskFn[gathering.Sending] }
-	gatherSetsFn  struct{ taskFn[gathering.Sending] }
-	gatherHeapsFn struct{ taskFn[gathering.Sending] }
+	gatherFn          struct{ taskFn[gathering.Sending] }
+	gatherSetsFn      struct{ taskFn[gathering.Sending] }
+	gatherHotGroupsFn struct{ taskFn[gathering.Sending] }
 )

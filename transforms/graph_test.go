@@ -22,25 +22,25 @@ import (
 // stage has one name: of its scope, its metrics and its file. Very large jobs join the parts of graphs by ranges.
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
-		for _, narrows := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/%v", keys, narrows), func(t *testing.T) {
-				checkGraph(t, keys, narrows, 0)
-				checkGraph(t, keys, narrows, 16)
+		for _, prunes := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", keys, prunes), func(t *testing.T) {
+				checkGraph(t, keys, prunes, 0)
+				checkGraph(t, keys, prunes, 16)
 			})
 		}
 	}
 }
 
-func checkGraph(t *testing.T, keys methods.Name, narrows bool, ranges int) {
+func checkGraph(t *testing.T, keys methods.Name, prunes bool, ranges int) {
 	t.Helper()
 	config := job.Default()
 	config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
 	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches}
 	p, s := beam.NewPipelineWithRoot()
-	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Verdicts: "verdicts", Narrows: narrows}).In("temp", "partial")
+	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, CachedPairs: "pairs", Prunes: prunes}).In("temp", "partial")
 	// Passages are of sequences.
-	if want := narrows && keys != methods.Passages; made.Parameters.Narrowed != want {
-		t.Errorf("documents are left out: %v, want %v", made.Parameters.Narrowed, want)
+	if want := prunes && keys != methods.Passages; made.Parameters.Pruned != want {
+		t.Errorf("documents are left out: %v, want %v", made.Parameters.Pruned, want)
 	}
 	made.JoinRanges = ranges
 	LayOut(s, made)
@@ -90,7 +90,7 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge, most int) {
 		}
 	}
 	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one. What is left out of a
-	// night takes three.
+	// run takes three.
 	if groups < 5 || groups > most {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}

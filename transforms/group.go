@@ -14,70 +14,70 @@ import (
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph
 // for each shard; the stars of identical documents; and the documents that share an id.
 //
-// A crowd, a group of very many pairs, waits until all crowds are known, if the method has any. The corpus sets a bound
-// on pairs: crowds are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
-// may be gathered in heaps, and scored there.
+// An oversized group, a group of very many pairs, waits until all oversized groups are known, if the method has any. The corpus sets a bound
+// on pairs: oversized groups are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
+// may be gathered in hot groups, and scored there.
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
 	at, method := job.stage(s, work.Group), job.method
 	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
 	records := []beam.PCollection{keys}
-	if job.Parameters.Narrowed {
+	if job.Parameters.Pruned {
 		records = append(records, sketches) // which have the ids of the documents that were left out
 	}
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.HasPairs() {
 		at := at.part("known")
-		known := cached.Pairs{Inputs: job.Inputs, Verdicts: job.Parameters.Verdicts, Shards: job.Parameters.Shards}
+		known := cached.Pairs{Inputs: job.Inputs, CachedPairs: job.Parameters.CachedPairs, Shards: job.Parameters.Shards}
 		if job.scorer.IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}
 		found = beam.Flatten(s, found,
 			sideBySide(at, &knownFn{newTasks(at, known)}, exchange(at, cached.Delivery(), sketches)))
 	}
-	if job.Parameters.Narrowed && job.scorer.Reads == methods.Texts {
+	if job.Parameters.Pruned && job.scorer.Reads == methods.Texts {
 		at := at.part("kept")
 		kept := cached.Passages{Inputs: job.Inputs, Pairs: job.Parameters.Paired, Shards: job.Parameters.Shards}
 		found = beam.Flatten(s, found,
 			sideBySide(at, &keptFn{newTasks(at, kept)}, exchange(at, cached.Delivery(), sketches)))
 	}
-	if method.Crowds == methods.NeverWait {
+	if method.OversizedGroups == methods.NeverWait {
 		return found
 	}
-	crowds := at.part("crowds")
-	tasks := plan(crowds, &crowdFn{newStep(crowds, method.Crowding(job.Parameters.Bounds))}, keys, sketches, found)
-	found = beam.Flatten(s, found, sideBySide(crowds, &groupCrowdsFn{newTasks(crowds, grouping)}, tasks))
-	if method.Crowds != methods.ToHeaps {
+	oversizedGroups := at.part("crowds")
+	tasks := plan(oversizedGroups, &oversizedFn{newStep(oversizedGroups, method.Oversized(job.Parameters.Bounds))}, keys, sketches, found)
+	found = beam.Flatten(s, found, sideBySide(oversizedGroups, &groupOversizedFn{newTasks(oversizedGroups, grouping)}, tasks))
+	if method.OversizedGroups != methods.ToHotGroups {
 		return found
 	}
-	return beam.Flatten(s, found, heaps(s, job, found, sketches))
+	return beam.Flatten(s, found, hotGroups(s, job, found, sketches))
 }
 
-// heaps gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
-// and returns one of outcomes with edges and stars. A heap has too many pairs to compare them all. So its documents
-// come to one place, in their order of preference, and are compared with a few leaders.
-func heaps(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
+// hotGroups gathers and scores the hot groups: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
+// and returns one of outcomes with edges and stars. A hot group has too many pairs to compare them all. So its documents
+// come to one place, in their order of preference, and are compared with a few pivots.
+func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
-	joining := gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
-	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.Heaps]{newStep(gather, joining)}},
+	joining := gathering.HotGroups{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
+	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.HotGroups]{newStep(gather, joining)}},
 		together(gather, grouped, sketches))
-	sets := sideBySide(gather, &gatherHeapsFn{newTasks(gather, gathering.Sending{Inputs: job.Inputs})}, tasks)
-	scored := sideBySide(score, &heapFn{newTasks(score, scoring.Heaps{
+	sets := sideBySide(gather, &gatherHotGroupsFn{newTasks(gather, gathering.Sending{Inputs: job.Inputs})}, tasks)
+	scored := sideBySide(score, &hotGroupFn{newTasks(score, scoring.HotGroups{
 		Inputs:      job.Inputs,
 		Similarity:  job.Similarity,
 		FirstPart:   groups.MostParts(job.Parameters.Shards),
 		ListedPairs: job.Parameters.Bounds.Group,
-	})}, exchange(score, scoring.HeapsDelivery(), joined, sets))
+	})}, exchange(score, scoring.HotGroupsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
 
-func init() { declare(&groupFn{}, &groupCrowdsFn{}, &knownFn{}, &keptFn{}, &crowdFn{}) }
+func init() { declare(&groupFn{}, &groupOversizedFn{}, &knownFn{}, &keptFn{}, &oversizedFn{}) }
 
-// groupFn goes through the groups of a shard, and groupCrowdsFn through its crowds.
+// groupFn goes through the groups of a shard, and groupOversizedFn through its oversized groups.
 type (
-	groupFn       struct{ taskFn[methods.Grouping] }
-	groupCrowdsFn struct{ taskFn[methods.Grouping] }
+	groupFn          struct{ taskFn[methods.Grouping] }
+	groupOversizedFn struct{ taskFn[methods.Grouping] }
 )
 
 // knownFn writes the edges that the last run has found.
@@ -86,5 +86,5 @@ type knownFn struct{ taskFn[cached.Pairs] }
 // keptFn writes the pairs with passages in common that the last run has found.
 type keptFn struct{ taskFn[cached.Passages] }
 
-// crowdFn decides which crowds are compared and makes the tasks that compare them.
-type crowdFn struct{ stepFn[groups.Crowds] }
+// oversizedFn decides which oversized groups are compared and makes the tasks that compare them.
+type oversizedFn struct{ stepFn[groups.OversizedGroups] }

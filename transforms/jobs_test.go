@@ -167,7 +167,7 @@ func TestBlockShare(t *testing.T) {
 	}
 }
 
-// TestOutputShards has more documents than fit into one shard: each has a twin far behind it. Shards hold whole
+// TestOutputShards has more documents than fit into one shard: each has a duplicate far behind it. Shards hold whole
 // clusters, in order, and nearly the same number of rows. It is the same if many tasks join the parts of the graph.
 func TestOutputShards(t *testing.T) {
 	for _, ranges := range []int{0, 6} {
@@ -176,14 +176,14 @@ func TestOutputShards(t *testing.T) {
 }
 
 func checkOutputShards(t *testing.T, change func(*Job)) {
-	const twins = 50_100
+	const duplicates = 50_100
 	var lines strings.Builder
-	for i := range 2 * twins {
-		fmt.Fprintf(&lines, "{\"id\":%d,\"text\":\"number %d\"}\n", i, i%twins)
+	for i := range 2 * duplicates {
+		fmt.Fprintf(&lines, "{\"id\":%d,\"text\":\"number %d\"}\n", i, i%duplicates)
 	}
 	config, folder := newConfig(t, lines.String(), output.Clusters, output.Pairs, output.Removed), t.TempDir()
 	result, _, err := runIn(t, config, folder, 1<<19, change)
-	if n := result.Counts; err != nil || n.Documents != 2*twins || n.Clusters != twins || n.Pairs != twins || n.Removed != twins {
+	if n := result.Counts; err != nil || n.Documents != 2*duplicates || n.Clusters != duplicates || n.Pairs != duplicates || n.Removed != duplicates {
 		t.Errorf("counts %+v (%v)", n, err)
 	}
 	rows := map[string][]byte{}
@@ -193,19 +193,19 @@ func checkOutputShards(t *testing.T, change func(*Job)) {
 			t.Fatal(err)
 		}
 		rows[f.Output] = append(rows[f.Output], content...)
-		if want := int64(twins / 2); f.Output == output.Clusters && f.Rows != 2*want || f.Output != output.Clusters && f.Rows != want && f.Rows > 0 {
+		if want := int64(duplicates / 2); f.Output == output.Clusters && f.Rows != 2*want || f.Output != output.Clusters && f.Rows != want && f.Rows > 0 {
 			t.Errorf("%s has %d rows", f.Name, f.Rows)
 		}
 	}
 	for i, row := range parse(t, rows[output.Clusters], func(*output.Member) {}) {
-		id := i/2 + i%2*twins
+		id := i/2 + i%2*duplicates
 		want := output.Member{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2, Least: 1, Mean: 1}
 		if row != want {
 			t.Fatalf("row %d is %+v, want %+v", i, row, want)
 		}
 	}
 	for i, row := range parse(t, rows[output.Pairs], func(*output.Pair) {}) {
-		if row.A != fmt.Sprint(i) || row.B != fmt.Sprint(i+twins) || !row.Identical {
+		if row.A != fmt.Sprint(i) || row.B != fmt.Sprint(i+duplicates) || !row.Identical {
 			t.Fatalf("pair %d is %+v", i, row)
 		}
 	}

@@ -18,36 +18,36 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	if job.HasTrims() {
 		trims = Trim(s, job, sketches)
 	}
-	narrowed := sketches
-	if job.Parameters.Narrowed {
-		narrowed = Narrow(s, job, sketches)
+	pruned := sketches
+	if job.Parameters.Pruned {
+		pruned = Prune(s, job, sketches)
 	}
 	var counts []beam.PCollection
 	if job.IsOrdered() {
-		spread := Spread(s, job, narrowed)
+		spread := Spread(s, job, pruned)
 		counts = append(counts, spread, Count(s, job, spread))
 	}
-	keys := Key(s, job, narrowed, counts...)
-	groups := Group(s, job, keys, narrowed)
+	keys := Key(s, job, pruned, counts...)
+	groups := Group(s, job, keys, pruned)
 	var outcomes []beam.PCollection
 	if job.HasSources() {
 		outcomes = append(outcomes, Source(s, job, sketches))
 	}
 	if !job.IsScored() {
-		clusters := Cluster(s, job, append(outcomes, narrowed, groups)...)
+		clusters := Cluster(s, job, append(outcomes, pruned, groups)...)
 		return Write(s, job, clusters, sketches, groups, trims, sites(s, job, sketches, clusters)...)
 	}
-	scored := narrowed
+	scored := pruned
 	if job.IsStripped {
 		scored = sketches // which have the common shingles apart
 	}
 	gathered := Gather(s, job, groups, scored)
 	edges := Score(s, job, scored, gathered)
-	outcomes = append(outcomes, narrowed, groups, gathered, edges)
+	outcomes = append(outcomes, pruned, groups, gathered, edges)
 	if job.auditSample() > 0 {
 		audited := sketches
-		if job.Parameters.Narrowed {
-			audited = beam.Flatten(s, sketches, narrowed)
+		if job.Parameters.Pruned {
+			audited = beam.Flatten(s, sketches, pruned)
 		}
 		outcomes = append(outcomes, Audit(s, job, audited))
 	}

@@ -21,22 +21,22 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Extent holds what the stages need to know of the inputs of a job, besides its configuration.
+// Extent holds what the stages need to know of the inputs of a job, in addition to its configuration.
 type Extent struct {
 	// Scheme is the scheme of MinHash keys.
 	Scheme lshbands.Scheme
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both
+	// Segments is the folder in which a state keeps segments, and CachedPairs a table of the similar pairs of the last run. Both
 	// are empty without a state.
-	Units, Verdicts string
+	Segments, CachedPairs string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool
 	// Paired is as in [methods.Parameters].
 	Paired string
-	// Narrows says that documents which can be in no pair are left out, if the method allows that. It needs Paired.
-	Narrows bool
+	// Prunes says that documents which can be in no pair are left out, if the method allows that. It needs Paired.
+	Prunes bool
 	// DistinctIDs and SharedIDs are as in [methods.Parameters].
 	DistinctIDs bool
 	SharedIDs   string
@@ -46,8 +46,8 @@ type Extent struct {
 	FreshBytes int64
 }
 
-// narrowShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
-const narrowShare = 32
+// prunedShare is a guess: what is left of a corpus that is known has the keys of this part of its text.
+const prunedShare = 32
 
 // passageBytes is about how much memory a task takes for each passage that it holds.
 const passageBytes = 128
@@ -82,7 +82,7 @@ func resolve(config *job.Config, e Extent) *resolved {
 		HasSides:     config.Across != "",
 		AllPairsUpTo: config.AllPairsUpTo(),
 		Bounds:       groups.UsualBounds(),
-		Verdicts:     work.Path(e.Verdicts),
+		CachedPairs:  work.Path(e.CachedPairs),
 		Paired:       work.Path(e.Paired),
 		DistinctIDs:  e.DistinctIDs,
 		SharedIDs:    work.Path(e.SharedIDs),
@@ -104,8 +104,8 @@ func NewJob(config *job.Config, e Extent) *Job {
 		r.parameters.TellsLasting = true
 		fingerprinting.PassageShingles = r.parameters.PassageShingles()
 	}
-	if r.parameters.Narrowed = e.Narrows && (isWhole || r.scorer.IsDistance || keepsPairs); r.parameters.Narrowed {
-		r.parameters.Shards = max(r.sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/narrowShare).Shards)
+	if r.parameters.Pruned = e.Prunes && (isWhole || r.scorer.IsDistance || keepsPairs); r.parameters.Pruned {
+		r.parameters.Shards = max(r.sizing.LeastShards, config.Sizing(e.FreshBytes+e.Bytes/prunedShare).Shards)
 	}
 	return &Job{
 		Runs:           r.runs(),
@@ -205,7 +205,7 @@ func (r *resolved) fingerprinting() documents.Fingerprinting {
 		Kept:        r.kept(),
 		Checksums:   r.EmitsCopies(),
 		AuditSample: r.AuditSample(),
-		Units:       work.Path(r.Units),
+		Segments:    work.Path(r.Segments),
 	}
 	if !r.common.IsOff() {
 		f.AuditSample, f.Options.SimHashBits = 0, 0

@@ -41,7 +41,7 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 	})}, tasks)
 }
 
-func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &heapFn{}) }
+func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &hotGroupFn{}) }
 
 // weighFn lists the shingles that are not rare, and makes the tasks that score.
 type weighFn struct{ stepFn[common.Weighing] }
@@ -51,4 +51,4 @@ type scoreFn struct{ taskFn[scoring.Sets] }
 // passagesFn finds the passages that the pairs of a place have in common.
 type passagesFn struct{ taskFn[scoring.Passages] }
 
-type heapFn struct{ taskFn[scoring.Heaps] }
+type hotGroupFn struct{ taskFn[scoring.HotGroups] }

@@ -28,6 +28,6 @@ type spreadFn struct{ taskFn[spreading] }
 
 type spreading struct{}
 
-func (*spreading) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (*spreading) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	return methods.Spread(ctx, t, w)
 }

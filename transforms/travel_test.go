@@ -61,7 +61,7 @@ func declaredFns(t *testing.T) map[string]bool {
 
 const path = "/tmp/caf\xe9/\xff"
 
-// fill gives every exported field that travels a value of its own. Pointers are made anew by
+// fill gives every exported field that travels a value of its own. Pointers are made again by
 // each worker.
 func fill(v reflect.Value, number *int) {
 	if v.Type() == reflect.TypeFor[sketch.Normalization]() { // travels as names

@@ -39,7 +39,7 @@ func init() { declare(&hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}) }
 
 type hashPassagesFn struct{ taskFn[trim.Hashing] }
 
-// findRepeatsFn finds the passages of a range of hashes that stood before.
+// findRepeatsFn finds the passages of a range of hashes that occur earlier.
 type findRepeatsFn struct{ taskFn[trim.Finding] }
 
 // cutPassagesFn says what is cut from the documents of a split.

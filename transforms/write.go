@@ -15,7 +15,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// groupStages are the stages whose outcomes [Group] returns. Heaps are gathered and scored there.
+// groupStages are the stages whose outcomes [Group] returns. Hot groups are gathered and scored there.
 var groupStages = []work.Stage{work.Group, work.Gather, work.Score}
 
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a

@@ -24,7 +24,7 @@ func forLauncher() bool { return flag.Lookup(templateFlag).Value.String() != "" 
 type runner struct {
 	// names are the names that --runner accepts, the usual one first.
 	names []string
-	// flags are the flags of Beam that this runner uses, beside --runner.
+	// flags are the flags of Beam that this runner uses, apart from --runner.
 	flags []string
 }
 

@@ -250,7 +250,7 @@ const maxSettingsBytes = 1 << 20
 type settingValue struct {
 	// Value is a string, a list of strings, or an object of numbers, as a []any or a map[string]any.
 	Value any
-	// At is where it stands: the path and the line.
+	// At is where it is: the path and the line.
 	At string
 }
 
@@ -277,7 +277,7 @@ func readSettings(path string, check func(name string) error) (map[string]settin
 	return parseSettings(path, content, check)
 }
 
-// parseSettings reads the settings in a file of one document. Each of them stands there once, by its name in
+// parseSettings reads the settings in a file of one document. Each of them occurs there once, by its name in
 // summary.json. A setting without a value is as if it were not there. Check returns an error if there is no setting of
 // a name. The error tells of all faults, with their lines.
 func parseSettings(path string, content []byte, check func(name string) error) (map[string]settingValue, error) {

@@ -20,7 +20,7 @@ import (
 	"mirrorbeam.dev/pipeline"
 )
 
-// damages are what may happen to a file. It has been removed, and is made anew.
+// damages are what may happen to a file. It has been removed, and is made again.
 var damages = []struct {
 	name string
 	do   func(path string, content []byte) error
@@ -41,11 +41,11 @@ type damagedJob struct {
 	// files are all files of the state, by path. rows is what the job finds.
 	files map[string]string
 	rows  string
-	// kept is the run file that has what the state keeps beside the units of files.
+	// kept is the run file that has what the state stores in addition to the segments of files.
 	kept string
 }
 
-// newDamagedJob runs a job about sites for three nights. A suspect comes, and nobody acknowledges it.
+// newDamagedJob runs a job about sites three times. A suspect comes, and nobody acknowledges it.
 func newDamagedJob(t *testing.T) *damagedJob {
 	t.Helper()
 	root := t.TempDir()
@@ -78,7 +78,7 @@ func newDamagedJob(t *testing.T) *damagedJob {
 // restore makes the state whole.
 func (w *damagedJob) restore() {
 	w.t.Helper()
-	err := errors.Join(os.RemoveAll(w.config.State), os.MkdirAll(filepath.Join(w.config.State, "units"), 0o700))
+	err := errors.Join(os.RemoveAll(w.config.State), os.MkdirAll(filepath.Join(w.config.State, "segments"), 0o700))
 	for path, content := range w.files {
 		err = errors.Join(err, os.WriteFile(path, []byte(content), 0o600))
 	}
@@ -147,7 +147,7 @@ func (w *damagedJob) kinds() []string {
 	for path := range w.files {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-")
 		if path == w.kept {
-			kind = "kept" // its name is random like the names of units
+			kind = "kept" // its name is random like the names of segments
 		}
 		byKind[kind] = append(byKind[kind], path)
 	}

@@ -45,7 +45,7 @@ func againOnDataflow(s *scene, server *dataflowtest.Server, more ...string) *sta
 	return s.command("runjob", args...)
 }
 
-// left lists what a job has left in the bucket, beside its input and what Beam has staged.
+// left lists what a job has left in the bucket, apart from its input and what Beam has staged.
 func left(server *dataflowtest.Server) (names []string) {
 	for _, name := range server.Objects() {
 		if !strings.Contains(name, "/staging/") && !strings.HasSuffix(name, "/in.jsonl") {
@@ -81,7 +81,7 @@ func checkPublished(t *testing.T, server *dataflowtest.Server, documents int) {
 	}
 }
 
-// TestDataflowState: the second night on Dataflow reads nothing again, from a state in the bucket.
+// TestDataflowState: the second run on Dataflow reads nothing again, from a state in the bucket.
 func TestDataflowState(t *testing.T) {
 	server := dataflowtest.Start(t)
 	server.Run()

@@ -30,7 +30,7 @@ type evalCommand struct {
 	JSON      bool     `name:"json"`
 }
 
-// BeforeApply lets --output name the folder in place of the argument. That is how the command was once called,
+// BeforeApply lets --output name the folder instead of the argument. That is how the command was once called,
 // so scripts may call it so.
 func (c *evalCommand) BeforeApply(parsed *kong.Context) error {
 	for _, step := range parsed.Path {

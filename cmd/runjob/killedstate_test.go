@@ -28,39 +28,39 @@ type scheduledJob struct {
 	output string
 	server *deadlyBucket // nil on the disk
 	random *rand.Rand
-	kills  int // for each night
+	kills  int // for each run
 	died   int // before their end
 }
 
-// killedNight is a night whose job is killed.
-type killedNight struct {
+// killedRun is an incremental run whose job is killed.
+type killedRun struct {
 	name string
-	// change changes the input before the night.
+	// change changes the input before the run.
 	change func(*scheduledJob)
-	// args are those of the night, in which DIR stands for the folder.
+	// args are those of the run, in which DIR stands for the folder.
 	args []string
-	// narrows says that the job leaves documents out, and isKept that there is nothing for it to do.
-	narrows, isKept bool
+	// prunes says that the job leaves documents out, and isKept that there is nothing for it to do.
+	prunes, isKept bool
 }
 
-// killedNights are nights of all kinds. The night before each has the files a, b and c.
-var killedNights = []killedNight{
-	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, narrows: true},
+// killedRuns are runs of all kinds. The run before each has the files a, b and c.
+var killedRuns = []killedRun{
+	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", runCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, prunes: true},
 	{name: "changed", change: func(j *scheduledJob) {
-		j.put("in/b.jsonl", nightCorpus(550, 100))
+		j.put("in/b.jsonl", runCorpus(550, 100))
 		if err := storage.Remove(j.folder + "/in/c.jsonl"); err != nil {
 			j.t.Fatal(err)
 		}
-	}, args: []string{"--input", "DIR/in", "--allow-removal"}, narrows: true},
-	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", nightCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, narrows: true},
+	}, args: []string{"--input", "DIR/in", "--allow-removal"}, prunes: true},
+	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", runCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, prunes: true},
 	{name: "nothing", change: func(*scheduledJob) {}, args: []string{"--input", "DIR/in"}, isKept: true},
 }
 
-// isNarrowed matches the summary of a job that has left documents out.
-var isNarrowed = regexp.MustCompile(`"name": "narrow",[^}]*"tasks": [1-9]`)
+// isPruned matches the summary of a job that has left documents out.
+var isPruned = regexp.MustCompile(`"name": "prune",[^}]*"tasks": [1-9]`)
 
-// nightCorpus returns a number of documents from that number on, one of which in three is like the one before.
-func nightCorpus(from, n int) []byte {
+// runCorpus returns a number of documents from that number on, one of which in three is like the one before.
+func runCorpus(from, n int) []byte {
 	var b bytes.Buffer
 	for i := from; i < from+n; i++ {
 		random := rand.New(rand.NewPCG(3, uint64(i-i%3/2)))
@@ -84,7 +84,7 @@ func newKilledJob(s *scene, folder string, server *deadlyBucket) *scheduledJob {
 		}
 	}
 	s.t.Logf("%d jobs are killed; to kill them at the same moments: KILL_SEED=%d", number, seed)
-	return &scheduledJob{scene: s, folder: folder, server: server, random: rand.New(rand.NewPCG(seed, 18)), kills: (number + len(killedNights) - 1) / len(killedNights)}
+	return &scheduledJob{scene: s, folder: folder, server: server, random: rand.New(rand.NewPCG(seed, 18)), kills: (number + len(killedRuns) - 1) / len(killedRuns)}
 }
 
 // put writes an input file, which looks as if it had been there for long.
@@ -97,7 +97,7 @@ func (j *scheduledJob) put(name string, content []byte) {
 	}
 }
 
-// run returns the job with the arguments of a night.
+// run returns the job with the arguments of a run.
 func (j *scheduledJob) run(args []string) *started {
 	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,mirrors,sites", "--overwrite", "--state", j.state}
 	for _, arg := range args {
@@ -185,58 +185,58 @@ func (j *scheduledJob) kill(job *started, whole time.Duration, requests int64) {
 	}
 }
 
-// killNight kills jobs of a night. Each leaves the state before it or the one after it, and the next job ends as it would have.
-func (j *scheduledJob) killNight(night killedNight) {
+// killRun kills jobs of a run. Each leaves the state before it or the one after it, and the next job ends as it would have.
+func (j *scheduledJob) killRun(run killedRun) {
 	j.t.Helper()
-	j.state, j.output = j.folder+"/state-"+night.name, filepath.Join(j.dir, "out-"+night.name)
+	j.state, j.output = j.folder+"/state-"+run.name, filepath.Join(j.dir, "out-"+run.name)
 	restore(j.t, j.folder+"/in", nil)
 	restore(j.t, j.folder+"/new", nil)
 	for i, name := range []string{"a", "b", "c"} {
-		j.put("in/"+name+".jsonl", nightCorpus(200*i, 150))
+		j.put("in/"+name+".jsonl", runCorpus(200*i, 150))
 	}
 	j.complete([]string{"--input", "DIR/in"})
 	before, published := contents(j.t, j.state), contents(j.t, j.output)
-	night.change(j)
+	run.change(j)
 	requests := int64(0)
 	if j.server != nil {
 		j.server.requests.Store(0)
 	}
 	start := time.Now()
-	want := j.complete(night.args)
+	want := j.complete(run.args)
 	whole := time.Since(start)
 	if j.server != nil {
 		requests = j.server.requests.Load()
 	}
 	summary, was := contents(j.t, j.output)[j.output+"/summary.json"], published[j.output+"/summary.json"]
-	if isNarrowed.MatchString(summary) != night.narrows || (summary == was) != night.isKept {
-		j.t.Errorf("night %s: %s", night.name, summary)
+	if isPruned.MatchString(summary) != run.prunes || (summary == was) != run.isKept {
+		j.t.Errorf("run %s: %s", run.name, summary)
 	}
 	for range j.kills {
 		restore(j.t, j.state, before)
 		restore(j.t, j.output, published)
-		j.kill(j.run(night.args), whole, requests)
-		j.checkKilled(night, want)
+		j.kill(j.run(run.args), whole, requests)
+		j.checkKilled(run, want)
 	}
-	j.checkSwept(night)
+	j.checkSwept(run)
 }
 
 // checkKilled checks what a killed job has left.
-func (j *scheduledJob) checkKilled(night killedNight, want map[string]string) {
+func (j *scheduledJob) checkKilled(run killedRun, want map[string]string) {
 	j.t.Helper()
 	if _, err := state.Verify(j.t.Context(), j.state); err != nil {
 		j.t.Errorf("the state does not verify: %v", err)
 	}
 	most := 3 // a job in a bucket takes a number before it removes what a dead one has left
-	if night.isKept {
+	if run.isKept {
 		most = 1
 	}
 	content, err := state.Read(j.state)
 	if err != nil || content.Number < 1 || content.Number > most {
 		j.t.Errorf("generation %+v, want 1 to %d: %v", content, most, err)
 	}
-	got := j.complete(night.args)
+	got := j.complete(run.args)
 	isTold := func(name, _ string) bool { return strings.Contains(name, "/changes-") }
-	if !night.isKept { // if the killed job has done all its work, there is nothing new for the next one to tell
+	if !run.isKept { // if the killed job has done all its work, there is nothing new for the next one to tell
 		maps.DeleteFunc(got, isTold)
 		want = maps.Clone(want)
 		maps.DeleteFunc(want, isTold)
@@ -250,9 +250,9 @@ func (j *scheduledJob) checkKilled(night killedNight, want map[string]string) {
 }
 
 // checkSwept checks that what dead jobs have left is gone when the state is pruned.
-func (j *scheduledJob) checkSwept(night killedNight) {
+func (j *scheduledJob) checkSwept(run killedRun) {
 	j.t.Helper()
-	j.complete(night.args)
+	j.complete(run.args)
 	s, err := state.Open(j.state, "a test")
 	if err != nil {
 		j.t.Fatal(err)
@@ -268,7 +268,7 @@ func (j *scheduledJob) checkSwept(night killedNight) {
 		}
 	}
 	for name := range contents(j.t, j.state) {
-		if strings.Contains(name, "/units/") && !needed[name] || strings.HasSuffix(name, "/lock") {
+		if strings.Contains(name, "/segments/") && !needed[name] || strings.HasSuffix(name, "/lock") {
 			j.t.Errorf("%s is left", name)
 		}
 	}
@@ -283,10 +283,10 @@ func writeOld(t *testing.T, path string, content []byte) {
 	}
 }
 
-// killNights kills jobs of all nights.
-func (j *scheduledJob) killNights() {
-	for _, night := range killedNights {
-		j.killNight(night)
+// killRuns kills jobs of all runs.
+func (j *scheduledJob) killRuns() {
+	for _, run := range killedRuns {
+		j.killRun(run)
 	}
 	if j.died == 0 {
 		j.t.Error("no job was killed before its end")
@@ -296,13 +296,13 @@ func (j *scheduledJob) killNights() {
 // TestKilledWithState kills jobs with a state at random moments.
 func TestKilledWithState(t *testing.T) {
 	s := newScene(t)
-	newKilledJob(s, s.dir, nil).killNights()
+	newKilledJob(s, s.dir, nil).killRuns()
 }
 
 // TestKilledWithStateInBucket kills jobs with a state in a bucket at random requests.
 func TestKilledWithStateInBucket(t *testing.T) {
 	server := newDeadlyBucket(t, "corpora")
-	newKilledJob(newScene(t), "gs://corpora/job", server).killNights()
+	newKilledJob(newScene(t), "gs://corpora/job", server).killRuns()
 }
 
 // besideAnother runs a job while another one has its state.

@@ -146,7 +146,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	printCorpus(w, a)
 	printChoices(w, a)
 	if a.Chosen >= 0 {
-		printHeaps(w, a.Choices[a.Chosen])
+		printHotGroups(w, a.Choices[a.Chosen])
 		printRoom(w, a)
 	}
 	printCurve(w, a)
@@ -277,20 +277,20 @@ func marks(threshold float64) []float64 {
 	return marks
 }
 
-func printHeaps(w io.Writer, c plan.Choice) {
+func printHotGroups(w io.Writer, c plan.Choice) {
 	if c.CandidatesLow < c.CandidatesHigh {
 		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates),
 			short(c.CandidatesLow), short(c.CandidatesHigh))
 	}
-	if len(c.Heaps) > 0 {
+	if len(c.HotGroups) > 0 {
 		say(w, "Large groups of documents under one key:\n")
 	}
-	for _, heap := range c.Heaps {
+	for _, hotGroup := range c.HotGroups {
 		treated := "all compared"
-		if heap.Dense {
+		if hotGroup.Dense {
 			treated = "too many: compared with pivots"
 		}
-		say(w, "  %6s such as %s: %s, %s\n", short(heap.Documents), heap.Example, pairsText(heap.Candidates), treated)
+		say(w, "  %6s such as %s: %s, %s\n", short(hotGroup.Documents), hotGroup.Example, pairsText(hotGroup.Candidates), treated)
 	}
 }
 

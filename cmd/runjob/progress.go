@@ -59,7 +59,7 @@ func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
 
 type progressPrinter struct {
 	out io.Writer
-	// log, if not nil, gets records in place of lines.
+	// log, if not nil, gets records instead of lines.
 	log *slog.Logger
 	// width is the width of the terminal, 0 for none.
 	width int

@@ -15,7 +15,7 @@ import (
 
 const pythonModule = "../../python/mirrorbeam/_run.py"
 
-// TestPython: the function of the package for Python has every setting, with the help of the flag. UPDATE=1 writes it anew.
+// TestPython: the function of the package for Python has every setting, with the help of the flag. UPDATE=1 rewrites it.
 func TestPython(t *testing.T) {
 	want := pythonRun()
 	if os.Getenv("UPDATE") != "" {

@@ -72,7 +72,7 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	return nil
 }
 
-// options returns the flags, with the settings of the run in place of those that were not given.
+// options returns the flags, with the settings of the run instead of those that were not given.
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{

@@ -333,7 +333,7 @@ func (s *scene) noLitter() {
 		if errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
-		if err == nil && entry.IsDir() && entry.Name() == "units" {
+		if err == nil && entry.IsDir() && entry.Name() == "segments" {
 			return fs.SkipDir // of a state: the next run removes what is left
 		}
 		if name := filepath.Base(path); strings.HasPrefix(name, "run-") || strings.HasPrefix(name, ".partial-") || name == "out.temp" || name == "temp" {

@@ -67,7 +67,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"eval", "earlier", "--truth", "truth.tsv"}},
 		{args: []string{"query", "--state", "asked", "--input", "more.jsonl"}},
 		{args: []string{"demo", "--output", "demo"}},
-		{args: []string{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"}},
+		{args: []string{"run", "--input", "in.jsonl", "--output", "results", "--state", "state", "--metrics-file", "run.prom"}},
 		{args: []string{"mirrors", "--input", "pages.jsonl", "--output", "mirrors"}},
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},

@@ -50,13 +50,13 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	if err != nil {
 		return c.fault(err)
 	}
-	references, unsettled := 0, 0
+	references, unstable := 0, 0
 	for i := range content.Files {
 		if content.Files[i].Reference {
 			references++
 		}
-		if !content.Files[i].Settled {
-			unsettled++
+		if !content.Files[i].Stable {
+			unstable++
 		}
 	}
 	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339),
@@ -65,8 +65,8 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	if references > 0 {
 		say(out, ", %s of them of the reference", count(references))
 	}
-	if unsettled > 0 {
-		say(out, "\n%s to be read again: written just before the run", counted(unsettled, "file"))
+	if unstable > 0 {
+		say(out, "\n%s to be read again: written just before the run", counted(unstable, "file"))
 	}
 	say(out, "\nsettings: %s\n", content.Config)
 	open, err := content.Unacknowledged(c.Folder)
@@ -83,7 +83,7 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 const mostShown = 50
 
 // showUnacknowledged lists changes that nobody has acknowledged, the first ones of each output.
-func showUnacknowledged(out io.Writer, open state.Outbox) {
+func showUnacknowledged(out io.Writer, open state.Notifications) {
 	if len(open) == 0 {
 		say(out, "all changes are acknowledged\n")
 		return

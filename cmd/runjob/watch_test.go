@@ -124,8 +124,8 @@ func archive(t *testing.T, pages ...webPage) []byte {
 }
 
 // TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
-// appears in the second night, in which no mail can be sent, and has gone in the third, which sends the mail. It comes
-// again, its site is not in the crawl of the fifth night, and it has gone in the sixth.
+// appears in the second run, in which no mail can be sent, and has gone in the third, which sends the mail. It comes
+// again, its site is not in the crawl of the fifth run, and it has gone in the sixth.
 func TestWatch(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq, which alerts need, is missing")
@@ -157,7 +157,7 @@ func TestWatch(t *testing.T) {
 	other := webPage{"http://examp1e.org/login", "2026-11-05T00:00:00Z", "For sale", "This name is for sale: ask the registrar for the price of a year, and for that of ten years at once."}
 	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
 	mails := ""
-	for i, night := range []struct {
+	for i, run := range []struct {
 		suspicious []webPage
 		code       int
 		isBroken   bool
@@ -173,35 +173,35 @@ func TestWatch(t *testing.T) {
 		{append(slices.Clone(honest), other), 0, false, []string{"gone"}, "0", 2},
 		{honest, 0, false, nil, "0", 2},
 	} {
-		put("suspicious.warc.gz", night.suspicious...)
+		put("suspicious.warc.gz", run.suspicious...)
 		code := u.start()
-		if code != night.code {
-			t.Errorf("night %d: exit code %d, want %d", i, code, night.code)
+		if code != run.code {
+			t.Errorf("run %d: exit code %d, want %d", i, code, run.code)
 		}
-		mails = u.mails(code, night.isBroken)
-		if sent := strings.Count(mails, "\n"); sent != night.mails {
-			t.Errorf("night %d: %d mails so far, want %d", i, sent, night.mails)
+		mails = u.mails(code, run.isBroken)
+		if sent := strings.Count(mails, "\n"); sent != run.mails {
+			t.Errorf("run %d: %d mails so far, want %d", i, sent, run.mails)
 		}
 		if _, err := state.Verify(t.Context(), bucket+"/state"); err != nil {
-			t.Errorf("night %d: %v", i, err)
+			t.Errorf("run %d: %v", i, err)
 		}
 		rows := read(t, filepath.Join(s.dir, "srv/runjob/watch/suspects-00000-of-00001.jsonl"))
-		if has := strings.Contains(rows, `"severity":"high"`) && strings.Contains(rows, `"site":"examp1e.org"`); has != (night.suspects == "1") {
-			t.Errorf("night %d: suspects %q", i, rows)
+		if has := strings.Contains(rows, `"severity":"high"`) && strings.Contains(rows, `"site":"examp1e.org"`); has != (run.suspects == "1") {
+			t.Errorf("run %d: suspects %q", i, rows)
 		}
 		changes := read(t, filepath.Join(s.dir, "srv/runjob/watch/changes-00000-of-00001.jsonl"))
-		for _, change := range night.changes {
+		for _, change := range run.changes {
 			if want := fmt.Sprintf(`{"of":"suspects","change":%q,`, change); strings.Count(changes, want) != 1 {
-				t.Errorf("night %d: changes %q, want one that is %q", i, changes, change)
+				t.Errorf("run %d: changes %q, want one that is %q", i, changes, change)
 			}
 		}
-		if told := strings.Count(changes, `"of":"suspects"`); told != len(night.changes) {
-			t.Errorf("night %d: changes %q, want %d of suspects", i, changes, len(night.changes))
+		if told := strings.Count(changes, `"of":"suspects"`); told != len(run.changes) {
+			t.Errorf("run %d: changes %q, want %d of suspects", i, changes, len(run.changes))
 		}
 		metrics := read(t, filepath.Join(s.dir, "var/lib/node_exporter/textfile/watch.prom"))
-		for _, line := range []string{fmt.Sprint("runjob_last_exit_code ", night.code), "runjob_suspects " + night.suspects} {
+		for _, line := range []string{fmt.Sprint("runjob_last_exit_code ", run.code), "runjob_suspects " + run.suspects} {
 			if !strings.Contains(metrics, "\n"+line+"\n") {
-				t.Errorf("night %d: the metrics lack %s:\n%s", i, line, metrics)
+				t.Errorf("run %d: the metrics lack %s:\n%s", i, line, metrics)
 			}
 		}
 	}

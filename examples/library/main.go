@@ -1,5 +1,5 @@
 // Command library finds near-duplicates in a pipeline of its own: each line of a text file is a document, and its id is
-// what stands before the first tab.
+// what comes before the first tab.
 //
 //	go run . --input lines.tsv --output clusters.tsv --temp /tmp
 //

@@ -104,7 +104,7 @@ func (x *Live) check(fingerprint []uint64) error {
 	return nil
 }
 
-// Add adds the fingerprint of an id, in place of an earlier one of this id. In a full window the oldest goes. The index keeps
+// Add adds the fingerprint of an id, instead of an earlier one of this id. In a full window the oldest goes. The index keeps
 // a copy. The error is that the fingerprint has another length than the index, or that there are 2^32 - 1 fingerprints.
 func (x *Live) Add(id uint64, fingerprint []uint64) error {
 	if err := x.check(fingerprint); err != nil {

@@ -30,7 +30,7 @@ func Hash(x uint64) uint64 {
 	return (x ^ x>>32) >> (64 - hashBits)
 }
 
-// Limit returns the limit below which a share of all hashes lies. The share is from 0 to 1.
+// Limit returns the limit that a share of all hashes is below. The share is from 0 to 1.
 func Limit(share float64) uint64 {
 	return uint64(math.Ldexp(min(max(share, 0), 1), hashBits))
 }

@@ -178,7 +178,7 @@ func (e *estimate) result(samples int) Result {
 	return r
 }
 
-// resamples is how often the documents are drawn anew for an interval.
+// resamples is how often the documents are drawn again for an interval.
 const resamples = 1000
 
 // few is the number of documents that do not show how much they vary.
@@ -190,7 +190,7 @@ const few = 5
 // are drawn in their place.
 //
 // The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
-// rarer than three in the sample, such as the leader of a heap, whose pairs are all listed, while others have
+// rarer than three in the sample, such as the pivot of a hot group, whose pairs are all listed, while others have
 // one listed pair each. So the bounds allow for that many documents whose pairs are all found, or all missed.
 func (e *estimate) interval(found func(*tally) int64, seen witnesses) (share, low, high float64) {
 	all := e.scope.AllSampled && e.scope.AllProbed
@@ -258,7 +258,7 @@ func (d *dealt) redraw(random *rand.Rand, found func(*tally) int64, usual float6
 	return shares
 }
 
-// Shares says which share of the documents an audit looks at. These documents are set aside when they are
+// Shares says which share of the documents an audit looks at. These documents are set apart when they are
 // fingerprinted. The zero Shares means no audit.
 type Shares struct {
 	// Sampled is the share of the input from which the sample is drawn. Probed is the share of all documents

@@ -70,72 +70,72 @@ func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
 // first returns the first document that is identical to a document.
 func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.of.At(i)) }
 
-// twins are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
-// says nothing more. Such an edge takes 4 bytes in place of 24.
-type twins struct {
-	// next holds, for the first document of a class, its first twin, and for each twin the next one; 0 for none. It is nil without twins.
+// duplicates are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
+// says nothing more. Such an edge takes 4 bytes instead of 24.
+type duplicates struct {
+	// next holds, for the first document of a class, its first duplicate, and for each duplicate the next one; 0 for none. It is nil without duplicates.
 	next  *numbers
 	pairs int           // how many there are
 	score records.Score // of each pair, if documents are compared by distance
 }
 
-// marked stands in next for a twin, until all are known.
+// marked is stored in next for a duplicate, until all are known.
 const marked = ^records.Number(0)
 
-// sortEdges sorts the edges that each visits. The ones of twins are noted apart.
+// sortEdges sorts the edges that each visits. The ones of duplicates are noted apart.
 func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) error) (err error) {
 	s.edges, err = records.SortEdges(s.store, func(visit func(records.Edge[records.Number])) error {
 		return each(func(e records.Edge[records.Number]) {
-			if !s.isTwin(e) {
+			if !s.isDuplicate(e) {
 				visit(e)
 				return
 			}
-			if s.twins.next == nil {
-				s.twins.next = newList[records.Number](s, s.end())
+			if s.duplicates.next == nil {
+				s.duplicates.next = newList[records.Number](s, s.end())
 			}
-			s.twins.next.Set(e.B, marked)
+			s.duplicates.next.Set(e.B, marked)
 		})
 	})
-	if err != nil || s.twins.next == nil {
+	if err != nil || s.duplicates.next == nil {
 		return err
 	}
-	next := s.twins.next
+	next := s.duplicates.next
 	for i := range s.edges.Len() {
 		if e := s.edges.At(i); e.Identical() && s.classes.first(e.B) == e.A {
-			next.Set(e.B, 0) // a heap has found it, too, and its edge has a mark
+			next.Set(e.B, 0) // a hot group has found it, too, and its edge has a mark
 		}
 	}
 	for i := s.end(); i > 0; i-- {
-		if twin := i - 1; next.At(twin) == marked {
-			first := s.classes.first(twin)
-			next.Set(twin, next.At(first))
-			next.Set(first, twin)
-			s.twins.pairs++
+		if duplicate := i - 1; next.At(duplicate) == marked {
+			first := s.classes.first(duplicate)
+			next.Set(duplicate, next.At(first))
+			next.Set(first, duplicate)
+			s.duplicates.pairs++
 		}
 	}
 	return nil
 }
 
-// isTwin reports whether an edge joins a document to the first of its class, and its score follows from that. Documents with sides
-// have no twins: an edge within a side is no pair.
-func (s *Shard) isTwin(e records.Edge[records.Number]) bool {
+// isDuplicate reports whether an edge joins a document to the first of its class, and its score follows from that. Documents with sides
+// have no duplicates: an edge within a side is no pair.
+func (s *Shard) isDuplicate(e records.Edge[records.Number]) bool {
 	if !e.Identical() || s.members.Sides() != nil || s.classes.first(e.B) != e.A {
 		return false
 	}
-	return e.Score == s.twinScore(e.A)
+	return e.Score == s.duplicateScore(e.A)
 }
 
-// twinScore returns the score of the twins of a document.
-func (s *Shard) twinScore(first records.Number) records.Score {
-	if s.twins.score != (records.Score{}) {
-		return s.twins.score
+// duplicateScore returns the score of the duplicates of a document.
+func (s *Shard) duplicateScore(first records.Number) records.Score {
+	if s.duplicates.score != (records.Score{}) {
+		return s.duplicates.score
 	}
 	size := int(s.members.Size(first))
 	return records.NewScore(size, size, false)
 }
 
-// withTwins yields sorted edges and the pairs of twins, in the order of rows.
-func (s *Shard) withTwins(of *edges) iter.Seq[records.Edge[records.Number]] {
+// withDuplicates yields sorted edges and the pairs of duplicates, in the order of rows.
+func (s *Shard) withDuplicates(of *edges) iter.Seq[records.Edge[records.Number]] {
 	return func(yield func(records.Edge[records.Number]) bool) {
 		next := 0 // edge
 		before := func(pair *records.Edge[records.Number]) bool {
@@ -150,14 +150,14 @@ func (s *Shard) withTwins(of *edges) iter.Seq[records.Edge[records.Number]] {
 			}
 			return true
 		}
-		for first := records.Number(0); s.twins.next != nil && first < s.end(); first++ {
-			twin := s.twins.next.At(first)
-			if twin == 0 || s.classes.first(first) != first {
+		for first := records.Number(0); s.duplicates.next != nil && first < s.end(); first++ {
+			duplicate := s.duplicates.next.At(first)
+			if duplicate == 0 || s.classes.first(first) != first {
 				continue
 			}
-			score := s.twinScore(first)
-			for ; twin != 0; twin = s.twins.next.At(twin) {
-				pair := records.Edge[records.Number]{A: first, B: twin, Score: score}
+			score := s.duplicateScore(first)
+			for ; duplicate != 0; duplicate = s.duplicates.next.At(duplicate) {
+				pair := records.Edge[records.Number]{A: first, B: duplicate, Score: score}
 				if !before(&pair) || !yield(pair) {
 					return
 				}

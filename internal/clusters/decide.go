@@ -32,7 +32,7 @@ func (s *Shard) choice(i records.Number) keep.Choice {
 func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
-// the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
+// the pivots of hot groups. A document that is like a pivot has been compared with few others: if the pivot were removed,
 // no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
 // then, if it is not nil, and ends with its error.
 func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
@@ -53,7 +53,7 @@ func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
 
 // choose chooses documents that are kept, in the order of preference.
 func (s *Shard) choose(stopped func() error) error {
-	leads := s.leaders()
+	leads := s.pivots()
 	byPreference := func(a, b records.Number) int {
 		if cluster := cmp.Compare(s.members.First(a), s.members.First(b)); cluster != 0 {
 			return cluster
@@ -141,7 +141,7 @@ func (s *Shard) dropClusters() {
 			like.Set(to, keep.Choice{Kept: other, Similarity: similarity})
 		}
 	}
-	for e := range s.withTwins(s.pairs) {
+	for e := range s.withDuplicates(s.pairs) {
 		similarity := e.Similarity()
 		if e.Identical() { // documents without a shingle have no share in common
 			similarity = 1
@@ -231,38 +231,38 @@ func (s *Shard) prefer(a, b records.Number) int {
 	return s.members.Ranked(a).Compare(s.members.Ranked(b))
 }
 
-// heapEdges visits each edge of a heap as two classes of identical documents: the class of the leader and the class of the document
-// that is like it. The leader is the preferred one of their first documents.
-func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
+// hotGroupEdges visits each edge of a hot group as two classes of identical documents: the class of the pivot and the class of the document
+// that is like it. The pivot is the preferred one of their first documents.
+func (s *Shard) hotGroupEdges(visit func(pivot, other records.Number)) {
 	for i := range s.edges.Len() {
 		e := s.edges.At(i)
-		if !e.Heap() {
+		if !e.HotGroup() {
 			continue
 		}
-		leader, other := s.classes.of.At(e.A), s.classes.of.At(e.B)
-		if s.prefer(s.classes.firsts.At(other), s.classes.firsts.At(leader)) < 0 {
-			leader, other = other, leader
+		pivot, other := s.classes.of.At(e.A), s.classes.of.At(e.B)
+		if s.prefer(s.classes.firsts.At(other), s.classes.firsts.At(pivot)) < 0 {
+			pivot, other = other, pivot
 		}
-		visit(leader, other)
+		visit(pivot, other)
 	}
 }
 
-// leaders returns, for each class, whether it leads others of a heap. It returns nil if no class does.
-func (s *Shard) leaders() (leads *paged.List[records.Number, bool]) {
-	s.heapEdges(func(leader, _ records.Number) {
+// pivots returns, for each class, whether it leads others of a hot group. It returns nil if no class does.
+func (s *Shard) pivots() (leads *paged.List[records.Number, bool]) {
+	s.hotGroupEdges(func(pivot, _ records.Number) {
 		if leads == nil {
 			leads = newList[bool](s, s.classes.len())
 		}
-		leads.Set(leader, true)
+		leads.Set(pivot, true)
 	})
 	return leads
 }
 
-// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class whose pairs are not
-// listed is unchecked if it is kept, and heaps count none of these. Of all others, a class is unchecked if
-// it is of the input, is kept, and was not compared with all other kept classes of its heap. Heaps have counted
-// leaders, and some of these are removed. They have not counted classes whose leader was removed in favour of a document of
-// another heap.
+// unchecked returns the number of unchecked classes minus the number that hot groups have counted. A class whose pairs are not
+// listed is unchecked if it is kept, and hot groups count none of these. Of all others, a class is unchecked if
+// it is of the input, is kept, and was not compared with all other kept classes of its hot group. Hot groups have counted
+// pivots, and some of these are removed. They have not counted classes whose pivot was removed in favour of a document of
+// another hot group.
 func (s *Shard) unchecked() (n int64) {
 	stays := newList[bool](s, s.classes.len()) // a document of the class is kept
 	for i := range s.end() {
@@ -280,8 +280,8 @@ func (s *Shard) unchecked() (n int64) {
 		}
 	}
 	left := map[records.Number]bool{}
-	s.heapEdges(func(leader, other records.Number) {
-		if !stays.At(leader) && stays.At(other) && !s.reference(s.classes.firsts.At(other)) {
+	s.hotGroupEdges(func(pivot, other records.Number) {
+		if !stays.At(pivot) && stays.At(other) && !s.reference(s.classes.firsts.At(other)) {
 			left[other] = true
 		}
 	})

@@ -13,12 +13,12 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// shardOf4 is an output shard of four documents of the given standings, with edges. The first documents are of a
+// shardOf4 is an output shard of four documents of the given priorities, with edges. The first documents are of a
 // reference.
-func shardOf4(references int, standings [4]preference.Standing, edges ...records.Edge[records.Number]) *Shard {
+func shardOf4(references int, priorities [4]preference.Priority, edges ...records.Edge[records.Number]) *Shard {
 	members := make([]records.Member, 4)
-	for i, standing := range standings {
-		members[i] = records.Member{Ref: docref.Ref(10 + i), Standing: standing}
+	for i, priority := range priorities {
+		members[i] = records.Member{Ref: docref.Ref(10 + i), Priority: priority}
 	}
 	return shardOf(&documents.Layout{FirstInput: docref.Ref(10 + references)}, members, edges)
 }
@@ -28,25 +28,25 @@ func edge(a, b records.Number, shared, total uint32) records.Edge[records.Number
 	return records.Edge[records.Number]{A: a, B: b, Score: records.Score{Shared: shared, Total: total}}
 }
 
-// TestLeadersComeFirst: a leader is kept before documents that come first, so that the documents like it have one to be
-// removed for. Documents without a leader are counted.
-func TestLeadersComeFirst(t *testing.T) {
+// TestPivotsComeFirst: a pivot is kept before documents that come first, so that the documents like it have one to be
+// removed for. Documents without a pivot are counted.
+func TestPivotsComeFirst(t *testing.T) {
 	plain := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10) }
-	heap := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10|records.HeapMark) }
-	even := [4]preference.Standing{5, 5, 5, 5}
+	hotGroup := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10|records.HotGroupMark) }
+	even := [4]preference.Priority{5, 5, 5, 5}
 	for _, c := range []struct {
-		name       string
-		shard      *Shard
-		want       []records.Number
-		leaderless int64
+		name         string
+		shard        *Shard
+		want         []records.Number
+		withoutPivot int64
 	}{
 		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{1, 1, 1, 1}, 0},
-		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"the preferred one is the leader", shardOf4(0, [4]preference.Standing{6, 6, 4, 1}, heap(0, 2), heap(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
-		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), []records.Number{0, 0, 0, 3}, 1},
-		{"a leader goes for a reference", shardOf4(1, [4]preference.Standing{0, 5, 5, 5}, plain(0, 1), heap(1, 2), heap(1, 3)), []records.Number{0, 0, 2, 3}, 2},
-		{"a reference leads", shardOf4(2, [4]preference.Standing{0, 0, 2, 1}, heap(0, 2), heap(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
+		{"a pivot and one before it", shardOf4(0, even, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{1, 1, 1, 1}, 0},
+		{"the first is the pivot", shardOf4(0, even, hotGroup(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
+		{"the preferred one is the pivot", shardOf4(0, [4]preference.Priority{6, 6, 4, 1}, hotGroup(0, 2), hotGroup(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
+		{"two pivots that are alike", shardOf4(0, even, plain(0, 1), hotGroup(0, 2), hotGroup(1, 3)), []records.Number{0, 0, 0, 3}, 1},
+		{"a pivot goes for a reference", shardOf4(1, [4]preference.Priority{0, 5, 5, 5}, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{0, 0, 2, 3}, 2},
+		{"a reference leads", shardOf4(2, [4]preference.Priority{0, 0, 2, 1}, hotGroup(0, 2), hotGroup(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
 	} {
 		if err := c.shard.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 			t.Fatal(err)
@@ -55,8 +55,8 @@ func TestLeadersComeFirst(t *testing.T) {
 		for i := range c.shard.end() {
 			got = append(got, c.shard.choice(i).Kept)
 		}
-		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.leaderless {
-			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.leaderless)
+		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.withoutPivot {
+			t.Errorf("%s: kept %d, want %d; %d without a pivot, want %d", c.name, got, c.want, c.shard.unchecked(), c.withoutPivot)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestMostSimilar(t *testing.T) {
 		members, first, similarity := make([]records.Member, n), make([]records.Number, n), map[[2]records.Number]float64{}
 		var edges []records.Edge[records.Number]
 		for i := range n {
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: 20, Standing: preference.Standing(1 + random.IntN(4))}
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 20, Priority: preference.Priority(1 + random.IntN(4))}
 			if first[i] = i; i > 0 && random.IntN(2) == 0 {
 				first[i] = first[random.IntN(int(i))]
 				edges = append(edges, edge(first[i], i, 20, 20))
@@ -124,13 +124,13 @@ func TestMostSimilar(t *testing.T) {
 	}
 }
 
-// TestUncheckedLeaders: leaders that are removed are subtracted from what heaps have counted.
-func TestUncheckedLeaders(t *testing.T) {
+// TestUncheckedPivots: pivots that are removed are subtracted from what hot groups have counted.
+func TestUncheckedPivots(t *testing.T) {
 	members := make([]records.Member, 4)
 	for i := range members {
-		members[i] = records.Member{Ref: at(1, int64(i)), Standing: 1, Unchecked: i != 3} // 3 is equal to another one
+		members[i] = records.Member{Ref: at(1, int64(i)), Priority: 1, Unchecked: i != 3} // 3 is equal to another one
 	}
-	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10|records.HeapMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9)})
+	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10|records.HotGroupMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9)})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func someComponents(random *rand.Rand) (edges []records.Edge[records.Number], n 
 				edges = append(edges, edge(records.Number(n+a), records.Number(n+b), 8, total))
 			}
 		}
-		isHeap := random.IntN(8) == 0
+		isHotGroup := random.IntN(8) == 0
 		for i := 1; i < size; i++ {
 			before := first[random.IntN(i)]
 			if first[i] = i; random.IntN(5) == 0 {
@@ -79,8 +79,8 @@ func someComponents(random *rand.Rand) (edges []records.Edge[records.Number], n 
 				add(first[random.IntN(i)], i, 10)
 			}
 		}
-		if isHeap && len(edges) > 0 {
-			edges[len(edges)-1].Total |= records.HeapMark
+		if isHotGroup && len(edges) > 0 {
+			edges[len(edges)-1].Total |= records.HotGroupMark
 		}
 		n += size
 	}
@@ -96,12 +96,12 @@ func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
 	for first := records.Number(0); first < s.end(); first += records.Number(s.size.At(first)) {
 		end := first + records.Number(s.size.At(first))
 		var best []bridge
-		isHeap := false
+		isHotGroup := false
 		for left, e := range edges {
 			if e.A < first || e.A >= end {
 				continue
 			}
-			isHeap = isHeap || e.Heap()
+			isHotGroup = isHotGroup || e.HotGroup()
 			if s.classes.first(e.A) == s.classes.first(e.B) {
 				continue
 			}
@@ -128,7 +128,7 @@ func naiveBridges(s *Shard, least uint32) (all [][]bridge) {
 				best = append(best, bridge{first: first, edge: left, part: part})
 			}
 		}
-		if len(best) > 0 && best[0].part >= least && !isHeap {
+		if len(best) > 0 && best[0].part >= least && !isHotGroup {
 			all = append(all, best)
 		}
 	}

@@ -72,7 +72,7 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 }
 
 // WithoutEdges are the stages before this one whose run files have no edge.
-var WithoutEdges = []work.Stage{work.Fingerprint, work.Strip, work.Narrow, work.Gather, work.Audit, work.Source}
+var WithoutEdges = []work.Stage{work.Fingerprint, work.Strip, work.Prune, work.Gather, work.Audit, work.Source}
 
 // label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
 // with the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.

@@ -29,7 +29,7 @@ type LabellingRange struct {
 }
 
 // Task labels the components of a range.
-func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	audited, err := readAudited(string(w.Runs.Folder))
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *sums) position(p records.RangePosition, shards int) (at, first records.
 func outputShards(t work.Task) int { return work.OutputShards(findings.Counts{Documents: t.Documents}) }
 
 // nodePositions returns the positions of the nodes of a part, ordered by node.
-func (s *Sending) nodePositions(t work.Task, w *work.Desk) ([]byte, error) {
+func (s *Sending) nodePositions(t work.Task, w *work.TaskContext) ([]byte, error) {
 	if s.Ranges == 0 {
 		positions, err := w.Read(0, records.EdgeShards)
 		records.OrderByNode(positions, records.NodePositionSize)
@@ -180,7 +180,7 @@ func (s *Sending) nodePositions(t work.Task, w *work.Desk) ([]byte, error) {
 }
 
 // members returns the documents of a split that are in clusters, in document order.
-func (s *Sending) members(t work.Task, w *work.Desk) ([]byte, error) {
+func (s *Sending) members(t work.Task, w *work.TaskContext) ([]byte, error) {
 	members, err := w.Read(1, records.Members)
 	if err != nil || s.Ranges == 0 {
 		return members, err

@@ -114,7 +114,7 @@ func (s *Shard) cohesion(cluster cluster) cohesion {
 func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 	var spans []output.Span
 	rest, first := s.spans, namer{Shard: s}
-	for e := range s.withTwins(s.pairs) {
+	for e := range s.withDuplicates(s.pairs) {
 		var pair output.Pair
 		if a, b := first.name(e.A), s.name(e.B); kind == output.HammingPair {
 			distance, _ := e.Hamming()
@@ -206,10 +206,10 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 	return nil
 }
 
-// WriteVerdicts writes the similar pairs of the shard. Of equal documents it writes one pair or more.
-func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
+// WriteCachedPairs writes the similar pairs of the shard. Of equal documents it writes one pair or more.
+func (s *Shard) WriteCachedPairs(run *runfile.Writer) error {
 	var last digest.Digest // of equal documents
-	for e := range s.withTwins(s.edges) {
+	for e := range s.withDuplicates(s.edges) {
 		if e.Identical() {
 			if s.members.Digest(e.A) == last {
 				continue
@@ -220,11 +220,11 @@ func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
 		if a == (digest.Digest{}) || b == (digest.Digest{}) {
 			return fmt.Errorf("cache the pair of %s and %s: a document has no digest", s.ref(e.A), s.ref(e.B))
 		}
-		record, err := run.Record(records.Verdicts, 0, state.VerdictSize)
+		record, err := run.Record(records.CachedPairs, 0, state.CachedPairSize)
 		if err != nil {
 			return err
 		}
-		state.VerdictOf(a, b, e.Score).Append(record[:0])
+		state.CachedPairOf(a, b, e.Score).Append(record[:0])
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Sending struct {
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does a task that [Labelling] has made.
-func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == membersStep {
 		return s.sendMembers(ctx, t, w)
 	}
@@ -50,7 +50,7 @@ func positionOf(positions []byte, node graphs.Node) records.Position {
 }
 
 // sendEdges sends the edges of a part. Edges of components that are not listed stay behind.
-func sendEdges(w *work.Desk, positions []byte) error {
+func sendEdges(w *work.TaskContext, positions []byte) error {
 	packed, err := w.Read(1, records.Edges)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func sendEdges(w *work.Desk, positions []byte) error {
 }
 
 // sendSpans sends the passages that pairs of a part have in common.
-func sendSpans(w *work.Desk, positions []byte) error {
+func sendSpans(w *work.TaskContext, positions []byte) error {
 	packed, err := w.Read(1, records.Spans)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func sendSpans(w *work.Desk, positions []byte) error {
 }
 
 // sendMembers sends the documents of a split that are in clusters. It counts the ones of the input.
-func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	members, err := s.members(t, w)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.Desk) er
 	})
 }
 
-// flags returns the flags of a member, and its source beside them.
+// flags returns the flags of a member, and its source.
 func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number) uint32 {
 	flags := records.FlagsOf(repeated, unchecked, source)
 	if partly {

@@ -83,7 +83,7 @@ func writeSplits(run *runfile.Writer) error {
 			var all []sketchblock.Document
 			for _, ref := range some {
 				all = append(all, sketchblock.Document{
-					Ref: ref, Size: 8 + int(ref.Position()), Standing: preference.Standing(ref.Position() << 32),
+					Ref: ref, Size: 8 + int(ref.Position()), Priority: preference.Priority(ref.Position() << 32),
 					ID: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
 				})
 			}
@@ -137,7 +137,7 @@ func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []w
 	if err := ranges.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) []work.Outcome {
 		done := worktest.Do(t, runs, tasks, do)
 		for i := range done {
 			done[i].Stage = work.Cluster
@@ -209,7 +209,7 @@ func checkComponents(t *testing.T, joined bool, ranges int) {
 
 	member := func(first records.Number, ref docref.Ref) records.Member {
 		return records.Member{
-			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Standing: preference.Standing(ref.Position() << 32), Id: fmt.Sprint("id", ref.File(), ".", ref.Position()),
+			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Priority: preference.Priority(ref.Position() << 32), Id: fmt.Sprint("id", ref.File(), ".", ref.Position()),
 			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
 		}
 	}

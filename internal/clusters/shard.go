@@ -22,14 +22,14 @@ import (
 // Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie in files where
 // the store has no room for them.
 type Shard struct {
-	layout  *documents.Layout
-	store   *paged.Store
-	members *records.MemberList
-	classes classes // of identical documents
-	edges   *edges
-	pairs   *edges                         // the rows of pairs but for twins: the edges and, if documents have sides, others that follow
-	twins   twins                          // further pairs
-	spans   []records.Span[records.Number] // spans of the edges, in their order
+	layout     *documents.Layout
+	store      *paged.Store
+	members    *records.MemberList
+	classes    classes // of identical documents
+	edges      *edges
+	pairs      *edges                         // the rows of pairs but for duplicates: the edges and, if documents have sides, others that follow
+	duplicates duplicates                     // further pairs
+	spans      []records.Span[records.Number] // spans of the edges, in their order
 	decision
 	size    *paged.List[records.Number, uint32] // documents in the cluster, by its first document
 	scratch []byte                              // of a ref
@@ -44,7 +44,7 @@ type (
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Lists of them
 // take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
-func ReadShard(layout *documents.Layout, w *work.Desk, bytes int64) (*Shard, error) {
+func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Shard, error) {
 	store := &paged.Store{Bytes: bytes}
 	if storage.Scheme(string(w.Runs.Folder)) == "" {
 		store.Folder = string(w.Runs.Folder)
@@ -62,7 +62,7 @@ func ReadShard(layout *documents.Layout, w *work.Desk, bytes int64) (*Shard, err
 	return s, err
 }
 
-func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store, w *work.Desk) (*Shard, error) {
+func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store, w *work.TaskContext) (*Shard, error) {
 	each, err := records.EachEdge(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 	for i := range s.spans {
 		s.spans[i].A, s.spans[i].B = s.spans[i].A-members.Lowest(), s.spans[i].B-members.Lowest()
 	}
-	w.Figures.Records += int64(s.members.Len() + s.edges.Len() + s.twins.pairs)
+	w.Figures.Records += int64(s.members.Len() + s.edges.Len() + s.duplicates.pairs)
 	return s, nil
 }
 
@@ -102,7 +102,7 @@ func newShard(
 		}
 		identical.union(e.A, e.B)
 		if _, isDistance := e.Hamming(); isDistance {
-			s.twins.score = records.HammingScore(0, int(e.Union()))
+			s.duplicates.score = records.HammingScore(0, int(e.Union()))
 		}
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func newShard(
 // Err returns a fault that has made names of documents unsure. The rows that were written are then of no use.
 func (s *Shard) Err() error { return s.members.Err() }
 
-// Close gives back what the shard holds beside its memory.
+// Close gives back what the shard holds apart from its memory.
 func (s *Shard) Close() {
 	s.members.Close()
 	s.store.Close()
@@ -223,8 +223,8 @@ func (s *Shard) Findings(least float64) (f findings.Findings, err error) {
 // count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
 func (s *Shard) count(o *findings.Findings) error {
-	o.Counts.Pairs += int64(s.pairs.Len() + s.twins.pairs)
-	o.Counts.Identical += int64(s.twins.pairs)
+	o.Counts.Pairs += int64(s.pairs.Len() + s.duplicates.pairs)
+	o.Counts.Identical += int64(s.duplicates.pairs)
 	for i := range s.pairs.Len() {
 		if s.pairs.At(i).Identical() {
 			o.Counts.Identical++

@@ -48,18 +48,18 @@ func storedShard(store *paged.Store, layout *documents.Layout, members []records
 }
 
 // readsShard returns a task that reads a shard and compares what it has read.
-func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task, *work.Desk) error {
-	return func(_ context.Context, task work.Task, w *work.Desk) error {
+func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task, *work.TaskContext) error {
+	return func(_ context.Context, task work.Task, w *work.TaskContext) error {
 		s, err := ReadShard(layoutOf(t), w, 0)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		got := shardContent{edges: slices.Collect(s.withTwins(s.edges)), spans: s.spans}
+		got := shardContent{edges: slices.Collect(s.withDuplicates(s.edges)), spans: s.spans}
 		for i := range s.end() {
 			ranked := s.members.Ranked(i)
 			got.members = append(got.members, records.Member{
-				First: s.members.First(i), Size: s.members.Size(i), Ref: ranked.Ref, Standing: ranked.Standing, Id: s.members.ID(i),
+				First: s.members.First(i), Size: s.members.Size(i), Ref: ranked.Ref, Priority: ranked.Priority, Id: s.members.ID(i),
 				Repeated: s.members.Repeated(i), Unchecked: s.members.Unchecked(i),
 			})
 		}
@@ -113,20 +113,20 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 }
 
 // chain is a shard of two clusters: a chain of four documents, where the second and the third are identical, and a
-// document of the reference with one that is like it. Standings are the standings of the documents of the chain.
-func chain(t *testing.T, standings [4]preference.Standing) *Shard {
+// document of the reference with one that is like it. Priorities are the priorities of the documents of the chain.
+func chain(t *testing.T, priorities [4]preference.Priority) *Shard {
 	return shardOf(layoutOf(t), []records.Member{
 		{Ref: at(0, 0), First: 0, Size: 10, Id: "ref"},
-		{Ref: at(1, 10), First: 0, Size: 9, Standing: 1},
-		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: "b"},
-		{Ref: at(1, 60), First: 2, Size: 8, Standing: standings[1], Id: "c"},
-		{Ref: at(2, 5), First: 2, Size: 8, Standing: standings[2], Id: "c", Repeated: true},
-		{Ref: at(2, 7), First: 2, Size: 7, Standing: standings[3], Id: "e"},
+		{Ref: at(1, 10), First: 0, Size: 9, Priority: 1},
+		{Ref: at(1, 20), First: 2, Size: 10, Priority: priorities[0], Id: "b"},
+		{Ref: at(1, 60), First: 2, Size: 8, Priority: priorities[1], Id: "c"},
+		{Ref: at(2, 5), First: 2, Size: 8, Priority: priorities[2], Id: "c", Repeated: true},
+		{Ref: at(2, 7), First: 2, Size: 7, Priority: priorities[3], Id: "e"},
 	}, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 8, 10), edge(3, 4, 8, 8), edge(3, 5, 6, 8)})
 }
 
 func TestRowsOfComponents(t *testing.T) {
-	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s := chain(t, [4]preference.Priority{1, 1, 1, 1})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestDrops(t *testing.T) {
 			`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
 		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 1, Clustered: 2, Kept: 4, Removed: 1, RemovedForReference: 1}},
 	} {
-		s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+		s := chain(t, [4]preference.Priority{1, 1, 1, 1})
 		if err := s.Decide(c.rule, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestDrops(t *testing.T) {
 }
 
 func TestRowsOfStars(t *testing.T) {
-	s := chain(t, [4]preference.Standing{50, 30, 40, 20})
+	s := chain(t, [4]preference.Priority{50, 30, 40, 20})
 	if err := s.Decide(keep.Rule{Split: keep.Star}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 
 // TestRemovedBySplit: removed refs are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
-	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s := chain(t, [4]preference.Priority{1, 1, 1, 1})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -296,16 +296,16 @@ func TestDecisionsHold(t *testing.T) {
 		references := random.IntN(n)
 		members := make([]records.Member, n)
 		for i := range members {
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Standing: 1 + preference.Standing(random.IntN(4))}
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Priority: 1 + preference.Priority(random.IntN(4))}
 			if i < references {
-				members[i].Ref, members[i].Standing = at(0, int64(i)), preference.Reference
+				members[i].Ref, members[i].Priority = at(0, int64(i)), preference.Reference
 			}
 		}
 		var edges []records.Edge[records.Number]
 		for a := range records.Number(n) {
 			for b := a + 1; int(b) < n; b++ {
 				if random.IntN(n) == 0 {
-					edges = append(edges, edge(a, b, 7+random.Uint32N(4), 10|records.HeapMark*random.Uint32N(2)))
+					edges = append(edges, edge(a, b, 7+random.Uint32N(4), 10|records.HotGroupMark*random.Uint32N(2)))
 				}
 			}
 		}
@@ -405,9 +405,9 @@ func largeClusters(random *rand.Rand) (members []records.Member, edges []records
 		if i >= small {
 			cluster = small
 		}
-		m := records.Member{Ref: at(1, int64(i)), First: cluster, Size: 20, Standing: preference.Standing(1 + random.IntN(1000)), Source: sources.Number(random.IntN(3))}
+		m := records.Member{Ref: at(1, int64(i)), First: cluster, Size: 20, Priority: preference.Priority(1 + random.IntN(1000)), Source: sources.Number(random.IntN(3))}
 		if i < 10 {
-			m.Ref, m.Standing = at(0, int64(i)), preference.Reference
+			m.Ref, m.Priority = at(0, int64(i)), preference.Reference
 		}
 		if i == 0 || i == small || i == half {
 			m.Side = 1 + uint64(i)%3
@@ -436,8 +436,8 @@ func largeClusters(random *rand.Rand) (members []records.Member, edges []records
 	return members, edges
 }
 
-// TestTwins draws shards of identical and similar documents. Edges that follow from a class say the same as any other.
-func TestTwins(t *testing.T) {
+// TestDuplicates draws shards of identical and similar documents. Edges that follow from a class say the same as any other.
+func TestDuplicates(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	layout, all := layoutOf(t), 0
 	for range 300 {
@@ -447,7 +447,7 @@ func TestTwins(t *testing.T) {
 		isDistance := random.IntN(2) == 0
 		for i := range members {
 			i := records.Number(i)
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: random.Uint32N(12), Standing: preference.Standing(random.IntN(3)), Id: fmt.Sprint(i)}
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: random.Uint32N(12), Priority: preference.Priority(random.IntN(3)), Id: fmt.Sprint(i)}
 			score := records.NewScore(int(members[first].Size), int(members[first].Size), false)
 			if isDistance {
 				score = records.HammingScore(0, 64)
@@ -460,7 +460,7 @@ func TestTwins(t *testing.T) {
 			case 2: // its class is identical to an earlier one by other edges
 				edges = append(edges, edge(i/2, i, 7, 7))
 			case 3:
-				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: records.Score{Shared: score.Shared, Total: score.Total | records.HeapMark}})
+				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: records.Score{Shared: score.Shared, Total: score.Total | records.HotGroupMark}})
 				fallthrough
 			default:
 				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: score})
@@ -468,11 +468,11 @@ func TestTwins(t *testing.T) {
 		}
 		edges = slices.DeleteFunc(edges, func(e records.Edge[records.Number]) bool { return e.A == e.B })
 		s := shardOf(layout, members, edges)
-		all += s.twins.pairs
+		all += s.duplicates.pairs
 		plain := *s
-		every := slices.Collect(s.withTwins(s.edges))
+		every := slices.Collect(s.withDuplicates(s.edges))
 		plain.edges = paged.Of[int](s.store, every)
-		plain.pairs, plain.twins = plain.edges, twins{}
+		plain.pairs, plain.duplicates = plain.edges, duplicates{}
 		sorted, err := records.SortEdges(s.store, listed(edges))
 		if err != nil {
 			t.Fatal(err)
@@ -496,6 +496,6 @@ func TestTwins(t *testing.T) {
 		}
 	}
 	if all < 1000 {
-		t.Errorf("only %d twins", all)
+		t.Errorf("only %d duplicates", all)
 	}
 }

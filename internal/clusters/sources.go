@@ -88,7 +88,7 @@ func (SourceCounting) Delivery() work.Delivery {
 }
 
 // Task counts the documents of the values of a range.
-func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.TaskContext) error {
 	counts, err := w.Read(0, records.SourceCounts)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("a full disk: %v", err)
 	}
 	config.State = filepath.Join(t.TempDir(), "state")
-	full = &fs.PathError{Op: "write", Path: filepath.Join(config.State, "units", "run-A"), Err: syscall.ENOSPC}
+	full = &fs.PathError{Op: "write", Path: filepath.Join(config.State, "segments", "run-A"), Err: syscall.ENOSPC}
 	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the state "+config.State) {
 		t.Errorf("a full disk of a state: %v", err)
 	}
@@ -48,7 +48,7 @@ func TestDamagedState(t *testing.T) {
 	config := job.Default()
 	config.State = filepath.Join(t.TempDir(), "state")
 	for folder, isState := range map[string]bool{config.State: true, t.TempDir(): false} {
-		path := filepath.Join(folder, "units/run-A")
+		path := filepath.Join(folder, "segments/run-A")
 		for _, fault := range []error{
 			&storage.DamagedError{Op: "read run", Path: path, Err: errors.New("the bytes at 0 are damaged")},
 			&fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT},

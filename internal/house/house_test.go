@@ -69,7 +69,7 @@ func isApart(dir string) bool {
 	return err == nil
 }
 
-// sharedFolder is where the corpora lie, beside the tree.
+// sharedFolder is where the corpora lie, next to the tree.
 const sharedFolder = ".." + "/shared/"
 
 func checkFile(t *testing.T, name string) error {

@@ -85,7 +85,7 @@ func Decide(config *job.Config, last *state.Content, now Listing) Plan {
 		return fromScratch("the pairs of the last run take more than a quarter of a worker's memory")
 	case last.Documents > max(last.Grouped+last.Grouped/growth, methods.SmallCorpus):
 		return fromScratch("the corpus has grown by more than an eighth since all documents were compared")
-	case IsDense(config, last.Crowded, last.Documents):
+	case IsDense(config, last.OversizedPairs, last.Documents):
 		return fromScratch("key groups of near-duplicates are near the limit of compared pairs")
 	case !config.CommonLaw().IsOff():
 		return Plan{Prune: last.Pairs} // these pairs lack the similarity by all shingles, which rows tell
@@ -109,7 +109,7 @@ func mostPairs(config *job.Config) int64 {
 	if job.IsLocal(config.Runner) || config.ProcessMemory() == 0 {
 		return math.MaxInt64
 	}
-	return config.ProcessMemory() / 4 / (state.VerdictSize + 4*records.KnownSize)
+	return config.ProcessMemory() / 4 / (state.CachedPairSize + 4*records.KnownSize)
 }
 
 // IsDense reports whether oversized key groups have more than half of the pairs that are compared of a corpus with that

@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 			s.Grouped, s.Documents = 1, methods.SmallCorpus
 		}), reused},
 		"oversized key groups": {
-			with(func(_ *job.Config, s *state.Content, _ *Listing) { s.Crowded = 1 << 50 }),
+			with(func(_ *job.Config, s *state.Content, _ *Listing) { s.OversizedPairs = 1 << 50 }),
 			because("key groups of near-duplicates are near the limit of compared pairs"),
 		},
 		"common shingles": {with(common), Plan{Prune: "pairs"}},

@@ -114,9 +114,9 @@ func TestNobodyHidesCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesInHeaps: copies that differ a little, and were compared with one of them only, are suspects if their similarity follows
+// TestCopiesInHotGroups: copies that differ a little, and were compared with one of them only, are suspects if their similarity follows
 // from these comparisons.
-func TestCopiesInHeaps(t *testing.T) {
+func TestCopiesInHotGroups(t *testing.T) {
 	w := newCrawl()
 	const sites = 300
 	for i := range sites {
@@ -126,9 +126,9 @@ func TestCopiesInHeaps(t *testing.T) {
 	for i := 1; i <= sites; i++ { // the last one is the bank's
 		score := records.NewScore(45, 50, false)
 		if i%3 == 0 {
-			score = records.NewScore(4, 50, false) // so far from the leader that nothing follows
+			score = records.NewScore(4, 50, false) // so far from the pivot that nothing follows
 		}
-		score.Total |= records.HeapMark
+		score.Total |= records.HotGroupMark
 		w.edges[0] = append(w.edges[0], records.Edge[records.Number]{A: 0, B: records.Number(i), Score: score})
 	}
 	w.edges[0][sites-1].Score = w.edges[0][0].Score

@@ -72,7 +72,7 @@ func TestReadingStops(t *testing.T) {
 	run := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
 		return errors.Join(
 			records.Write(run, records.OriginalTraces, 0, new(records.Trace)),
-			run.Section(records.Verdicts, 0, make([]byte, state.VerdictSize)))
+			run.Section(records.CachedPairs, 0, make([]byte, state.CachedPairSize)))
 	})
 	runs := []work.Path{work.Path(run)}
 	if _, err := findPages(ctx, runs, nil, .5); !errors.Is(err, context.Canceled) {

@@ -206,7 +206,7 @@ type Results struct {
 }
 
 // writeRows makes a file of the rows that the function rows passes on. If nobody wants them, it drops them.
-func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
+func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext, rows func(row func(T) error) error) error {
 	if !slices.Contains(r.Emit, file.Output) {
 		return rows(func(T) error { return nil })
 	}
@@ -219,7 +219,7 @@ func (*Grouping) Delivery() work.Delivery {
 }
 
 // Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
-func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	graph, rows := newMirrorGraph(), &pairRows{pairs: map[string]int{}, most: 1 << 16}
 	var suspects []suspicion
 	of := g.lists.known()
@@ -257,7 +257,7 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // writeMirrors writes the rows of mirrors.
-func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.Desk, found *findings.Mirrors) error {
+func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.TaskContext, found *findings.Mirrors) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		return rows.each(ctx, w, g.Limits, func(p *pair) error {
 			of := mirrorRow(p, groups.ofPair(p).primary.Name)
@@ -273,7 +273,7 @@ func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *gro
 }
 
 // writeSuspects writes the rows of campaigns and of suspects.
-func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.Desk, found *findings.Mirrors) error {
+func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.TaskContext, found *findings.Mirrors) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
 		for _, c := range all {
@@ -308,7 +308,7 @@ func newFinding(of output.Suspect) findings.TwoSites {
 }
 
 // tellNext writes an alert for the next run of a scheduled job.
-func (g *Grouping) tellNext(w *work.Desk, alert state.Alert) error {
+func (g *Grouping) tellNext(w *work.TaskContext, alert state.Alert) error {
 	if !g.ForNext {
 		return nil
 	}

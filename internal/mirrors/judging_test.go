@@ -287,7 +287,7 @@ func TestOriginals(t *testing.T) {
 	}
 }
 
-// FuzzPlainNames: a name that is taken as it stands is its own canonical form.
+// FuzzPlainNames: a name that is taken unchanged is its own canonical form.
 func FuzzPlainNames(f *testing.F) {
 	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc", "false", "-a.org", "a-.org", "1.2.3.4.e"} {
 		f.Add(name)

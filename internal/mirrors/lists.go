@@ -58,7 +58,7 @@ func CheckProtected(list string) error {
 	return err
 }
 
-// CheckAllowed returns an error unless a list of allowed mirrors can be used beside a list of protected sites. Either may be empty.
+// CheckAllowed returns an error unless a list of allowed mirrors can be used next to a list of protected sites. Either may be empty.
 func CheckAllowed(list, protected string) error {
 	of, err := newLists("", protected, list)
 	above := map[string]bool{"": true} // the names under which a line may mean a protected site

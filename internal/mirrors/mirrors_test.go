@@ -78,7 +78,7 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 			seen[[2]records.Number{a, b}] = true
 			score := records.NewScore(5+random.IntN(4), 9, false)
 			if random.IntN(8) == 0 {
-				score.Total |= records.HeapMark
+				score.Total |= records.HotGroupMark
 			}
 			w.edges[shard] = append(w.edges[shard], records.Edge[records.Number]{A: a, B: b, Score: score})
 		}
@@ -143,7 +143,7 @@ func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 	folder := t.TempDir()
 	files := Results{Files: write.Files{Partial: work.Path(folder), Format: output.JSONL}, Emit: []string{output.Mirrors, output.Sites, output.Suspects}}
 	clusters, sketches := w.write(t, runs, ranges)
-	steps := func(d work.Delivery, do func(context.Context, work.Task, *work.Desk) error, paths ...string) []work.Outcome {
+	steps := func(d work.Delivery, do func(context.Context, work.Task, *work.TaskContext) error, paths ...string) []work.Outcome {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 		return worktest.Do(t, runs, worktest.Tasks(t, runs, d, paths...), do)
 	}
@@ -234,7 +234,7 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights, rare 
 		}
 		plain := slices.Clone(sites)
 		for _, e := range edges {
-			if e.Heap() {
+			if e.HotGroup() {
 				sites[e.A], sites[e.B] = max(sites[e.A], plain[e.B]), max(sites[e.B], plain[e.A])
 			}
 		}

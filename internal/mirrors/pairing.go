@@ -53,7 +53,7 @@ func (*Pairing) Delivery() work.Delivery {
 }
 
 // Task judges the pairs of an output shard.
-func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 
 // judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first site has the smaller
 // hash.
-func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error {
+func (p *Pairing) judge(w *work.TaskContext, of *known, one, other *records.Half) error {
 	pair := newPair(one, other)
 	isWatched, isSuspect := of.areWatched(&pair), false
 	if isWatched {
@@ -84,7 +84,7 @@ func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error
 }
 
 // eachRecord visits the records of a kind, one piece after the other, so that only one is held.
-func eachRecord[T any](ctx context.Context, w *work.Desk, kind runfile.Kind, visit func(*T) error) error {
+func eachRecord[T any](ctx context.Context, w *work.TaskContext, kind runfile.Kind, visit func(*T) error) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != kind {
 			continue
@@ -105,7 +105,7 @@ func eachRecord[T any](ctx context.Context, w *work.Desk, kind runfile.Kind, vis
 }
 
 // eachPair visits the pairs that [Pairing] has passed on, in no order.
-func eachPair(ctx context.Context, w *work.Desk, visit func(pair) error) error {
+func eachPair(ctx context.Context, w *work.TaskContext, visit func(pair) error) error {
 	return eachRecord(ctx, w, records.Mirrored, func(both *records.MirroredSites) error {
 		return visit(newPair(both.One, both.Other))
 	})
@@ -132,7 +132,7 @@ func (r *pairRows) parts() (of map[string]int, parts int) {
 }
 
 // each visits the mirrors that were counted, by name. If there are many, it writes them to a file by part first.
-func (r *pairRows) each(ctx context.Context, w *work.Desk, l Limits, visit func(*pair) error) (err error) {
+func (r *pairRows) each(ctx context.Context, w *work.TaskContext, l Limits, visit func(*pair) error) (err error) {
 	partOf, parts := r.parts()
 	if parts == 1 {
 		var all []pair

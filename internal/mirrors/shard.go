@@ -61,7 +61,7 @@ const pathsSeen = 8
 type edge struct {
 	from, to   uint32
 	similarity float64
-	isHeap     bool
+	isHotGroup bool
 	isDerived  bool // it follows from two others, see derive
 }
 
@@ -174,7 +174,7 @@ func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[r
 		if a == b || a == noClass || b == noClass {
 			continue
 		}
-		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap(), false}, edge{b, a, e.Similarity(), e.Heap(), false})
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.HotGroup(), false}, edge{b, a, e.Similarity(), e.HotGroup(), false})
 	}
 	s.order()
 	if derived := s.derive(); len(derived) > 0 {
@@ -195,23 +195,23 @@ func (s *shard) order() {
 	}
 }
 
-// derive returns edges between pages of protected sites and pages that were compared with the same leader of a heap, and not with each
+// derive returns edges between pages of protected sites and pages that were compared with the same pivot of a hot group, and not with each
 // other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
-// as similar as the sum of their similarities to the leader less one.
+// as similar as the sum of their similarities to the pivot less one.
 func (s *shard) derive() (derived []edge) {
-	watched := map[uint32]int{} // classes that are watched, by leader
+	watched := map[uint32]int{} // classes that are watched, by pivot
 	for i := range s.classes {
 		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
 			continue
 		}
 		from, least := uint32(i), map[uint32]float64{}
 		for _, e := range s.around(i) {
-			if !e.isHeap || watched[e.to] == mostWatched {
+			if !e.isHotGroup || watched[e.to] == mostWatched {
 				continue
 			}
 			watched[e.to]++
 			for _, f := range s.around(int(e.to)) {
-				if f.isHeap && f.to != from && e.similarity+f.similarity > 1 {
+				if f.isHotGroup && f.to != from && e.similarity+f.similarity > 1 {
 					least[f.to] = max(least[f.to], e.similarity+f.similarity-1)
 				}
 			}
@@ -237,7 +237,7 @@ func (s *shard) around(number int) []edge {
 }
 
 // countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
-// heap were compared with its leader only. So they have as many sites as the leader has.
+// hot group were compared with its pivot only. So they have as many sites as the pivot has.
 func (s *shard) countSites(limit int) {
 	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
 	for i := range s.classes {
@@ -260,8 +260,8 @@ func (s *shard) countSites(limit int) {
 	}
 	plain := slices.Clone(s.classes)
 	for _, e := range s.edges {
-		if c, leader := &s.classes[e.from], &plain[e.to]; e.isHeap {
-			c.sites, c.domains = max(c.sites, leader.sites), max(c.domains, leader.domains)
+		if c, pivot := &s.classes[e.from], &plain[e.to]; e.isHotGroup {
+			c.sites, c.domains = max(c.sites, pivot.sites), max(c.domains, pivot.domains)
 		}
 	}
 	for i := range s.classes {

@@ -45,7 +45,7 @@ func (*Summing) Delivery() work.Delivery {
 }
 
 // Task sums up an output shard.
-func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Summing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	pages, err := records.ReadShardPages(&w.Reader, w.Pieces)
@@ -235,7 +235,7 @@ func (Totalling) Delivery() work.Delivery {
 }
 
 // Task adds up the sums of a range.
-func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (l Totalling) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	shards := work.OutputShards(findings.Counts{Documents: t.Documents})
 	sites, err := readSites(ctx, w)
 	if err != nil {
@@ -276,7 +276,7 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	return ctx.Err()
 }
 
-func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, error) {
+func readSites(ctx context.Context, w *work.TaskContext) (map[uint64]*records.Site, error) {
 	counts, err := w.Read(0, records.SiteCounts)
 	if err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func (*SiteRows) Delivery() work.Delivery {
 }
 
 // Task writes the rows of an output shard.
-func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {
 		return err

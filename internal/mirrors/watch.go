@@ -26,8 +26,8 @@ type Watch struct {
 	lost  map[uint64]bool // alerts whose originals are not there, by their ids
 }
 
-// LastNight is what a run knows of the last one.
-type LastNight struct {
+// LastRun is what a run knows of the last one.
+type LastRun struct {
 	// Known are the alerts of all runs.
 	Known []state.Alert
 	// Originals are the protected sites. There are none if the run takes these as they are.
@@ -47,7 +47,7 @@ type ChangedSite struct {
 
 // NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
 // it, and now are the alerts of the run.
-func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert, last LastNight) (*Watch, error) {
+func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert, last LastRun) (*Watch, error) {
 	names, err := readProtected(protected)
 	if err != nil {
 		return nil, fmt.Errorf("list of protected sites: %w", err)
@@ -96,7 +96,7 @@ func isComparable(last, now state.Original) bool {
 	return 2*now.Pages >= last.Pages && (!differed || 2*now.Unlike >= last.Unlike)
 }
 
-// namesOf returns the names that the site of an alert may have: as it stands there, or as the host of an address.
+// namesOf returns the names that the site of an alert may have: as it is written there, or as the host of an address.
 func namesOf(a state.Alert) []string {
 	names := []string{a.Site}
 	if address, ok := site.Parse(a.Site); ok && address.Host != a.Site {
@@ -185,7 +185,7 @@ func missing(known, now []state.Alert) (all []state.Alert) {
 
 // lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost, and its protected
 // site has changed.
-func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastNight) error {
+func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun) error {
 	alerts = slices.DeleteFunc(alerts, func(a state.Alert) bool { return !w.isSeen(&a) })
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil

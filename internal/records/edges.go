@@ -32,10 +32,10 @@ const (
 	estimateMark = 1 << 31
 	// hammingMark says that the score counts bits: those that agree, and all.
 	hammingMark = 1 << 30
-	// HeapMark says that the edge joins a document of a heap to a leader.
-	HeapMark = 1 << 29
+	// HotGroupMark says that the edge joins a document of a hot group to a pivot.
+	HotGroupMark = 1 << 29
 
-	marks = estimateMark | hammingMark | HeapMark
+	marks = estimateMark | hammingMark | HotGroupMark
 )
 
 // HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
@@ -76,11 +76,11 @@ func (s Score) Whole() float64 {
 
 // Identical reports whether the documents are identical under the measure, and in what does not count.
 func (s Score) Identical() bool {
-	return s.Shared == s.Total&^(hammingMark|HeapMark) && s.WholeShared == s.WholeTotal
+	return s.Shared == s.Total&^(hammingMark|HotGroupMark) && s.WholeShared == s.WholeTotal
 }
 
-// Heap reports whether the edge joins a document of a heap to a leader.
-func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
+// HotGroup reports whether the edge joins a document of a hot group to a pivot.
+func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
 // leave no room for so large a Total.
@@ -143,7 +143,7 @@ const (
 )
 
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
-// scored in several groups, and in a heap.
+// scored in several groups, and in a hot group.
 func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
 	each, err := EachEdge(reader, pieces)
 	if err != nil {
@@ -284,14 +284,14 @@ func eachPacked(
 	}, nil
 }
 
-// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
+// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a hot group, which stays if one has it.
 func compactEdges(edges *paged.List[int, Edge[Number]]) {
 	n := 0
 	var last Edge[Number]
 	for i := range edges.Len() {
 		e := edges.At(i)
 		if n > 0 && last.A == e.A && last.B == e.B {
-			last.Total |= e.Total & HeapMark
+			last.Total |= e.Total & HotGroupMark
 			n--
 		} else {
 			last = e

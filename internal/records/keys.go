@@ -167,45 +167,45 @@ func ShardOf(hash uint64, shards int) int {
 	return int(high)
 }
 
-// HeapMember is a document of a heap.
-type HeapMember struct {
+// HotGroupMember is a document of a hot group.
+type HotGroupMember struct {
 	Ref docref.Ref
 	// Second is the other document that stands for its class, 0 if there is none; see [Want].
 	Second docref.Ref
-	// Other is another document of the heap, or Ref.
+	// Other is another document of the hot group, or Ref.
 	Other docref.Ref
 	// Size is the number of distinct shingles.
 	Size uint32
 }
 
-// heapsSize is the size of the record that describes the heaps of a place: the number of their documents together.
-const heapsSize = 4
+// hotGroupsSize is the size of the record that describes the hot groups of a place: the number of their documents together.
+const hotGroupsSize = 4
 
-// WriteHeaps writes the number of documents in the heaps of a place.
-func WriteHeaps(run *runfile.Writer, place graphs.Place, documents uint32) error {
-	b, err := run.Record(Heaps, int(place), heapsSize)
+// WriteHotGroups writes the number of documents in the hot groups of a place.
+func WriteHotGroups(run *runfile.Writer, place graphs.Place, documents uint32) error {
+	b, err := run.Record(HotGroups, int(place), hotGroupsSize)
 	if err == nil {
 		binary.LittleEndian.PutUint32(b, documents)
 	}
 	return err
 }
 
-// HeapDocuments returns the number of documents in the heaps of a place, 0 without a heap.
-func HeapDocuments(packed []byte) (documents int) {
-	for ; len(packed) > 0; packed = packed[heapsSize:] {
+// HotGroupDocuments returns the number of documents in the hot groups of a place, 0 without a hot group.
+func HotGroupDocuments(packed []byte) (documents int) {
+	for ; len(packed) > 0; packed = packed[hotGroupsSize:] {
 		documents += int(binary.LittleEndian.Uint32(packed))
 	}
 	return documents
 }
 
-// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond
-// is set, and sideSize in a crowd with sides.
-const crowdedSize = 16
+// oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize if hasSecond
+// is set, and sideSize in an oversized group with sides.
+const oversizedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
 const hasSecond = 1 << 31
 
-func putCrowded(b []byte, r *candidates.Record) {
+func putOversized(b []byte, r *candidates.Record) {
 	PutRef(b, r.Ref)
 	binary.LittleEndian.PutUint32(b[8:], r.Size)
 	position := r.Position
@@ -217,25 +217,25 @@ func putCrowded(b []byte, r *candidates.Record) {
 	}
 	if r.Second != r.Ref {
 		position |= hasSecond
-		PutRef(b[crowdedSize+4*r.Words():], r.Second)
+		PutRef(b[oversizedSize+4*r.Words():], r.Second)
 	}
 	if r.Side != 0 {
 		binary.LittleEndian.PutUint64(b[len(b)-sideSize:], r.Side)
 	}
 	binary.LittleEndian.PutUint32(b[12:], position)
 	for i, word := range r.Previous[:r.Words()] {
-		binary.LittleEndian.PutUint32(b[crowdedSize+4*i:], word)
+		binary.LittleEndian.PutUint32(b[oversizedSize+4*i:], word)
 	}
 }
 
-// getCrowded reads a document of a crowd with that key, which may have sides, and returns the bytes after it.
-func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
+// getOversized reads a document of an oversized group with that key, which may have sides, and returns the bytes after it.
+func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
 	r.Position = position &^ (FirstKey | hasSecond | hasBitmap)
 	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
-	b = b[crowdedSize:]
+	b = b[oversizedSize:]
 	words := r.Words()
 	for i := range words {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
@@ -252,16 +252,16 @@ func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
 	return b
 }
 
-// crowdHeader is the size of the head of a crowd: its key, and its numbers of pairs and documents. The documents
+// oversizedHeader is the size of the head of an oversized group: its key, and its numbers of pairs and documents. The documents
 // follow.
-const crowdHeader = 20
+const oversizedHeader = 20
 
-// hasSides, a bit of the number of documents of a crowd, says that they have sides.
+// hasSides, a bit of the number of documents of an oversized group, says that they have sides.
 const hasSides = 1 << 31
 
-// WriteCrowd writes the documents of a group that waits.
-func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
-	b, err := run.Record(Crowds, shard, crowdHeader)
+// WriteOversized writes the documents of a group that waits.
+func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
+	b, err := run.Record(OversizedGroups, shard, oversizedHeader)
 	if err != nil {
 		return err
 	}
@@ -274,23 +274,23 @@ func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs
 	binary.LittleEndian.PutUint32(b[16:], documents)
 	for i := range group {
 		r := &group[i]
-		size := crowdedSize + 4*r.Words()
+		size := oversizedSize + 4*r.Words()
 		if r.Second != r.Ref {
 			size += RefSize
 		}
 		if r.Side != 0 {
 			size += sideSize
 		}
-		if b, err = run.Record(Crowds, shard, size); err != nil {
+		if b, err = run.Record(OversizedGroups, shard, size); err != nil {
 			return err
 		}
-		putCrowded(b, r)
+		putOversized(b, r)
 	}
 	return nil
 }
 
-// CrowdReader reads crowds one after the other.
-type CrowdReader struct {
+// OversizedReader reads oversized groups one after the other.
+type OversizedReader struct {
 	Packed []byte
 
 	key       uint64
@@ -299,8 +299,8 @@ type CrowdReader struct {
 	Documents int
 }
 
-// Next goes on to the next crowd. The documents of the current one must have been read.
-func (c *CrowdReader) Next() bool {
+// Next goes on to the next oversized group. The documents of the current one must have been read.
+func (c *OversizedReader) Next() bool {
 	if len(c.Packed) == 0 {
 		return false
 	}
@@ -308,12 +308,12 @@ func (c *CrowdReader) Next() bool {
 	c.Pairs = int64(binary.LittleEndian.Uint64(c.Packed[8:]))
 	documents := binary.LittleEndian.Uint32(c.Packed[16:])
 	c.Documents, c.hasSides = int(documents&^hasSides), documents&hasSides != 0
-	c.Packed = c.Packed[crowdHeader:]
+	c.Packed = c.Packed[oversizedHeader:]
 	return true
 }
 
-// Record reads the next document of the crowd.
-func (c *CrowdReader) Record(r *candidates.Record) {
+// Record reads the next document of the oversized group.
+func (c *OversizedReader) Record(r *candidates.Record) {
 	r.Key = c.key
-	c.Packed = getCrowded(c.Packed, r, c.hasSides)
+	c.Packed = getOversized(c.Packed, r, c.hasSides)
 }

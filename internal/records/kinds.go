@@ -7,41 +7,41 @@ import "mirrorbeam.dev/internal/records/runfile"
 // The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
 // nor used again. Earlier versions had 8, 9 and 62.
 const (
-	Documents    runfile.Kind = 1  // documents of a sketch block, by split
-	Sets         runfile.Kind = 2  // sets of the same block, by split
-	Rejects      runfile.Kind = 3  // rows of rejects, shard 0
-	Keys         runfile.Kind = 4  // key records, by range of keys
-	Fingerprints runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
-	IDs          runfile.Kind = 6  // hashes of ids, by range of hashes
-	Repeated     runfile.Kind = 7  // documents that share an id, by split
-	Crowds       runfile.Kind = 10 // key records of groups that wait, by range of keys
-	Limit        runfile.Kind = 11 // dense ones among these groups, by range of keys
-	Nodes        runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
-	NodePairs    runfile.Kind = 13 // candidate pairs of that part
-	Locations    runfile.Kind = 14 // the location of each of its nodes
-	Wanted       runfile.Kind = 15 // documents to be scored and their places, by split
-	PlaceSets    runfile.Kind = 16 // sets of documents, by place
-	PlacePairs   runfile.Kind = 17 // pairs to be scored, by place
-	Sample       runfile.Kind = 18 // sampled documents: with their sets by split, then with their classes
-	Audit        runfile.Kind = 19 // classes of equal documents that are partners of sampled ones
-	EdgeNodes    runfile.Kind = 20 // nodes of a part of the similarity graph, by part
-	Edges        runfile.Kind = 21 // verified edges of that part
-	EdgeShards   runfile.Kind = 22 // the output shard of each of its nodes
-	Members      runfile.Kind = 23 // documents of clusters and their shards, by split
-	ShardMembers runfile.Kind = 24 // documents of clusters, by output shard
-	ShardEdges   runfile.Kind = 25 // edges, by output shard
-	Removed      runfile.Kind = 26 // removed documents, by unique task
-	Spans        runfile.Kind = 27 // passages that the pairs of a part have in common, by part
-	ShardSpans   runfile.Kind = 28 // the same, by output shard
-	HeapMembers  runfile.Kind = 29 // documents of dense groups, by range of keys
-	Heaps        runfile.Kind = 30 // numbers of documents in heaps, by place
-	Stars        runfile.Kind = 31 // documents that are like one leader, by heap
-	Unchecked    runfile.Kind = 32 // leaders that were not compared with all others, by split
-	Blocks       runfile.Kind = 33 // a mark of each block, by place
-	Probe        runfile.Kind = 34 // documents to look for partners in, with their sets, by split
-	Sums         runfile.Kind = 35 // checksums of the stretches of a split, by split
-	Digests      runfile.Kind = 36 // key records that only bring equal documents together, by range of keys
-	Distinct     runfile.Kind = 37 // documents that are compared with all others, by range of keys
+	Documents       runfile.Kind = 1  // documents of a sketch block, by split
+	Sets            runfile.Kind = 2  // sets of the same block, by split
+	Rejects         runfile.Kind = 3  // rows of rejects, shard 0
+	Keys            runfile.Kind = 4  // key records, by range of keys
+	Fingerprints    runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
+	IDs             runfile.Kind = 6  // hashes of ids, by range of hashes
+	Repeated        runfile.Kind = 7  // documents that share an id, by split
+	OversizedGroups runfile.Kind = 10 // key records of groups that wait, by range of keys
+	Limit           runfile.Kind = 11 // dense ones among these groups, by range of keys
+	Nodes           runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
+	NodePairs       runfile.Kind = 13 // candidate pairs of that part
+	Locations       runfile.Kind = 14 // the location of each of its nodes
+	Wanted          runfile.Kind = 15 // documents to be scored and their places, by split
+	PlaceSets       runfile.Kind = 16 // sets of documents, by place
+	PlacePairs      runfile.Kind = 17 // pairs to be scored, by place
+	Sample          runfile.Kind = 18 // sampled documents: with their sets by split, then with their classes
+	Audit           runfile.Kind = 19 // classes of equal documents that are partners of sampled ones
+	EdgeNodes       runfile.Kind = 20 // nodes of a part of the similarity graph, by part
+	Edges           runfile.Kind = 21 // verified edges of that part
+	EdgeShards      runfile.Kind = 22 // the output shard of each of its nodes
+	Members         runfile.Kind = 23 // documents of clusters and their shards, by split
+	ShardMembers    runfile.Kind = 24 // documents of clusters, by output shard
+	ShardEdges      runfile.Kind = 25 // edges, by output shard
+	Removed         runfile.Kind = 26 // removed documents, by unique task
+	Spans           runfile.Kind = 27 // passages that the pairs of a part have in common, by part
+	ShardSpans      runfile.Kind = 28 // the same, by output shard
+	HotGroupMembers runfile.Kind = 29 // documents of dense groups, by range of keys
+	HotGroups       runfile.Kind = 30 // numbers of documents in hot groups, by place
+	Stars           runfile.Kind = 31 // documents that are like one pivot, by hot group
+	Unchecked       runfile.Kind = 32 // pivots that were not compared with all others, by split
+	Blocks          runfile.Kind = 33 // a mark of each block, by place
+	Probe           runfile.Kind = 34 // documents to look for partners in, with their sets, by split
+	Sums            runfile.Kind = 35 // checksums of the stretches of a split, by split
+	Digests         runfile.Kind = 36 // key records that only bring equal documents together, by range of keys
+	Distinct        runfile.Kind = 37 // documents that are compared with all others, by range of keys
 
 	AnnotatedDocuments runfile.Kind = 38 // what is known of documents of clusters, by annotated task
 	SourceCounts       runfile.Kind = 39 // documents by their source, by range of hashes
@@ -59,7 +59,7 @@ const (
 
 	StretchFigures runfile.Kind = 52 // what was counted of a stretch of a file that a state keeps, by stretch
 	Memberships    runfile.Kind = 53 // documents of clusters by hashes of their names, shard 0
-	Verdicts       runfile.Kind = 54 // similar pairs by the digests of their documents, shard 0
+	CachedPairs    runfile.Kind = 54 // similar pairs by the digests of their documents, shard 0
 	SiteGroups     runfile.Kind = 55 // groups of mirrors by hashes of the names of sites, shard 0
 	Alerts         runfile.Kind = 56 // suspects by their ids, shard 0
 
@@ -85,7 +85,7 @@ const (
 	Heads runfile.Kind = 75 // heads of the sets of a sketch block that a state keeps, by split
 
 	PassageHashes  runfile.Kind = 76 // passages by the hashes of their words, by range of hashes
-	PassageRepeats runfile.Kind = 77 // passages that stood before, by split
+	PassageRepeats runfile.Kind = 77 // passages that occur earlier, by split
 	Trims          runfile.Kind = 78 // what is cut from documents, by split
 	TrimRows       runfile.Kind = 79 // rows of passages, by split
 

@@ -103,14 +103,14 @@ func previousKey(r *candidates.Record, isExact bool) uint64 {
 	}
 }
 
-// TestKinds: a number stands in the run files of other versions, so no kind ever gets another one.
+// TestKinds: a number is in the run files of other versions, so no kind ever gets another one.
 func TestKinds(t *testing.T) {
-	const want = `Documents=1 Sets=2 Rejects=3 Keys=4 Fingerprints=5 IDs=6 Repeated=7 Crowds=10 Limit=11
+	const want = `Documents=1 Sets=2 Rejects=3 Keys=4 Fingerprints=5 IDs=6 Repeated=7 OversizedGroups=10 Limit=11
 Nodes=12 NodePairs=13 Locations=14 Wanted=15 PlaceSets=16 PlacePairs=17 Sample=18 Audit=19 EdgeNodes=20 Edges=21
-EdgeShards=22 Members=23 ShardMembers=24 ShardEdges=25 Removed=26 Spans=27 ShardSpans=28 HeapMembers=29 Heaps=30
+EdgeShards=22 Members=23 ShardMembers=24 ShardEdges=25 Removed=26 Spans=27 ShardSpans=28 HotGroupMembers=29 HotGroups=30
 Stars=31 Unchecked=32 Blocks=33 Probe=34 Sums=35 Digests=36 Distinct=37 AnnotatedDocuments=38
 SourceCounts=39 LeadingSources=40 Shingles=41 Frequencies=42
-Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 Verdicts=54
+Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 CachedPairs=54
 SiteGroups=55 Alerts=56 Texts=57 TextMarks=58 TextRange=59
 WholeDocuments=60 WholeSets=61 FrequentShingles=63 CommonParts=64 PartlyListed=65
 SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 Heads=75
@@ -198,18 +198,18 @@ func sections(t *testing.T, kind runfile.Kind, write func(*runfile.Writer) error
 	return packed
 }
 
-// TestCrowds: crowds come back with all their documents, in order, whatever the records hold.
-func TestCrowds(t *testing.T) {
+// TestOversizedGroups: oversized groups come back with all their documents, in order, whatever the records hold.
+func TestOversizedGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	type crowd struct {
+	type oversizedGroup struct {
 		group []candidates.Record
 		pairs int64
 	}
-	var crowds []crowd
+	var oversizedGroups []oversizedGroup
 	for known := range 2 * (candidates.MaxPrevious + 1) {
 		hasSides := known > candidates.MaxPrevious
 		known %= candidates.MaxPrevious + 1
-		c := crowd{pairs: random.Int64()}
+		c := oversizedGroup{pairs: random.Int64()}
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
@@ -225,21 +225,21 @@ func TestCrowds(t *testing.T) {
 			}
 			c.group = append(c.group, r)
 		}
-		crowds = append(crowds, c)
+		oversizedGroups = append(oversizedGroups, c)
 	}
 	const shard = 4
-	packed := sections(t, Crowds, func(w *runfile.Writer) error {
-		for _, c := range crowds {
-			if err := WriteCrowd(w, shard, c.group, c.pairs); err != nil {
+	packed := sections(t, OversizedGroups, func(w *runfile.Writer) error {
+		for _, c := range oversizedGroups {
+			if err := WriteOversized(w, shard, c.group, c.pairs); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	reader := CrowdReader{Packed: packed[shard]}
-	for _, c := range crowds {
+	reader := OversizedReader{Packed: packed[shard]}
+	for _, c := range oversizedGroups {
 		if !reader.Next() || reader.Pairs != c.pairs || reader.Documents != len(c.group) {
-			t.Fatalf("a crowd of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
+			t.Fatalf("an oversized group of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
 		}
 		for i, want := range c.group {
 			got := candidates.Record{Mark: 9, Digest: digest.Digest{9}} // what is left of another record
@@ -249,7 +249,7 @@ func TestCrowds(t *testing.T) {
 		}
 	}
 	if reader.Next() {
-		t.Error("one crowd more than was written")
+		t.Error("one oversized group more than was written")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestWanted(t *testing.T) {
 	var want []Want
 	for ref := range docref.Ref(40) {
 		for place := range graphs.Place(3) {
-			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | graphs.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), Heap: HeapNumber(random.Uint32())})
+			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | graphs.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), HotGroup: HotGroupNumber(random.Uint32())})
 		}
 	}
 	const split = 7
@@ -276,16 +276,16 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestSetAside: documents that are set aside for the audit come back in order, with their sets.
-func TestSetAside(t *testing.T) {
+// TestAuditDocuments: documents that are sampled for the audit come back in order, with their sets.
+func TestAuditDocuments(t *testing.T) {
 	sets := [][]uint64{{1, 2, 1<<48 - 1}, {}, {1 << 47}}
 	var packed []byte
 	for i, set := range sets {
-		packed = AppendSetAside(packed, SetAside{Ref: docref.Ref(1<<63 | uint64(i)), Hash: 1<<60 | uint64(i), Digest: 1<<62 | uint64(i), Scope: 1<<61 | uint64(i)}, set)
+		packed = AppendAuditDocument(packed, AuditDocument{Ref: docref.Ref(1<<63 | uint64(i)), Hash: 1<<60 | uint64(i), Digest: 1<<62 | uint64(i), Scope: 1<<61 | uint64(i)}, set)
 	}
 	for i, set := range sets {
-		var d SetAside
-		d, packed = Next[SetAside](packed)
+		var d AuditDocument
+		d, packed = Next[AuditDocument](packed)
 		if got := sketchblock.AppendSet([]uint64{}, d.Set); d.Ref != docref.Ref(1<<63|uint64(i)) || d.Hash != 1<<60|uint64(i) || d.Digest != 1<<62|uint64(i) || d.Scope != 1<<61|uint64(i) || !slices.Equal(got, set) {
 			t.Errorf("document %d: %+v", i, d)
 		}
@@ -328,23 +328,23 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestPartsOfHeaps: the documents of heaps and the nodes of graphs come back in order, by shard.
-func TestPartsOfHeaps(t *testing.T) {
+// TestPartsOfHotGroups: the documents of hot groups and the nodes of graphs come back in order, by shard.
+func TestPartsOfHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
-	var members [2][]HeapMember
-	packed := sections(t, HeapMembers, func(w *runfile.Writer) error {
+	var members [2][]HotGroupMember
+	packed := sections(t, HotGroupMembers, func(w *runfile.Writer) error {
 		for range 100 {
 			part := random.IntN(2)
-			m := HeapMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
+			m := HotGroupMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
 			members[part] = append(members[part], m)
-			if err := Write(w, HeapMembers, part, &m); err != nil {
+			if err := Write(w, HotGroupMembers, part, &m); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for part, want := range members {
-		got := slices.Collect(All[HeapMember](packed[part]))
+		got := slices.Collect(All[HotGroupMember](packed[part]))
 		if !slices.Equal(got, want) {
 			t.Errorf("part %d: %v, want %v", part, got, want)
 		}

@@ -19,11 +19,11 @@ type Member struct {
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
 	Digest    digest.Digest // of its set or its SimHash fingerprint, 0 if it was not asked for
-	Standing  preference.Standing
+	Priority  preference.Priority
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
 	Repeated  bool // another document has the same id
-	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	Unchecked bool // it leads documents of a hot group, and was not compared with all other pivots
 	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
 	PartlyListed bool
 	Id           string
@@ -32,15 +32,15 @@ type Member struct {
 }
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
-// a document takes 24 bytes, and 8 more each for standings and for sides where documents have some. What is more than a
-// store holds lies in files, and so does what rows say of documents if it is long.
+// a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than a
+// store holds is in files, and so does what rows say of documents if it is long.
 type MemberList struct {
-	store     *paged.Store
-	list      *paged.List[Number, member]
-	standings *paged.List[Number, preference.Standing] // nil while each is Reference or Leading
-	sides     *paged.List[Number, uint64]              // nil while each is 0
-	texts     texts
-	lowest    Number // of the records; it is 0 here
+	store      *paged.Store
+	list       *paged.List[Number, member]
+	priorities *paged.List[Number, preference.Priority] // nil while each is Reference or Leading
+	sides      *paged.List[Number, uint64]              // nil while each is 0
+	texts      texts
+	lowest     Number // of the records; it is 0 here
 }
 
 // member is what is always held of a document.
@@ -53,7 +53,7 @@ type member struct {
 	flags  uint8 // as in its record, and leadingFlag
 }
 
-// leadingFlag says that the standing of a document is the least one of the input.
+// leadingFlag says that the priority of a document is the least one of the input.
 const leadingFlag = 1 << 7
 
 // NewMemberList returns documents that are at hand.
@@ -110,7 +110,7 @@ func (m *MemberList) read(b []byte) {
 	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
 	of := Member{
 		First: Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest, Ref: GetRef(b[8:]),
-		Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+		Priority: preference.Priority(binary.LittleEndian.Uint64(b[16:])),
 		Size:     binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
 		Repeated: flags&repeatedFlag != 0, Unchecked: flags&uncheckedFlag != 0, PartlyListed: flags&PartlyListedFlag != 0,
 	}
@@ -135,7 +135,7 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 	if of.PartlyListed {
 		flags |= PartlyListedFlag
 	}
-	if of.Standing == preference.Leading {
+	if of.Priority == preference.Leading {
 		flags |= leadingFlag
 	}
 	if of.Capture != nil {
@@ -149,14 +149,14 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 		to.text = m.texts.add(id, of)
 	}
 	m.list.Set(i, to)
-	if of.Standing > preference.Leading && m.standings == nil {
-		m.standings = paged.New[Number, preference.Standing](m.store, m.Len())
+	if of.Priority > preference.Leading && m.priorities == nil {
+		m.priorities = paged.New[Number, preference.Priority](m.store, m.Len())
 		for k := range Number(m.Len()) {
-			m.standings.Set(k, m.list.At(k).leastStanding())
+			m.priorities.Set(k, m.list.At(k).leastPriority())
 		}
 	}
-	if m.standings != nil {
-		m.standings.Set(i, of.Standing)
+	if m.priorities != nil {
+		m.priorities.Set(i, of.Priority)
 	}
 	if of.Side != 0 && m.sides == nil {
 		m.sides = paged.New[Number, uint64](m.store, m.Len())
@@ -166,7 +166,7 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 	}
 }
 
-func (m member) leastStanding() preference.Standing {
+func (m member) leastPriority() preference.Priority {
 	if m.flags&leadingFlag != 0 {
 		return preference.Leading
 	}
@@ -198,12 +198,12 @@ func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
 // Source returns the source of document i.
 func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
 
-// Ranked returns document i with its standing.
+// Ranked returns document i with its priority.
 func (m *MemberList) Ranked(i Number) preference.Ranked {
-	if m.standings == nil {
-		return preference.Ranked{Ref: m.list.At(i).ref, Standing: m.list.At(i).leastStanding()}
+	if m.priorities == nil {
+		return preference.Ranked{Ref: m.list.At(i).ref, Priority: m.list.At(i).leastPriority()}
 	}
-	return preference.Ranked{Ref: m.list.At(i).ref, Standing: m.standings.At(i)}
+	return preference.Ranked{Ref: m.list.At(i).ref, Priority: m.priorities.At(i)}
 }
 
 // Sides returns the side of each document, nil if none has one.
@@ -212,7 +212,7 @@ func (m *MemberList) Sides() *paged.List[Number, uint64] { return m.sides }
 // Repeated reports whether another document has the id of document i.
 func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeatedFlag != 0 }
 
-// Unchecked reports whether document i leads documents of a heap, and was not compared with all other leaders.
+// Unchecked reports whether document i leads documents of a hot group, and was not compared with all other pivots.
 func (m *MemberList) Unchecked(i Number) bool { return m.list.At(i).flags&uncheckedFlag != 0 }
 
 // PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.

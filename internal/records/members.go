@@ -32,7 +32,7 @@ type OutputShard uint32
 // Nowhere is the shard of a document that is not in the output.
 const Nowhere = ^OutputShard(0)
 
-// Position is where a document stands in the output.
+// Position is where a document is in the output.
 type Position struct {
 	Shard  OutputShard
 	Number Number
@@ -59,7 +59,7 @@ func PutNodePosition(b []byte, node graphs.Node, p Position) {
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
-// ref, standing, size, flags, length of the id.
+// ref, priority, size, flags, length of the id.
 const MemberHeader = 36
 
 // The flags of a member; see [Member].
@@ -78,7 +78,7 @@ const (
 	sourceShift = 8
 )
 
-// FlagsOf returns the flags of a member, and its source beside them.
+// FlagsOf returns the flags of a member, and its source.
 func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 	flags = uint32(source) << sourceShift
 	if repeated {
@@ -115,7 +115,7 @@ func WriteMember(
 	binary.LittleEndian.PutUint32(b, uint32(at.Number))
 	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
 	PutRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint64(b[16:], uint64(block.Standing(i)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(block.Priority(i)))
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
@@ -133,7 +133,7 @@ func WriteMember(
 	return nil
 }
 
-// Capture is what is known of a web page besides its text: from where and when a web archive has fetched it, and its
+// Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and its
 // title without numbers. Each may be empty.
 type Capture struct{ URL, Date, Title string }
 

@@ -46,10 +46,10 @@ func GetOccurrence(b []byte) Occurrence {
 	}
 }
 
-// RangePosition is where a node of a part of the similarity graph stands among the documents of clusters that begin in
+// RangePosition is where a node of a part of the similarity graph is among the documents of clusters that begin in
 // a range of document order.
 type RangePosition struct {
-	// At is the range in place of an output shard, and the number of the document there.
+	// At is the range instead of an output shard, and the number of the document there.
 	At Position
 	// First is the number of the first document of the cluster.
 	First Number

@@ -25,7 +25,7 @@ type Page struct {
 	Markup []byte
 	// Trace is a sketch of the text, nil for none: [TraceSize] bytes.
 	Trace []byte
-	// Address is the address as it stands in the document, shorter than 64 KiB.
+	// Address is the address as it is in the document, shorter than 64 KiB.
 	Address []byte
 }
 

@@ -75,7 +75,7 @@ func (w *Windows) Next(b []byte) (at Place, passage sketch.Run, rest []byte) {
 	return at, sketch.Run{Hash: binary.LittleEndian.Uint64(b), Check: binary.LittleEndian.Uint32(b[8:])}, b[12:]
 }
 
-// Repeat is a passage that stood before, and where it stands first.
+// Repeat is a passage that occurs earlier, and where it occurs first.
 type Repeat struct{ At, First Place }
 
 // Repeats packs repeats in the order of a split, or reads them. The first occurrences of passages that follow each

@@ -12,8 +12,8 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// HeapNumber is the number of a heap in its place, from 0.
-type HeapNumber uint32
+// HotGroupNumber is the number of a hot group in its place, from 0.
+type HotGroupNumber uint32
 
 // StarNumber is the number of a star of documents, from 1; 0: no star.
 type StarNumber uint32
@@ -48,8 +48,8 @@ type Want struct {
 	Ref    docref.Ref
 	Place  graphs.Place
 	Second docref.Ref
-	// Heap is the document's heap, if heaps are scored there.
-	Heap HeapNumber
+	// HotGroup is the document's hot group, if hot groups are scored there.
+	HotGroup HotGroupNumber
 }
 
 // DecodeWanted returns the wants of a split, ordered by document and place, each once.
@@ -65,12 +65,12 @@ type PlacedSet struct {
 	Ref docref.Ref
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Standing, Scope and Side are as in its sketch block.
-	Standing    preference.Standing
+	// Priority, Scope and Side are as in its sketch block.
+	Priority    preference.Priority
 	Scope, Side uint64
-	// Second and Heap are as in its [Want].
-	Second docref.Ref
-	Heap   HeapNumber
+	// Second and Hot group are as in its [Want].
+	Second   docref.Ref
+	HotGroup HotGroupNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
 	// Common holds the packed hashes that do not count for the similarity.
@@ -78,7 +78,7 @@ type PlacedSet struct {
 }
 
 // SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
-// document of the input, standing, scope, heap.
+// document of the input, priority, scope, hot group.
 const SetHeader = 44
 
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.
@@ -104,9 +104,9 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], stored)
 		PutRef(b[16:], wanted.Second)
-		binary.LittleEndian.PutUint64(b[24:], uint64(block.Standing(i)))
+		binary.LittleEndian.PutUint64(b[24:], uint64(block.Priority(i)))
 		binary.LittleEndian.PutUint64(b[32:], block.Scope(i))
-		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.Heap))
+		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.HotGroup))
 		if side != 0 {
 			binary.LittleEndian.PutUint64(b[SetHeader:], side)
 		}
@@ -130,9 +130,9 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	return PlacedSet{
 		Side: side,
 		Ref:  GetRef(packed), Size: size, Second: GetRef(packed[16:]),
-		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])),
+		Priority: preference.Priority(binary.LittleEndian.Uint64(packed[24:])),
 		Scope:    binary.LittleEndian.Uint64(packed[32:]),
-		Heap:     HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
+		HotGroup: HotGroupNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
 	}, packed[end:]
 }
 

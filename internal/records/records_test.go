@@ -45,26 +45,26 @@ func TestRecords(t *testing.T) {
 	const node = graphs.Node(1<<31 | 9)
 	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetLocation(b) }, location)
 	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetNode(b) }, node)
-	for _, crowded := range []candidates.Record{
+	for _, oversized := range []candidates.Record{
 		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<28 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
 		{Key: 1<<63 | 2, Ref: 1, Second: 2, Size: 3, Position: 1<<28 | 1, HasBitmap: true, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
 		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
 		{Key: 1<<63 | 6, Ref: 3, Second: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
 	} {
-		size := crowdedSize + 4*crowded.Words()
-		if crowded.Second != crowded.Ref {
+		size := oversizedSize + 4*oversized.Words()
+		if oversized.Second != oversized.Ref {
 			size += RefSize
 		}
-		if crowded.Side != 0 {
+		if oversized.Side != 0 {
 			size += sideSize
 		}
-		check("document of a crowd", size, func(b []byte) { putCrowded(b, &crowded) }, func(b []byte) any {
-			got := candidates.Record{Key: crowded.Key}
-			if rest := getCrowded(b, &got, crowded.Side != 0); len(rest) > 0 {
-				t.Errorf("%d bytes are left of a document of a crowd", len(rest))
+		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) }, func(b []byte) any {
+			got := candidates.Record{Key: oversized.Key}
+			if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
+				t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
 			}
 			return got
-		}, crowded)
+		}, oversized)
 	}
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
@@ -108,8 +108,8 @@ func TestIdentical(t *testing.T) {
 		{NewScore(0, 0, false), true}, // two documents without tokens
 		{NewScore(4, 5, false), false},
 		{NewScore(128, 128, true), false},
-		{Score{Shared: 5, Total: 5 | HeapMark}, true},
-		{Score{Shared: 5, Total: 5 | HeapMark | estimateMark}, false},
+		{Score{Shared: 5, Total: 5 | HotGroupMark}, true},
+		{Score{Shared: 5, Total: 5 | HotGroupMark | estimateMark}, false},
 	} {
 		if got := c.Identical(); got != c.want {
 			t.Errorf("%+v: %v", c.Score, got)
@@ -117,11 +117,11 @@ func TestIdentical(t *testing.T) {
 	}
 }
 
-// TestPlaces writes the records of places and reads them back: sets, pairs, and records of heaps.
+// TestPlaces writes the records of places and reads them back: sets, pairs, and records of hot groups.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
-	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7})
-	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Standing: 2})
+	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Priority: 1<<63 | 8, Scope: 1<<63 | 7})
+	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Priority: 2})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
 		t.Fatal(err)
@@ -131,11 +131,11 @@ func TestPlaces(t *testing.T) {
 	w := runfile.NewWriter(t.TempDir(), 1<<20)
 	defer w.Abort()
 	for _, err := range []error{
-		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
+		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, HotGroup: 1<<31 | 1}, &block, 0, first),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, slices.Concat(second, first)),
 		WritePair(w, PlacePairs, int(place), 1<<63|1, 2),
-		WriteHeaps(w, place, 1<<31|7),
+		WriteHotGroups(w, place, 1<<31|7),
 		WritePair(w, Stars, int(place), 1<<63|3, 4),
 	} {
 		if err != nil {
@@ -150,9 +150,9 @@ func TestPlaces(t *testing.T) {
 		sets = append(sets, set)
 	}
 	want := []PlacedSet{
-		{Ref: 5, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7, Second: 1 << 62, Heap: 1<<31 | 1, Set: first},
-		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second},
-		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second, Common: first},
+		{Ref: 5, Size: 1<<31 | 9, Priority: 1<<63 | 8, Scope: 1<<63 | 7, Second: 1 << 62, HotGroup: 1<<31 | 1, Set: first},
+		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second},
+		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second, Common: first},
 	}
 	if !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %+v, want %+v", sets, want)
@@ -160,11 +160,11 @@ func TestPlaces(t *testing.T) {
 	if a, b := GetPair(read(PlacePairs)); a != 1<<63|1 || b != 2 {
 		t.Errorf("pair %d, %d", a, b)
 	}
-	if got := HeapDocuments(read(Heaps)); got != 1<<31|7 || HeapDocuments(nil) != 0 {
+	if got := HotGroupDocuments(read(HotGroups)); got != 1<<31|7 || HotGroupDocuments(nil) != 0 {
 		t.Errorf("%d documents of heaps", got)
 	}
-	if document, leader := GetPair(read(Stars)); document != 1<<63|3 || leader != 4 {
-		t.Errorf("document %d is like leader %d", document, leader)
+	if document, pivot := GetPair(read(Stars)); document != 1<<63|3 || pivot != 4 {
+		t.Errorf("document %d is like pivot %d", document, pivot)
 	}
 }
 
@@ -204,12 +204,12 @@ func TestShardOf(t *testing.T) {
 	}
 }
 
-// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap, whichever came first.
+// TestCompactEdges: a pair that was scored in a hot group and elsewhere is one edge of the hot group, whichever came first.
 func TestCompactEdges(t *testing.T) {
 	score := Score{Shared: 9, Total: 10}
-	plain, heap, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HeapMark}}, Edge[Number]{1, 3, score}
-	for _, edges := range [][]Edge[Number]{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
-		if got := compacted(edges); !slices.Equal(got, []Edge[Number]{heap, other}) {
+	plain, hotGroup, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HotGroupMark}}, Edge[Number]{1, 3, score}
+	for _, edges := range [][]Edge[Number]{{plain, hotGroup, other}, {hotGroup, plain, other}, {plain, hotGroup, plain, other, other}} {
+		if got := compacted(edges); !slices.Equal(got, []Edge[Number]{hotGroup, other}) {
 			t.Errorf("%v: %v", edges, got)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// SetAside is a document that is set aside for the audit. Its set is packed.
-type SetAside struct {
+// AuditDocument is a document that is sampled for the audit. Its set is packed.
+type AuditDocument struct {
 	Ref         docref.Ref
 	Hash        uint64 // by which it is chosen, see [audit.DocumentHash]
 	Digest      uint64 // the first word of its digest
@@ -14,8 +14,8 @@ type SetAside struct {
 	Set         []byte
 }
 
-// AppendSetAside packs a document that is set aside, with a set that is not packed yet instead of its own.
-func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
+// AppendAuditDocument packs a document that is set apart, with a set that is not packed yet instead of its own.
+func AppendAuditDocument(b []byte, d AuditDocument, set []uint64) []byte {
 	d.Set = sketchblock.AppendPacked(nil, set)
 	return Append(b, &d)
 }

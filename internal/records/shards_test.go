@@ -43,7 +43,7 @@ func runsOf(t *testing.T, random *rand.Rand, runs int, write func(run int, w *ru
 	return pieces
 }
 
-// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a heap has
+// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a hot group has
 // found too has its mark.
 func TestReadEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -54,7 +54,7 @@ func TestReadEdges(t *testing.T) {
 			e := Edge[Number]{A: Number(a << 20), B: Number(random.Uint32N(30))}
 			e.Score = NewScore(int(a+1), 60, false) // a pair has the same score wherever it is compared
 			if random.IntN(4) == 0 {
-				e.Total |= HeapMark
+				e.Total |= HotGroupMark
 			}
 			known := want[[2]Number{e.A, e.B}]
 			all := e
@@ -78,17 +78,17 @@ func TestReadEdges(t *testing.T) {
 	if len(got) != len(want) || !isSorted {
 		t.Errorf("%d edges, sorted %v, want %d", len(got), isSorted, len(want))
 	}
-	heaps := 0
+	hotGroups := 0
 	for _, e := range got {
 		if e != want[[2]Number{e.A, e.B}] {
 			t.Errorf("%+v, want %+v", e, want[[2]Number{e.A, e.B}])
 		}
-		if e.Heap() {
-			heaps++
+		if e.HotGroup() {
+			hotGroups++
 		}
 	}
-	if heaps == 0 || heaps == len(got) {
-		t.Errorf("%d of %d edges are of heaps: this tells little", heaps, len(got))
+	if hotGroups == 0 || hotGroups == len(got) {
+		t.Errorf("%d of %d edges are of heaps: this tells little", hotGroups, len(got))
 	}
 	if none, err := ReadEdges(&reader, nil); err != nil || len(none) > 0 {
 		t.Errorf("%d edges of nothing (%v)", len(none), err)
@@ -136,11 +136,11 @@ func TestReadManyEdges(t *testing.T) {
 func TestSimilarity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
-		union := 1 + random.IntN(HeapMark-1)
+		union := 1 + random.IntN(HotGroupMark-1)
 		shared, estimate := random.IntN(union+1), random.IntN(2) == 0
 		e := NewScore(shared, union, estimate)
 		if random.IntN(2) == 0 {
-			e.Total |= HeapMark
+			e.Total |= HotGroupMark
 		}
 		_, isHamming := e.Hamming()
 		if e.Similarity() != float64(shared)/float64(union) || e.Union() != uint32(union) || e.Estimate() != estimate || isHamming {
@@ -149,15 +149,15 @@ func TestSimilarity(t *testing.T) {
 		if want := shared == union && !estimate; e.Identical() != want {
 			t.Fatalf("%d of %d, estimate %v: identical %v", shared, union, estimate, e.Identical())
 		}
-		if e.Heap() != (e.Total&HeapMark != 0) {
-			t.Fatalf("%+v: heap %v", e, e.Heap())
+		if e.HotGroup() != (e.Total&HotGroupMark != 0) {
+			t.Fatalf("%+v: heap %v", e, e.HotGroup())
 		}
 	}
 	for _, bits := range []int{64, 128, 1024} {
 		for distance := range bits + 1 {
 			e := HammingScore(distance, bits)
 			got, isHamming := e.Hamming()
-			if !isHamming || int(got) != distance || e.Estimate() || e.Heap() || e.Identical() != (distance == 0) || e.Union() != uint32(bits) {
+			if !isHamming || int(got) != distance || e.Estimate() || e.HotGroup() || e.Identical() != (distance == 0) || e.Union() != uint32(bits) {
 				t.Fatalf("%d of %d bits: %+v, distance %d", distance, bits, e, got)
 			}
 			if want := 1 - float64(distance)/float64(bits); e.Similarity() != want {
@@ -171,7 +171,7 @@ func TestSimilarity(t *testing.T) {
 func memberOf(m *MemberList, i Number) Member {
 	ranked := m.Ranked(i)
 	of := Member{
-		First: m.First(i), Size: m.Size(i), Ref: ranked.Ref, Digest: m.Digest(i), Standing: ranked.Standing, Source: m.Source(i),
+		First: m.First(i), Size: m.Size(i), Ref: ranked.Ref, Digest: m.Digest(i), Priority: ranked.Priority, Source: m.Source(i),
 		Repeated: m.Repeated(i), Unchecked: m.Unchecked(i), PartlyListed: m.PartlyListed(i), Id: m.ID(i),
 	}
 	if m.Sides() != nil {
@@ -199,7 +199,7 @@ func TestMembers(t *testing.T) {
 			}
 			m := &want[number]
 			*m = Member{
-				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Standing: preference.Standing(random.Uint64()),
+				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Priority: preference.Priority(random.Uint64()),
 				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Source: sources.Number(random.IntN(sources.Most)),
 			}
 			id := make([]byte, random.IntN(40))
@@ -207,7 +207,7 @@ func TestMembers(t *testing.T) {
 				id[i] = byte(random.Uint32())
 			}
 			m.Id = quoting.Text(id) // as rows write it
-			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing, Side: random.Uint64N(2)}
+			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Priority: m.Priority, Side: random.Uint64N(2)}
 			if m.Side = d.Side; random.IntN(2) == 0 {
 				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025", Title: "Fox & crow"}
 				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date), []byte(m.Capture.Title))
@@ -238,7 +238,7 @@ func TestMembers(t *testing.T) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	for _, held := range []int{heldTexts, 1000, 0} { // what is longer lies in a file
+	for _, held := range []int{heldTexts, 1000, 0} { // what is longer is in a file
 		folder := t.TempDir()
 		store := &paged.Store{Folder: folder, Bytes: int64(min(held, 1))}
 		defer store.Close()

@@ -52,7 +52,7 @@ type localWriter struct {
 	file    *os.File // nil when it is done
 }
 
-// Create makes an unfinished file beside the final one.
+// Create makes an unfinished file next to the final one.
 func (s Local) Create(path string, options Options) (Writer, error) {
 	w, err := s.create(path, options)
 	if err != nil {

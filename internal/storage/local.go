@@ -351,7 +351,7 @@ func CheckRegular(path string, info fs.FileInfo) error {
 	return &IrregularError{path, info.Mode()}
 }
 
-// CheckFolder refuses a folder of the local disk in which another user could put other files in place of the files of this
+// CheckFolder refuses a folder of the local disk in which another user could put other files instead of the files of this
 // user. In a sticky folder, such as /tmp, nobody can.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)

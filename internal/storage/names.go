@@ -114,7 +114,7 @@ func AbsoluteIn(folder, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// Contains reports whether a name lies in a folder, or is its name. It follows no links.
+// Contains reports whether a name is in a folder, or is its name. It follows no links.
 func Contains(folder, name string) bool {
 	folder, err := Absolute(folder)
 	if err != nil {

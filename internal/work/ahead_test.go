@@ -35,7 +35,7 @@ func TestPartsFromAfar(t *testing.T) {
 		number, before := 0, reads.Load()
 		err := graph.Parts(func(part int, _ graphs.Part) error {
 			if part != number {
-				t.Errorf("part %d came in place of %d", part, number)
+				t.Errorf("part %d came instead of %d", part, number)
 			}
 			number++
 			return nil

@@ -79,7 +79,7 @@ func NewFault(err error) Fault {
 	return fault
 }
 
-// faultMark stands before a fault in the text of an error.
+// faultMark precedes a fault in the text of an error.
 const faultMark = "mirrorbeam fault:"
 
 // Error encodes the fault. Its text is all that survives of an error on its way through a runner, which wraps it in

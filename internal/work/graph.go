@@ -38,7 +38,7 @@ func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int,
 }
 
 // EachPiece visits the pieces of a kind that a task gets, in order. Behind a network it reads ahead.
-func (w *Desk) EachPiece(kind runfile.Kind, visit func(packed []byte) error) error {
+func (w *TaskContext) EachPiece(kind runfile.Kind, visit func(packed []byte) error) error {
 	var all []together
 	for _, piece := range w.Pieces {
 		if piece.Kind == kind {

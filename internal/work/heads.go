@@ -11,7 +11,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// HasHeads reports whether all sketch blocks among pieces have heads. Where a method needs none, units have none.
+// HasHeads reports whether all sketch blocks among pieces have heads. Where a method needs none, segments have none.
 func HasHeads(pieces []runfile.Piece) bool {
 	blocks, heads := 0, 0
 	for _, piece := range pieces {
@@ -25,9 +25,9 @@ func HasHeads(pieces []runfile.Piece) bool {
 	return blocks > 0 && blocks == heads
 }
 
-// EachHead visits the sketch blocks of a split in order, as [Desk.EachBlock] does, with the heads of the sets. All blocks must
+// EachHead visits the sketch blocks of a split in order, as [TaskContext.EachBlock] does, with the heads of the sets. All blocks must
 // have heads. These lie in the third buffer. Seed is the seed of the digests.
-func (w *Desk) EachHead(ctx context.Context, seed uint64, visit func(*sketchblock.Block, *Heads) error) error {
+func (w *TaskContext) EachHead(ctx context.Context, seed uint64, visit func(*sketchblock.Block, *Heads) error) error {
 	var pieces []runfile.Piece
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.Heads {
@@ -61,9 +61,9 @@ func (h *Heads) Head(i int) sketchblock.Head { return h.list[i] }
 
 // Sets read some of the sets of a block, which are few. A storage behind a network is asked for all sets at once.
 type Sets struct {
-	desk  *Desk
-	block *sketchblock.Block
-	piece runfile.Piece
+	taskContext *TaskContext
+	block       *sketchblock.Block
+	piece       runfile.Piece
 	// isOf reports whether the bytes are the set of a document, as it was written. The check sum of the piece covers all sets together.
 	isOf func(i int, set []byte) bool
 
@@ -85,11 +85,11 @@ func HasDigest(block *sketchblock.Block, digester *sketch.Digester) func(i int, 
 
 // SetsOf returns the sets of a block, given the piece that has them. IsOf reports whether bytes that were read alone are the set of
 // document i, as its digest or a check sum tells.
-func (w *Desk) SetsOf(block *sketchblock.Block, piece runfile.Piece, isOf func(i int, set []byte) bool) Sets {
-	return Sets{desk: w, block: block, piece: piece, isOf: isOf}
+func (w *TaskContext) SetsOf(block *sketchblock.Block, piece runfile.Piece, isOf func(i int, set []byte) bool) Sets {
+	return Sets{taskContext: w, block: block, piece: piece, isOf: isOf}
 }
 
-// Set returns the set of document i, which must not be below the last one. It lies in the second buffer.
+// Set returns the set of document i, which must not be below the last one. It is in the second buffer.
 func (s *Sets) Set(i int) ([]byte, error) {
 	for ; s.next < i; s.next++ {
 		s.offset += sketchblock.HashSize * s.block.Stored(s.next)
@@ -97,15 +97,15 @@ func (s *Sets) Set(i int) ([]byte, error) {
 	size := sketchblock.HashSize * s.block.Stored(i)
 	if storage.Scheme(s.piece.Path) != "" && s.whole == nil {
 		var err error
-		if s.whole, err = s.desk.ReadPiece(1, s.piece); err != nil {
+		if s.whole, err = s.taskContext.ReadPiece(1, s.piece); err != nil {
 			return nil, err
 		}
 	}
 	if s.whole != nil {
 		return s.whole[s.offset : s.offset+size], nil
 	}
-	set, err := s.desk.Reader.ReadStretch(s.desk.Buffers[1][:0], s.piece, s.offset, size)
-	s.desk.Buffers[1] = set
+	set, err := s.taskContext.Reader.ReadStretch(s.taskContext.Buffers[1][:0], s.piece, s.offset, size)
+	s.taskContext.Buffers[1] = set
 	if err == nil && !s.isOf(i, set) {
 		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset))}
 	}

@@ -11,23 +11,23 @@ import (
 // buffers and the right back.
 func TestLargeTasksTakeTurns(t *testing.T) {
 	runs := Runs{Folder: Path(t.TempDir()), LargeBytes: 100}
-	newDesk := func() *Desk { return &Desk{Memory: &Memory{}, Runs: runs, Outcome: &Outcome{}} }
+	newTaskContext := func() *TaskContext { return &TaskContext{Memory: &Memory{}, Runs: runs, Outcome: &Outcome{}} }
 	// expecting returns the work of a task that expects some bytes.
-	expecting := func(bytes int64) func(context.Context, Task, *Desk) error {
-		return func(_ context.Context, _ Task, w *Desk) error { return w.Expect(bytes) }
+	expecting := func(bytes int64) func(context.Context, Task, *TaskContext) error {
+		return func(_ context.Context, _ Task, w *TaskContext) error { return w.Expect(bytes) }
 	}
-	first := newDesk()
-	err := first.Do(t.Context(), Task{}, func(_ context.Context, _ Task, w *Desk) error {
+	first := newTaskContext()
+	err := first.Do(t.Context(), Task{}, func(_ context.Context, _ Task, w *TaskContext) error {
 		w.Hashes = make([]uint64, 100)
 		if err := errors.Join(w.Expect(101), w.Expect(1000)); err != nil {
 			return err
 		}
-		if err := newDesk().Do(t.Context(), Task{}, expecting(100)); err != nil {
+		if err := newTaskContext().Do(t.Context(), Task{}, expecting(100)); err != nil {
 			t.Errorf("a small task beside a large one: %v", err)
 		}
 		ended, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if err := newDesk().Do(ended, Task{}, expecting(101)); !errors.Is(err, context.DeadlineExceeded) {
+		if err := newTaskContext().Do(ended, Task{}, expecting(101)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a large task beside a large one: %v", err)
 		}
 		return nil
@@ -35,7 +35,7 @@ func TestLargeTasksTakeTurns(t *testing.T) {
 	if err != nil || first.Hashes != nil {
 		t.Errorf("a large task: %v, and %d hashes are left", err, len(first.Hashes))
 	}
-	if err := newDesk().Do(t.Context(), Task{}, expecting(101)); err != nil {
+	if err := newTaskContext().Do(t.Context(), Task{}, expecting(101)); err != nil {
 		t.Errorf("a large task after a large one: %v", err)
 	}
 }

@@ -38,9 +38,9 @@ type Outcome struct {
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.
 	SampledAll bool `json:",omitempty"`
-	// Crowds are the groups that wait until all crowds are known.
-	Crowds []Crowd       `json:",omitempty"`
-	Files  []output.File `json:",omitempty"`
+	// OversizedGroups are the groups that wait until all oversized groups are known.
+	OversizedGroups []OversizedGroup `json:",omitempty"`
+	Files           []output.File    `json:",omitempty"`
 	// FirstReject is the first row of rejects; only the task that writes them has it.
 	FirstReject *output.Reject `json:",omitempty"`
 }
@@ -56,8 +56,8 @@ func DecodeOutcome(element []byte) (o Outcome, err error) {
 	return o, err
 }
 
-// Crowd describes a group that waits, as its task reports it.
-type Crowd struct {
+// OversizedGroup describes a group that waits, as its task reports it.
+type OversizedGroup struct {
 	ID    uint64 // ID of the key, see candidates.Grouper.KeyID
 	Pairs int64
 }

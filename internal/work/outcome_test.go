@@ -91,7 +91,7 @@ func TestReadBrokenOutcome(t *testing.T) {
 	}
 }
 
-// FuzzFault: a fault survives the way through a runner, whatever text stands in it and around it. Text that is no fault
+// FuzzFault: a fault survives the way through a runner, whatever text is in it and around it. Text that is no fault
 // is not taken for one.
 func FuzzFault(f *testing.F) {
 	f.Add("input", "ENOENT", "/a b/\xff", "open \"x\": no\nsuch file", "worker 7: ", "\n\tcaused by: y")

@@ -9,7 +9,7 @@ import (
 
 // Room is how much memory a process may take that has the machine, or its control group, to itself: three quarters of the least
 // limit of the control groups that it is in, or of the machine's memory if that is less. The rest is for what the system counts
-// to the process beside its own pages, such as files that it has just read. Root is the root of the file system. Without limits
+// to the process in addition to its own pages, such as files that it has just read. Root is the root of the file system. Without limits
 // to be read, as outside of Linux, it is 0.
 func Room(root fs.FS) int64 {
 	least := machineMemory(root)

@@ -187,16 +187,16 @@ func (r Runs) Try(ctx context.Context, name string, attempt Attempt) (done Done,
 			return done, figures, err
 		}
 	}
-	var twins errgroup.Group
+	var duplicates errgroup.Group
 	if random.IntN(3) == 0 {
-		twins.Go(func() error {
+		duplicates.Go(func() error {
 			_, _, err := attempt(ctx)
 			return err
 		})
 	}
 	done, figures, err = attempt(ctx)
-	if twin := twins.Wait(); err == nil {
-		err = twin
+	if duplicate := duplicates.Wait(); err == nil {
+		err = duplicate
 	}
 	return done, figures, err
 }

@@ -54,7 +54,7 @@ func TestSlots(t *testing.T) {
 	Drain(job.Folder)
 }
 
-// TestMemoryOfAStage: buffers go from one task of a stage to the next, and to no other stage. Figures begin anew.
+// TestMemoryOfAStage: buffers go from one task of a stage to the next, and to no other stage. Figures start again.
 func TestMemoryOfAStage(t *testing.T) {
 	job := Runs{Folder: "memory"}
 	Drain(job.Folder)
@@ -151,8 +151,8 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// TestDesk: a task gets the pieces of its shard and no others. What it writes is in the run of its outcome.
-func TestDesk(t *testing.T) {
+// TestTaskContext: a task gets the pieces of its shard and no others. What it writes is in the run of its outcome.
+func TestTaskContext(t *testing.T) {
 	dir := t.TempDir()
 	runs := Runs{Folder: Path(dir), Held: 10}
 	paths := []string{writeRun(t, dir, 1, records.Keys, 0, 1), writeRun(t, dir, 2, records.Keys, 1), writeRun(t, dir, 3, records.IDs, 1)}
@@ -161,12 +161,12 @@ func TestDesk(t *testing.T) {
 	if err := p.Deliver(Delivery{Step: 3, Needed: []runfile.Kind{records.Keys}}, paths); err != nil || len(tasks) != 2 {
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}
-	do := func(task Task, do func(context.Context, Task, *Desk) error) (o Outcome, err error) {
-		w := Desk{Memory: &Memory{}, Runs: runs, Outcome: &o}
+	do := func(task Task, do func(context.Context, Task, *TaskContext) error) (o Outcome, err error) {
+		w := TaskContext{Memory: &Memory{}, Runs: runs, Outcome: &o}
 		err = w.Do(t.Context(), task, do)
 		return o, err
 	}
-	o, err := do(tasks[1], func(_ context.Context, task Task, w *Desk) error {
+	o, err := do(tasks[1], func(_ context.Context, task Task, w *TaskContext) error {
 		if task.Number != tasks[1].Number || task.Step != 3 || task.Documents != 77 {
 			t.Errorf("task %+v, want %+v", task, tasks[1])
 		}
@@ -193,16 +193,19 @@ func TestDesk(t *testing.T) {
 
 	before := files(t, dir)
 	broken := errors.New("broken")
-	o, err = do(tasks[0], func(_ context.Context, _ Task, w *Desk) error {
+	o, err = do(tasks[0], func(_ context.Context, _ Task, w *TaskContext) error {
 		return errors.Join(w.Run.Section(records.Edges, 0, make([]byte, 1000)), broken)
 	})
 	if !errors.Is(err, broken) || o.Run != "" || files(t, dir) != before {
 		t.Errorf("a task that fails: error %v, run %q, %d files, want %d", err, o.Run, files(t, dir), before)
 	}
-	if o, err = do(Task{}, func(context.Context, Task, *Desk) error { return nil }); err != nil || o.Run != "" || files(t, dir) != before {
+	if o, err = do(Task{}, func(context.Context, Task, *TaskContext) error { return nil }); err != nil || o.Run != "" || files(t, dir) != before {
 		t.Errorf("a task that writes nothing: error %v, run %q, %d files, want %d", err, o.Run, files(t, dir), before)
 	}
-	nothing := func(context.Context, Task, *Desk) error { t.Error("a task without its catalog is done"); return nil }
+	nothing := func(context.Context, Task, *TaskContext) error {
+		t.Error("a task without its catalog is done")
+		return nil
+	}
 	if _, err := do(Task{Catalog: filepath.Join(dir, "none")}, nothing); err == nil {
 		t.Error("a catalog that is not there is read")
 	}

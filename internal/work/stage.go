@@ -23,7 +23,7 @@ const (
 	Common      Stage = "common"
 	Strip       Stage = "strip"
 	Trim        Stage = "trim"
-	Narrow      Stage = "narrow"
+	Prune       Stage = "prune"
 	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"
@@ -37,14 +37,14 @@ const (
 	Write       Stage = "write"
 )
 
-// The stages that a job has besides, if its documents come from the pipeline of somebody else and its results go there.
+// The further stages that a job has if its documents come from the pipeline of somebody else and its results go there.
 const (
 	Pack   Stage = "pack"
 	Unpack Stage = "unpack"
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Trim, Narrow, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Trim, Prune, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
 
 // Names of the metrics of a stage that say what its tasks asked of buckets.
 const (
@@ -69,7 +69,7 @@ func EndLarge() { large.Release(1) }
 
 // Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no other
 // task is large. The task then stays large to its end.
-func (w *Desk) Expect(bytes int64) error {
+func (w *TaskContext) Expect(bytes int64) error {
 	if w.beginLarge == nil || w.isLarge || w.Runs.LargeBytes == 0 || bytes <= w.Runs.LargeBytes {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (w *Desk) Expect(bytes int64) error {
 }
 
 // endLarge ends a task that may be large. Its buffers go before the next large task gets some of its own.
-func (w *Desk) endLarge() {
+func (w *TaskContext) endLarge() {
 	if !w.isLarge {
 		return
 	}

@@ -233,9 +233,9 @@ func TestTogether(t *testing.T) {
 	err := d.Deliver(dir, []string{writeRun(t, dir, 1, records.Keys, all...)}, findings.Counts{}, func(task Task) {
 		tasks++
 		var outcome Outcome
-		desk := Desk{Memory: &Memory{}, Runs: Runs{Folder: Path(dir), Held: 1 << 20}, Outcome: &outcome, Hold: func(any) {}}
+		taskContext := TaskContext{Memory: &Memory{}, Runs: Runs{Folder: Path(dir), Held: 1 << 20}, Outcome: &outcome, Hold: func(any) {}}
 		var own []int
-		err := desk.Do(t.Context(), task, func(_ context.Context, one Task, w *Desk) error {
+		err := taskContext.Do(t.Context(), task, func(_ context.Context, one Task, w *TaskContext) error {
 			packed, err := w.Read(0, records.Keys)
 			if len(packed) != 2 || packed[1] != byte(one.Number) || len(one.Also) > 0 {
 				t.Errorf("shard %d has %v, and %v", one.Number, packed, one.Also)

@@ -71,7 +71,7 @@ func TestStaging(t *testing.T) {
 	}
 }
 
-// allFlags are the flags of Dataflow that change a job, beside those that lead to the service.
+// allFlags are the flags of Dataflow that change a job, apart from those that lead to the service.
 var allFlags = map[string]string{
 	"labels": `{"team":"corpora","night":"1"}`, "num_workers": "3", "max_num_workers": "9", "autoscaling_algorithm": "THROUGHPUT_BASED",
 	"worker_machine_type": "n2-highmem-8", "number_of_worker_harness_threads": "8", "disk_size_gb": "100", "disk_type": "pd-ssd",

@@ -223,7 +223,7 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// around returns what stands before the figures of a page, and behind them.
+// around returns what comes before the figures of a page, and behind them.
 func around(page string) (head, tail string, err error) {
 	const begin, end = "<!-- figures of peers -->\n", "<!-- end of figures -->"
 	b, err := os.ReadFile(page)

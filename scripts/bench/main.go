@@ -5,7 +5,7 @@
 //	go run ./scripts/bench [-runs 3] -comparison docs/explanation/comparison.md FOLDER
 //
 // The second makes corpora in the folder, installs all peers that it knows there, and writes the table of the page.
-// README.md beside it says more.
+// README.md next to it says more.
 package main
 
 import (

@@ -17,7 +17,7 @@ type peer struct {
 	name    string
 	python  string   // the Python that it needs, where pip installs it into an environment of its own
 	pip     []string // what pip installs
-	program string   // a program on the PATH, in place of them
+	program string   // a program on the PATH, instead of them
 	missing string   // why it cannot be had, if nobody can have it in minutes on a machine without a GPU
 
 	joins   string // what a row of its result joins: pairs, clusters or first seen

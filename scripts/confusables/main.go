@@ -125,7 +125,7 @@ func (f *folder) entry(r rune) (target string, is bool) {
 	if target == string(r) || len(target) > 2*utf8.RuneLen(r) || strings.IndexFunc(target, isNoWord) >= 0 {
 		return "", false
 	}
-	// Vertical bars stand between words, as in menus, and signs of currencies beside numbers.
+	// Vertical bars stand between words, as in menus, and signs of currencies next to numbers.
 	if isNoWord(r) && (strings.Trim(target, "l") == "" || unicode.Is(unicode.Sc, r)) {
 		return "", false
 	}

@@ -46,7 +46,7 @@ func (c *cluster) workers() (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
 		content, _ := os.ReadFile(stat)
-		// The name of a program may have spaces, and stands in brackets before the state and the parent.
+		// The name of a program may have spaces, and is in brackets before the state and the parent.
 		_, after, _ := strings.Cut(string(content), ") ")
 		fields := strings.Fields(after)
 		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(c.pid("pool")) {

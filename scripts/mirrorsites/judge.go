@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 )
 
-// verdict says how what a job has found compares with the truth.
-type verdict struct {
+// agreement says how what a job has found compares with the truth.
+type agreement struct {
 	planted, found map[string]int // mirrors by kind
 	rows, right    int            // rows of mirrors, and those that were planted
 	wrong          []string       // pairs that were not
@@ -25,9 +25,9 @@ type verdict struct {
 }
 
 // precision and recall count pairs of sites.
-func (v *verdict) precision() float64 { return float64(v.right) / float64(max(v.rows, 1)) }
+func (v *agreement) precision() float64 { return float64(v.right) / float64(max(v.rows, 1)) }
 
-func (v *verdict) recall() float64 {
+func (v *agreement) recall() float64 {
 	planted := 0
 	for _, n := range v.planted {
 		planted += n
@@ -35,8 +35,8 @@ func (v *verdict) recall() float64 {
 	return float64(v.right) / float64(max(planted, 1))
 }
 
-// judge compares results with the truth. The list of protected sites is beside the truth.
-func judge(results, truth string) (*verdict, error) {
+// judge compares results with the truth. The list of protected sites is next to the truth.
+func judge(results, truth string) (*agreement, error) {
 	protected := map[string]bool{}
 	if err := eachLine(filepath.Join(filepath.Dir(truth), protectedFile), func(line string) error {
 		protected[line] = true
@@ -44,7 +44,7 @@ func judge(results, truth string) (*verdict, error) {
 	}); err != nil {
 		return nil, err
 	}
-	v := &verdict{planted: map[string]int{}, found: map[string]int{}}
+	v := &agreement{planted: map[string]int{}, found: map[string]int{}}
 	kinds := map[[2]string]string{} // by the names of both sites, in their order
 	copies := map[string]string{}   // the original by mirror, if it is protected
 	if err := eachLine(truth, func(line string) error {
@@ -72,7 +72,7 @@ func judge(results, truth string) (*verdict, error) {
 }
 
 // readMirrors compares the rows of mirrors with the kinds of planted ones.
-func (v *verdict) readMirrors(results string, kinds map[[2]string]string) error {
+func (v *agreement) readMirrors(results string, kinds map[[2]string]string) error {
 	err := eachRow(results, "mirrors", func(line string) error {
 		var row struct{ A, B string }
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
@@ -97,7 +97,7 @@ func (v *verdict) readMirrors(results string, kinds map[[2]string]string) error 
 }
 
 // readSuspects compares the rows of suspects with the mirrors of protected sites.
-func (v *verdict) readSuspects(results string, copies map[string]string) error {
+func (v *agreement) readSuspects(results string, copies map[string]string) error {
 	return eachRow(results, "suspects", func(line string) error {
 		var row struct{ Site, Protected string }
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
@@ -113,7 +113,7 @@ func (v *verdict) readSuspects(results string, copies map[string]string) error {
 }
 
 // print prints the verdict.
-func (v *verdict) print(w io.Writer) {
+func (v *agreement) print(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "mirrors\tplanted\tfound")
 	for _, kind := range mirrorKinds {

@@ -39,7 +39,7 @@ func main() {
 	service := flag.String("service", "gs", "service to imitate: gs or s3")
 	files := flag.Int("files", 1000, "number of files in the bucket")
 	lines := flag.Int("lines", 4, "documents in a file")
-	from := flag.String("from", "", "folder whose files are put into the bucket, in place of made ones")
+	from := flag.String("from", "", "folder whose files are put into the bucket, instead of made ones")
 	answer := flag.Duration("answer", 30*time.Millisecond, "how long the service waits before it answers")
 	flag.Parse()
 	if flag.NArg() == 0 {
@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-// front stands before a server of objects. It counts requests and answers late.
+// front sits in front of a server of objects. It counts requests and answers late.
 type front struct {
 	target http.Handler
 	answer time.Duration

@@ -147,7 +147,7 @@ func (r *release) note(p program) error {
 	return err
 }
 
-// texts reads what the files of a release have beside the program. A program for this machine prints some of it.
+// texts reads what the files of a release have next to the program. A program for this machine prints some of it.
 func (s *source) texts(r *release, temp string) (err error) {
 	here := filepath.Join(temp, runtime.GOOS+"-"+runtime.GOARCH)
 	if _, err := os.Stat(here); err != nil {

@@ -47,7 +47,7 @@ type linked struct {
 	}
 }
 
-// addModules adds the modules that are linked for a target, and the texts that lie beside and above their packages.
+// addModules adds the modules that are linked for a target, and the texts that lie next to and above their packages.
 func (s *source) addModules(r *release, t target) error {
 	out, err := s.command(t.environment(), "go", "list", "-deps", storageOnly, "-json=Dir,Standard,Module", "./cmd/runjob")
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *release) add(m module, top, folder string) error {
 func licences(modules []module) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("The licences of what is linked into runjob. Its own is Apache 2.0.\n")
-	printed := map[string]string{} // where a text stands, by digest
+	printed := map[string]string{} // where a text is, by digest
 	var faults []error
 	for i := range modules {
 		m := &modules[i]

@@ -54,7 +54,7 @@ func (r *release) wheel(p program) (file, error) {
 	for tag := range strings.SplitSeq(platform, ".") {
 		fmt.Fprintf(&tags, "Tag: py3-none-%s\n", tag)
 	}
-	// pip puts what is in scripts into the folder of programs, as it stands.
+	// pip puts what is in scripts into the folder of programs, as it is.
 	entries := []entry{{name + ".data/scripts/runjob", 0o755, p.content}}
 	for _, path := range slices.Sorted(maps.Keys(r.python)) {
 		entries = append(entries, entry{path, 0o644, r.python[path]})

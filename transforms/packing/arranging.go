@@ -37,7 +37,7 @@ func (Arranging) Delivery() work.Delivery {
 }
 
 // Task writes the file of a range.
-func (a *Arranging) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Texts)
 	if err != nil {
 		return err

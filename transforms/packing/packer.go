@@ -237,7 +237,7 @@ func firstIDs(marks []string) []string {
 type Dividing struct{}
 
 // Task sends the documents of one task.
-func (Dividing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (Dividing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(1, records.TextRange)
 	if err != nil {
 		return err

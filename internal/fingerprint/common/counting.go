@@ -2,11 +2,11 @@
 // the sets of all documents.
 //
 // Two rounds count. The first one finds the shingles that more distinct documents have than the law allows. The second
-// one counts, for each of these, only the documents that have enough text of their own besides them. What is frequent
+// one counts, for each of these, only the documents that have enough text of their own in addition to them. What is frequent
 // there, too, is common: it is the template of documents that say something else. What many documents consist of, such as
 // an article that a hundred sites have reprinted, is frequent in the first round only, and stays.
 //
-// Documents are told apart by their digests. So a text that stands in a corpus a thousand times counts once.
+// Documents are told apart by their digests. So a text that occurs in a corpus a thousand times counts once.
 package common
 
 import (
@@ -38,7 +38,7 @@ type Counting struct {
 
 // Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
 // few of these through, and the others are counted one by one.
-func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	limit, bytes := c.Law.Limit(t.Documents), int64(0)
 	for _, piece := range w.Pieces {
 		bytes += piece.Length
@@ -178,12 +178,12 @@ func (l Law) Limit(documents int64) int64 {
 	return l.Above
 }
 
-// ownShare is the share of its shingles that a document must have besides the frequent ones to say that these are a
+// ownShare is the share of its shingles that a document must have in addition to the frequent ones to say that these are a
 // template: one in this number.
 const ownShare = 5
 
-// stands reports whether a document of that many shingles has enough of its own.
-func stands(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
+// hasEnoughOwn reports whether a document of that many shingles has enough of its own.
+func hasEnoughOwn(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
 
 // The rounds of [Seeing].
 const (
@@ -211,7 +211,7 @@ type Seeing struct {
 }
 
 // Task goes through one split.
-func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {
 		list, err := ReadList(t.Catalog)
@@ -237,7 +237,7 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		seen := d.set
 		if frequent != nil {
 			all := len(seen)
-			if seen = appendShared(w.Pairs[:0], frequent, seen); !stands(all-len(seen), all) {
+			if seen = appendShared(w.Pairs[:0], frequent, seen); !hasEnoughOwn(all-len(seen), all) {
 				seen = seen[:0]
 			}
 			w.Pairs = seen[:0]
@@ -277,7 +277,7 @@ func newWhole(name fingerprints.Name) (whole, error) {
 }
 
 // eachWhole visits the documents of a split, with what blocks hold of them.
-func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
+func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {
 		case records.WholeDocuments:
@@ -290,7 +290,7 @@ func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.
 }
 
 // open makes a document of a block the current one.
-func (d *whole) open(w *work.Desk, block *sketchblock.Block, i int, packed []byte) (err error) {
+func (d *whole) open(w *work.TaskContext, block *sketchblock.Block, i int, packed []byte) (err error) {
 	w.Figures.Records++
 	w.Figures.Bytes += int64(len(packed))
 	if err = d.Read(&d.content, packed); err != nil {

@@ -28,7 +28,7 @@ func NewListing(whole work.Delivery) Listing {
 	return Listing{Reads: work.Fingerprint, Delivery: whole}
 }
 
-// Plan writes the list beside the catalog of the tasks.
+// Plan writes the list next to the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -53,7 +53,7 @@ func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
 	return mostFrequent(frequent, sketch.MostShingles), nil
 }
 
-// deliver makes the tasks, and writes a list beside their catalog.
+// deliver makes the tasks, and writes a list next to their catalog.
 func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	p.Runs.ReleaseStage(p.Outcomes, work.Common)
 	var runs []work.Outcome
@@ -130,7 +130,7 @@ func Give(folder string, packed []byte) error {
 	return nil
 }
 
-// ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.Desk].
+// ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.TaskContext].
 func ReadList(catalog string) (*List, error) { return readList(listPath(catalog)) }
 
 func readList(path string) (*List, error) {
@@ -158,7 +158,7 @@ func NewWeighing(gathered work.Delivery) Weighing {
 	return Weighing{Listing{Reads: work.Gather, Delivery: gathered}}
 }
 
-// Plan writes the list beside the catalog of the tasks.
+// Plan writes the list next to the catalog of the tasks.
 func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -189,8 +189,8 @@ func ReadRarities(catalog string) (*Rarities, error) {
 	})
 }
 
-// Of returns the rarity of a shingle in the unit of [records.RarityUnit]: one, over the number of documents that have it
-// besides the one. A shingle that is not listed counts as one of two documents.
+// Of returns the rarity of a shingle in the unit of [records.RarityUnit]: one, over the number of other
+// documents that have it. A shingle that is not listed counts as one of two documents.
 func (r *Rarities) Of(shingle uint64) uint32 {
 	at, found := slices.BinarySearchFunc(r.frequent, records.Frequent{Shingle: shingle}, byShingle)
 	if !found {

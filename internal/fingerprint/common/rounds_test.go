@@ -55,7 +55,7 @@ func newPages(t *testing.T, random *rand.Rand) (pages []page) {
 		sets = append(sets, slices.Concat(template, hashes(3)), hashes(20), nil)
 	}
 	for range 20 {
-		sets = append(sets, slices.Clone(sets[0])) // a text that stands there often counts once
+		sets = append(sets, slices.Clone(sets[0])) // a text that occurs often counts once
 	}
 	random.Shuffle(len(sets), func(i, j int) { sets[i], sets[j] = sets[j], sets[i] })
 	for i, set := range sets {

@@ -42,7 +42,7 @@ func (s *Stripping) Setup() (err error) {
 
 // Task strips the documents of one split. A document with fewer than [sketch.LeastOwn] shingles left gets an empty
 // set. Digests stay digests of the whole sets: so it is equal to documents of the same whole set, and like no other.
-func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	list, err := readList(foundPath(string(w.Runs.Folder)))
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Hold(list)
 	w.Outcome.Common = &findings.Common{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
-		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
+		Stripping: s, taskContext: w, split: t.Number, common: list.Shingles,
 		hashes: s.inputs.NewAuditHashes(), builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)),
 	}
 	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
@@ -82,17 +82,17 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // stripped is a split on its way to stripped blocks.
 type stripped struct {
 	*Stripping
-	desk     *work.Desk
-	split    int
-	whole    whole
-	common   *sketch.Shingles
-	stripper *sketch.Stripper
-	bands    *fingerprints.Bands
-	builder  *sketchblock.Builder
-	shared   []uint64
-	parts    []byte // the common shingles of the documents of a block
-	aside    documents.Aside
-	hashes   *documents.AuditHashes
+	taskContext *work.TaskContext
+	split       int
+	whole       whole
+	common      *sketch.Shingles
+	stripper    *sketch.Stripper
+	bands       *fingerprints.Bands
+	builder     *sketchblock.Builder
+	shared      []uint64
+	parts       []byte // the common shingles of the documents of a block
+	forAudit    documents.AuditDocuments
+	hashes      *documents.AuditHashes
 }
 
 func (s *stripped) add(block *sketchblock.Block, i int) error {
@@ -109,21 +109,21 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	}
 	d := sketchblock.Document{
 		Ref: block.Ref(i), Digest: block.Digest(i), Size: len(own), Keys: s.bands.Of(own), SimHash: simhash,
-		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
+		Priority: block.Priority(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
 	}
 	if s.AuditSample > 0 {
-		s.aside.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
+		s.forAudit.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
 	}
 	s.whole.Leave(&d, &s.whole.content, own, s.common)
 	d.Set = s.Kept.Of(d.Set)
-	s.desk.Outcome.Shingles += int64(len(own))
+	s.taskContext.Outcome.Shingles += int64(len(own))
 	s.builder.Add(d)
 	return nil
 }
 
 // count counts the common shingles of a document, given what is left of its set.
 func (s *stripped) count(own []uint64) {
-	counts, out := &s.desk.Outcome.Counts, len(s.whole.set)-len(own)
+	counts, out := &s.taskContext.Outcome.Counts, len(s.whole.set)-len(own)
 	if out == 0 {
 		return
 	}
@@ -140,7 +140,7 @@ func (s *stripped) write() error {
 	if s.builder.Len() == 0 {
 		return nil
 	}
-	run := &s.desk.Run
+	run := &s.taskContext.Run
 	if err := run.Section(records.Documents, s.split, s.builder.Documents()...); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *stripped) write() error {
 			return err
 		}
 	}
-	if err := s.aside.Write(run, s.split); err != nil {
+	if err := s.forAudit.Write(run, s.split); err != nil {
 		return err
 	}
 	s.builder.Reset()

@@ -18,12 +18,12 @@ import (
 
 // block is a portion of the input and the sketch block that is made of it.
 type block struct {
-	part    part
-	file    int // number of the file of its first document
-	builder *sketchblock.Builder
-	heads   []byte // of the sets, if they are for a state
-	rejects []byte
-	aside   Aside
+	part     part
+	file     int // number of the file of its first document
+	builder  *sketchblock.Builder
+	heads    []byte // of the sets, if they are for a state
+	rejects  []byte
+	forAudit AuditDocuments
 	findings.Findings
 	values  valueCounts // documents of each source, if a value is the source
 	pages   []byte      // records of pages of sites
@@ -51,7 +51,7 @@ func (b *block) begin() {
 func (b *block) reset() {
 	b.builder.Reset()
 	b.heads = nil
-	b.aside.reset()
+	b.forAudit.reset()
 	b.rejects = b.rejects[:0]
 	b.begin()
 	clear(b.values)
@@ -135,7 +135,7 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 			return err
 		}
 	}
-	if err := b.aside.Write(run, split); err != nil {
+	if err := b.forAudit.Write(run, split); err != nil {
 		return err
 	}
 	for _, section := range []struct {

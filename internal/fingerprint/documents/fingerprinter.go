@@ -37,7 +37,7 @@ const (
 // UsualSmallest is how many of the smallest hashes stand for a set, unless a job says otherwise.
 const UsualSmallest = 128
 
-// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
+// Kept says what a sketch block keeps of a document in addition to its ref, digest, sizes, id and SimHash fingerprint.
 type Kept struct {
 	Marking
 
@@ -79,8 +79,8 @@ type fingerprinter struct {
 	kind      *fingerprints.Kind
 	maker     fingerprints.Maker
 	made      fingerprints.Fingerprint // of the last document
-	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
-	isForUnits bool
+	// isForSegments says that blocks do not know the numbers of their files: all refs have the number 0.
+	isForSegments bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
 	wants func(b *block, r *Record) bool
 }
@@ -129,7 +129,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	number := r.File
-	if f.isForUnits {
+	if f.isForSegments {
 		number = 0
 	}
 	ref, err := docref.New(number, r.Position)
@@ -205,20 +205,20 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 		b.Texts.Tiny++
 	}
 	if f.shares.Sampled > 0 {
-		b.aside.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
+		b.forAudit.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
 	}
 	b.builder.Add(*one)
 	return nil
 }
 
-// mark fills in what a block has of a document besides its fingerprint.
+// mark fills in what a block has of a document in addition to its fingerprint.
 func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
 	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
-	d.Standing = f.marker.standing(r, &f.files[r.File], &b.Counts)
+	d.Priority = f.marker.priority(r, &f.files[r.File], &b.Counts)
 	if len(d.ID) == 0 {
 		b.Unnamed++
 	}
@@ -305,7 +305,7 @@ func (r Reading) newBudget() *sketch.Budget {
 	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
 }
 
-// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie beside the
+// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie next to the
 // record, all others are mostly parts of it.
 func memoryOf(r *Record, format corpus.Format) int64 {
 	texts := int64(0)
@@ -325,11 +325,11 @@ func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 
 // spent returns what a reject says of a document that has spent its budget.
 func (r Reading) spent(budget *sketch.Budget) string {
-	const unit = 10 << 20
+	const segment = 10 << 20
 	much, enough := "more", "a larger --memory"
 	if needs := budget.Needs(); needs > 0 {
 		memory := needs*10/7 + baseMemory
-		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/unit+1)*unit>>20)
+		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/segment+1)*segment>>20)
 	}
 	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
 }

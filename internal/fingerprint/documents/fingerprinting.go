@@ -43,11 +43,11 @@ type Fingerprinting struct {
 	Checksums bool
 	// Shards is the number of ranges of hashes that the values of the source field are counted in.
 	Shards int
-	// Units is the folder in which a state keeps units, see [Unit]; empty: there is no state.
-	Units work.Path
-	// HeadThreshold, if it is not 0, is the threshold for which units have heads; see [sketchblock.Builder.Heads].
+	// Segments is the folder in which a state keeps segments, see [Segment]; empty: there is no state.
+	Segments work.Path
+	// HeadThreshold, if it is not 0, is the threshold for which segments have heads; see [sketchblock.Builder.Heads].
 	HeadThreshold float64
-	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys units have; see [fingerprints.Passages.Heads].
+	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys segments have; see [fingerprints.Passages.Heads].
 	PassageShingles int
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
@@ -83,10 +83,10 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. With a state it makes units of a split that has none, and takes all
-// from the units.
-func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	if f.Units != "" {
+// Task fingerprints the split of the task's number. With a state it makes segments of a split that has none, and takes all
+// from the segments.
+func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
+	if f.Segments != "" {
 		return f.keep(ctx, t.Number, w)
 	}
 	if err := f.rejectUnread(t.Number, w); err != nil {
@@ -135,7 +135,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 }
 
 // rejectUnread makes the files that cannot be read rejects of the first split.
-func (f *Fingerprinting) rejectUnread(split int, w *work.Desk) error {
+func (f *Fingerprinting) rejectUnread(split int, w *work.TaskContext) error {
 	if split > 0 || len(f.inputs.Unread) == 0 {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (f *Fingerprinting) block() *block {
 }
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
-	if f.Units == "" {
+	if f.Segments == "" {
 		return newFingerprinter(f.words, f.Kept, f.ranks, f.shares, f.inputs)
 	}
 	var kept audit.Shares
@@ -228,7 +228,7 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 	}
 	worker, err := newFingerprinter(f.words, f.Kept, f.ranks, kept, f.inputs)
 	if err == nil {
-		worker.isForUnits = true
+		worker.isForSegments = true
 	}
 	return worker, err
 }

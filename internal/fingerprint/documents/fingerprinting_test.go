@@ -95,13 +95,13 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestUnitsHash: units of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
+// TestSegmentsHash: segments of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
 // same.
-func TestUnitsHash(t *testing.T) {
+func TestSegmentsHash(t *testing.T) {
 	f := Fingerprinting{Sketching: usual()}
 	of := func(kept Kept) string {
 		f.Kept = kept
-		hash, err := f.UnitsHash(&Inputs{})
+		hash, err := f.SegmentsHash(&Inputs{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,9 +245,9 @@ func TestTaskChecksums(t *testing.T) {
 	}
 }
 
-// TestSetAside: in a small corpus all documents of the input that have shingles are set aside for the sample. They are
-// set aside whole, whatever is kept of the others.
-func TestSetAside(t *testing.T) {
+// TestAuditDocuments: in a small corpus all documents of the input that have shingles are set apart for the sample. They are
+// set apart whole, whatever is kept of the others.
+func TestAuditDocuments(t *testing.T) {
 	lines := `{"text":"one two three four five"}` + "\n" + `{"text":""}` + "\n" + `{"text":"six seven eight nine"}` + "\n"
 	inputs := listed(t, map[string][]byte{"a.jsonl": []byte(lines), "b.jsonl": []byte(lines)}, 1<<30)
 	inputs.Files[0].Reference = true
@@ -258,8 +258,8 @@ func TestSetAside(t *testing.T) {
 		}
 		var sizes []int
 		for packed := m.sections[records.Sample]; len(packed) > 0; {
-			var d records.SetAside
-			d, packed = records.Next[records.SetAside](packed)
+			var d records.AuditDocument
+			d, packed = records.Next[records.AuditDocument](packed)
 			if d.Ref.File() != 1 {
 				t.Errorf("a document of file %d is in the sample", d.Ref.File())
 			}

@@ -116,7 +116,7 @@ func (f *Fingerprinting) run(ctx context.Context, folder string, split int) (wor
 	runs := work.Runs{Folder: work.Path(folder), Held: 1 << 20}
 	var o work.Outcome
 	_, err := runs.Run(ctx, work.Fingerprint, split, func(m *work.Memory) error {
-		w := &work.Desk{Memory: m, Runs: runs, Outcome: &o, Hold: func(any) {}}
+		w := &work.TaskContext{Memory: m, Runs: runs, Outcome: &o, Hold: func(any) {}}
 		return w.Do(ctx, work.Task{Number: split}, f.Task)
 	})
 	return o, err
@@ -168,7 +168,7 @@ func (m *made) read(t *testing.T, o work.Outcome) {
 		t.Fatal(err)
 	}
 	m.pieces = append(m.pieces, pieces...)
-	w := &work.Desk{Memory: &work.Memory{}, Pieces: pieces}
+	w := &work.TaskContext{Memory: &work.Memory{}, Pieces: pieces}
 	defer w.Reader.Close()
 	hashes := int64(0)
 	var last *sketchblock.Block
@@ -179,7 +179,7 @@ func (m *made) read(t *testing.T, o work.Outcome) {
 		}
 		d := stored{
 			ref: block.Ref(i), digest: block.Digest(i), id: string(block.ID(i)), simHash: block.SimHash(nil, i),
-			size: block.Size(i), length: int(block.Standing(i)) - 1, set: bytes.Clone(set),
+			size: block.Size(i), length: int(block.Priority(i)) - 1, set: bytes.Clone(set),
 		}
 		for k := range block.Keys() {
 			d.keys = append(d.keys, block.Key(i, k))

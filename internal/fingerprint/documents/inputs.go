@@ -25,9 +25,9 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
-	// Units, if there is a state, are the units of each split: one for each of its stretches, or nil for a split that is
+	// Segments, if there is a state, are the segments of each split: one for each of its stretches, or nil for a split that is
 	// to be read.
-	Units [][]Unit
+	Segments [][]Segment
 	// Sources are the sources of the files, by their numbers.
 	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
@@ -58,8 +58,8 @@ type Inputs struct {
 type Past struct {
 	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone or has changed.
 	Numbers []int
-	// Gone are the units of gone and changed files, as they were.
-	Gone []Unit
+	// Gone are the segments of gone and changed files, as they were.
+	Gone []Segment
 }
 
 // IsGone is the number of a file that is gone, or has changed.
@@ -148,7 +148,7 @@ func (in *Inputs) AuditShares(sample int) audit.Shares {
 func (in *Inputs) FreshBytes() int64 {
 	sum, last := int64(0), -1
 	for number, split := range in.Splits {
-		if number < len(in.Units) && len(in.Units[number]) > 0 {
+		if number < len(in.Segments) && len(in.Segments[number]) > 0 {
 			continue
 		}
 		for _, stretch := range split {
@@ -232,12 +232,12 @@ func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 // Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
 func (u Unchanged) Both(a, b docref.Ref) bool { return u.Has(a) && u.Has(b) }
 
-// Unchanged returns which files a state has all units of.
+// Unchanged returns which files a state has all segments of.
 func (in *Inputs) Unchanged() Unchanged {
 	unchanged := make(Unchanged, len(in.Files))
 	for i, split := range in.Splits {
 		for _, stretch := range split {
-			unchanged[stretch.File] = i < len(in.Units) && len(in.Units[i]) > 0
+			unchanged[stretch.File] = i < len(in.Segments) && len(in.Segments[i]) > 0
 		}
 	}
 	return unchanged

@@ -85,17 +85,17 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a file is unchanged if a state has the units of its splits.
+// TestUnchanged: a file is unchanged if a state has the segments of its splits.
 func TestUnchanged(t *testing.T) {
 	in := &Inputs{
-		Files:  make([]corpus.File, 4), // the last one is empty, so nothing is known of it
-		Splits: []corpus.Split{{{File: 0, End: 5}, {File: 1, End: 5}}, {{File: 2, End: 5}}},
-		Units:  [][]Unit{make([]Unit, 2), nil},
+		Files:    make([]corpus.File, 4), // the last one is empty, so nothing is known of it
+		Splits:   []corpus.Split{{{File: 0, End: 5}, {File: 1, End: 5}}, {{File: 2, End: 5}}},
+		Segments: [][]Segment{make([]Segment, 2), nil},
 	}
 	if got, want := in.Unchanged(), (Unchanged{true, true, false, false}); !reflect.DeepEqual(got, want) {
-		t.Errorf("with units: %v, want %v", got, want)
+		t.Errorf("with segments: %v, want %v", got, want)
 	}
-	in.Units = nil
+	in.Segments = nil
 	if got, want := in.Unchanged(), make(Unchanged, 4); !reflect.DeepEqual(got, want) {
 		t.Errorf("without a state: %v, want %v", got, want)
 	}
@@ -126,7 +126,7 @@ func TestSkippedGroup(t *testing.T) {
 	}
 }
 
-// TestFreshBytes: a file counts once, however many splits it has, unless all that is read of it has units.
+// TestFreshBytes: a file counts once, however many splits it has, unless all that is read of it has segments.
 func TestFreshBytes(t *testing.T) {
 	in := Inputs{
 		Files:  []corpus.File{{Size: 1}, {Size: 20}, {Size: 300}, {Size: 4000}},
@@ -135,7 +135,7 @@ func TestFreshBytes(t *testing.T) {
 	if got := in.FreshBytes(); got != 4321 {
 		t.Errorf("without a state %d bytes are fresh, want 4321", got)
 	}
-	in.Units = [][]Unit{{{}, {}}, nil, nil}
+	in.Segments = [][]Segment{{{}, {}}, nil, nil}
 	if got := in.FreshBytes(); got != 4300 {
 		t.Errorf("of two known files %d bytes are fresh, want 4300", got)
 	}

@@ -23,7 +23,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Marking says what a job wants to know of a document besides its content: how preferred it is, and with which others it
+// Marking says what a job wants to know of a document in addition to its content: how preferred it is, and with which others it
 // is compared.
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
@@ -71,8 +71,8 @@ func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error)
 	}, err
 }
 
-// standing returns the standing of a document and counts it if it has no place.
-func (m *marker) standing(r *Record, file *corpus.File, counts *findings.Counts) preference.Standing {
+// priority returns the priority of a document and counts it if it has no place.
+func (m *marker) priority(r *Record, file *corpus.File, counts *findings.Counts) preference.Priority {
 	if file.Reference {
 		return preference.Reference
 	}
@@ -83,11 +83,11 @@ func (m *marker) standing(r *Record, file *corpus.File, counts *findings.Counts)
 	if m.isRanked {
 		d.Source = m.sourceName(r, file)
 	}
-	standing := m.order(&d)
-	if standing == preference.Unranked {
+	priority := m.order(&d)
+	if priority == preference.Unranked {
 		counts.Unranked++
 	}
-	return standing
+	return priority
 }
 
 // sourceName returns the source of a document for a list of preferred ones.
@@ -197,7 +197,7 @@ var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
 // mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
 const mostAddressBytes = 2000
 
-// address returns the address of a document, as it stands there and in its canonical form. It is false if the document has
+// address returns the address of a document, as it is written there and in its canonical form. It is false if the document has
 // none, or if nobody asks for it.
 func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Address, ok bool) {
 	if p.url < 0 {
@@ -345,7 +345,7 @@ func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges
 
 // OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of their file: the
 // link to them has it as its mark.
-func OpenPages(w *work.Desk, buffer int) (p Pages, err error) {
+func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	p.packed, err = w.Read(buffer, records.Pages)
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.Pages && err == nil {

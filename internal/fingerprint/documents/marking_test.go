@@ -72,22 +72,22 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestStandings: a reference stands before all others, and is not counted.
-func TestStandings(t *testing.T) {
+// TestPriorities: a reference is before all others, and is not counted.
+func TestPriorities(t *testing.T) {
 	m, err := newMarker(Marking{Keep: "max:score"}, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var counts findings.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || !reflect.DeepEqual(counts, findings.Counts{}) {
+	if got := m.priority(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || !reflect.DeepEqual(counts, findings.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || !reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
+	if got := m.priority(record, &corpus.File{}, &counts); got != preference.Unranked || !reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
 	record.Content.Others[0] = []byte("1")
-	if got := m.standing(record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
+	if got := m.priority(record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
 		t.Errorf("a document with a value stands at %d, counts %+v", got, counts)
 	}
 }

@@ -55,13 +55,13 @@ func (r Reading) LineLimits() corpus.Limits {
 	return limits
 }
 
-// lanes decode the compressed files of all tasks of this process.
-var lanes = inflate.NewLanes(work.Cores())
+// workers decode the compressed files of all tasks of this process.
+var workers = inflate.NewWorkers(work.Cores())
 
 // Limits returns the limits of a reader that decodes on several cores. Hold and holdWindow are for [corpus.Limits].
 func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) corpus.Limits {
 	limits := r.LineLimits()
-	limits.Lanes, limits.Hold, limits.HoldWindow = lanes, hold, holdWindow
+	limits.Workers, limits.Hold, limits.HoldWindow = workers, hold, holdWindow
 	return limits
 }
 
@@ -344,7 +344,7 @@ type Record struct {
 	Position int64
 	// Bytes is how much of the input the record takes; 0 if it was not read.
 	Bytes int64
-	// Raw is the record as it stands in the file.
+	// Raw is the record as it is in the file.
 	Raw []byte
 	// Content is the id, and the texts or features.
 	Content corpus.Record

@@ -75,7 +75,7 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 	r.ctx = ctx
 	l.reset()
 	if r.waiting != nil {
-		r.handOver(l, *r.waiting)
+		r.passOn(l, *r.waiting)
 		r.waiting = nil
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 		r.order(&batch)
 		switch {
 		case len(l.batches) == 0 && len(batch.Data) >= portionBytes/2:
-			r.handOver(l, batch)
+			r.passOn(l, batch)
 			return nil
 		case r.holds:
 			r.waiting = &batch
@@ -114,8 +114,8 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 	return nil
 }
 
-// handOver gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
-func (r *splitReader) handOver(l *part, batch corpus.Batch) {
+// passOn gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
+func (r *splitReader) passOn(l *part, batch corpus.Batch) {
 	r.buffer, l.text = l.text, batch.Data
 	l.batches = append(l.batches, batch)
 	r.holds, l.holds = false, r.holds
@@ -163,7 +163,7 @@ func (r *splitReader) close() {
 // EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
 // input error if one of them is not there any more. A document over which the program panics is left out, and the task has found the
 // panic: step says what visit does to documents.
-func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.Desk, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.TaskContext, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
 	in := l.Inputs
 	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead), newRecordDecoder(in.Files, r.Wanted())
 	defer reader.close()

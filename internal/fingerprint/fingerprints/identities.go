@@ -23,7 +23,7 @@ func identity(name Name, unlike string) Kind {
 			identifier, err := sketch.NewIdentifier(o.Options, sketch.Identity(name))
 			return identityMaker{identifier}, err
 		},
-		Explain: Verdicts{Same: "the same: they have one hash of 128 bits", Unlike: unlike},
+		Explain: Explanations{Same: "the same: they have one hash of 128 bits", Unlike: unlike},
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package fingerprints holds the kinds of fingerprints of documents. A [Kind] is one thing in one file. It says how a
-// fingerprint is made, where it lies in a sketch block, and what it tells of two documents. The method of a job says which
+// fingerprint is made, where it is in a sketch block, and what it tells of two documents. The method of a job says which
 // kind it needs. A kind takes part once it is registered.
 package fingerprints
 
@@ -26,14 +26,14 @@ type Kind struct {
 	HasShingles bool
 	// HasColumns says that a sketch block has columns for band keys and SimHash fingerprints.
 	HasColumns bool
-	// Block returns a reader of what a block holds of documents besides its columns; nil: nothing.
+	// Block returns a reader of what a block holds of documents in addition to its columns; nil: nothing.
 	Block func() Reader
 	// TimesRead is how many times the size of its packed content a document takes while the content is in use. The zero value is
 	// that of content which is no larger when it is read.
 	TimesRead int64
 
 	// Explain says what a fingerprint tells of two documents. The zero value leaves that to their sets.
-	Explain Verdicts
+	Explain Explanations
 }
 
 // Options say how fingerprints are made.
@@ -64,7 +64,7 @@ type Fingerprint struct {
 	Stored sketchblock.Document
 }
 
-// Content is what a block holds of a document besides its columns: one of the two.
+// Content is what a block holds of a document in addition to its columns: one of the two.
 type Content struct {
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64
@@ -82,8 +82,8 @@ type Reader interface {
 	Leave(d *sketchblock.Document, c *Content, own []uint64, common *sketch.Shingles)
 }
 
-// Verdicts are texts about two documents, each the rest of a sentence or a sentence.
-type Verdicts struct {
+// Explanations are texts about two documents, each the rest of a sentence or a sentence.
+type Explanations struct {
 	// Same says what equal digests mean, as in "They are …".
 	Same string
 	// Unlike says that documents of different digests are never a pair.

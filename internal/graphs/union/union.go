@@ -80,7 +80,7 @@ func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Del
 }
 
 // Task sends the nodes of the part whose number the task has.
-func (s *Spreading) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, s.Kind)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func LinkingDelivery(count int) work.Delivery {
 const linkBytes = records.OccurrenceSize + 32
 
 // Task writes the links as a forest, and sends each document to the range of the first name.
-func (l *Linking) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	bytes := int64(0)
 	for _, piece := range w.Pieces {
 		bytes += piece.Length
@@ -260,7 +260,7 @@ type renamed struct {
 	firsts []docref.Ref // of their components
 }
 
-func readRenamed(w *work.Desk) (*renamed, error) {
+func readRenamed(w *work.TaskContext) (*renamed, error) {
 	packed, err := w.Read(0, records.Renamed)
 	r := &renamed{}
 	for ; len(packed) > 0; packed = packed[records.PairSize:] {
@@ -284,7 +284,7 @@ func (r *renamed) of(name docref.Ref) (first docref.Ref, is bool) {
 type Moving struct{ Ranges }
 
 // Task moves the documents of a range. It passes on what it was told of names.
-func (m *Moving) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+func (m *Moving) Task(_ context.Context, _ work.Task, w *work.TaskContext) error {
 	renamed, err := readRenamed(w)
 	if err != nil {
 		return err
@@ -327,7 +327,7 @@ type Finishing struct {
 
 // Graph returns the graph of the components that begin in the range of a task. Its nodes are the ones of the parts from which the components
 // came.
-func (f *Finishing) Graph(w *work.Desk) (*joining.Graph, error) {
+func (f *Finishing) Graph(w *work.TaskContext) (*joining.Graph, error) {
 	renamed, err := readRenamed(w)
 	part, names := graphs.Part{}, graphs.Numbering[graphs.Node]{}
 	return &joining.Graph{Bytes: f.GraphBytes, Folder: string(w.Runs.Folder), Stopped: w.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {

@@ -106,7 +106,7 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 	t.Helper()
 	runs := worktest.Runs(t)
 	var outcomes []work.Outcome
-	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []string {
+	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) []string {
 		if joined {
 			tasks = worktest.Joined(tasks)
 		}
@@ -138,7 +138,7 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 	moved := do(tasks, moving.Task)
 	got := newRecorder()
 	for _, task := range worktest.Tasks(t, runs, ComponentsDelivery(), append(trees, moved...)...) {
-		_, err := worktest.Try(t, runs, task, func(_ context.Context, task work.Task, w *work.Desk) error {
+		_, err := worktest.Try(t, runs, task, func(_ context.Context, task work.Task, w *work.TaskContext) error {
 			graph, err := (&Finishing{GraphBytes: bytes}).Graph(w)
 			if err != nil {
 				return err

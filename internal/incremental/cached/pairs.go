@@ -25,8 +25,8 @@ import (
 type Pairs struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Verdicts is the path of a table of the similar pairs of the last run.
-	Verdicts work.Path
+	// CachedPairs is the path of a table of the similar pairs of the last run.
+	CachedPairs work.Path
 	// Shards is the number of shards over which keys are spread.
 	Shards int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
@@ -50,28 +50,28 @@ func (k *Pairs) Setup() error {
 	return err
 }
 
-// Task writes the edges, as a part of the similarity graph behind the parts of all shards and crowds.
-func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+// Task writes the edges, as a part of the similarity graph behind the parts of all shards and oversized groups.
+func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
 		return err
 	}
-	verdicts, err := OpenVerdicts(string(k.Verdicts))
+	cachedPairs, err := OpenPairs(string(k.CachedPairs))
 	if err != nil {
 		return err
 	}
-	w.Hold(verdicts)
+	w.Hold(cachedPairs)
 	edges := knownEdges{documents: readKnown(packed)}
 	classes, err := k.classes(&edges)
 	if err != nil {
 		return err
 	}
-	firsts := classes.find(verdicts)
-	for i := range verdicts.Len() {
+	firsts := classes.find(cachedPairs)
+	for i := range cachedPairs.Len() {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		classes.join(&edges, verdicts.At(i), firsts[i])
+		classes.join(&edges, cachedPairs.At(i), firsts[i])
 	}
 	return edges.write(&w.Run, 2*k.Shards)
 }
@@ -82,7 +82,7 @@ type knownDocuments struct {
 	order  []knownOrder // of digests, scopes and refs
 }
 
-// knownOrder is the leading bits of a digest, and the place of its document or the number of its verdict.
+// knownOrder is the leading bits of a digest, and the place of its document or the number of its cached pair.
 type knownOrder struct{ lead, place uint32 }
 
 // leadOf returns the leading bits of a digest.
@@ -219,14 +219,14 @@ type knownClasses struct {
 	unchanged  documents.Unchanged
 }
 
-// find returns, for both digests of each verdict, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
+// find returns, for both digests of each cached pair, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
 // and to look each up would be to wait for the memory each time. So they are put in order first.
-func (c *knownClasses) find(verdicts *state.Verdicts) [][2]uint32 {
-	firsts, order := make([][2]uint32, verdicts.Len()), make([]knownOrder, verdicts.Len())
+func (c *knownClasses) find(cachedPairs *state.CachedPairs) [][2]uint32 {
+	firsts, order := make([][2]uint32, cachedPairs.Len()), make([]knownOrder, cachedPairs.Len())
 	scratch := make([]knownOrder, len(order))
 	for side := range 2 {
 		for i := range order {
-			v := verdicts.At(i)
+			v := cachedPairs.At(i)
 			order[i] = knownOrder{leadOf([2]digest.Digest{v.A, v.B}[side]), uint32(i)}
 		}
 		at, sorted := 0, graphs.RadixSort(order, scratch, func(o *knownOrder) uint64 { return uint64(o.lead) })
@@ -249,9 +249,9 @@ func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Diges
 	return rest
 }
 
-// join adds the edges that a verdict is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
+// join adds the edges that a cached pair is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
 // are as in find.
-func (c *knownClasses) join(edges *knownEdges, v state.Verdict, firsts [2]uint32) {
+func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uint32) {
 	if v.A == v.B {
 		return
 	}
@@ -307,10 +307,10 @@ func (k *knownClass) class(of *knownDocuments) candidates.Class {
 	return c
 }
 
-// allVerdicts are the tables of the jobs at work in this process.
-var allVerdicts work.Shared[state.Verdicts]
+// allPairs are the tables of the jobs at work in this process.
+var allPairs work.Shared[state.CachedPairs]
 
-// OpenVerdicts returns the table of verdicts in a file. Tasks of this process share it while one of them holds it.
-func OpenVerdicts(path string) (*state.Verdicts, error) {
-	return allVerdicts.Get(path, state.ReadVerdicts)
+// OpenPairs returns the table of cached pairs in a file. Tasks of this process share it while one of them holds it.
+func OpenPairs(path string) (*state.CachedPairs, error) {
+	return allPairs.Get(path, state.ReadCachedPairs)
 }

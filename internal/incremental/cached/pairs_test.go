@@ -77,17 +77,17 @@ func TestPairs(t *testing.T) {
 			}
 			return nil
 		})
-		var verdicts []state.Verdict
+		var cachedPairs []state.CachedPair
 		for range 12 {
-			verdicts = append(verdicts, state.VerdictOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
+			cachedPairs = append(cachedPairs, state.CachedPairOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
 		}
-		verdicts = append(verdicts, state.VerdictOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
+		cachedPairs = append(cachedPairs, state.CachedPairOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
 		var packed []byte
-		for _, v := range verdicts {
+		for _, v := range cachedPairs {
 			packed = v.Append(packed)
 		}
-		path := filepath.Join(t.TempDir(), "verdicts")
-		if err := state.WriteVerdicts(path, packed, nil); err != nil {
+		path := filepath.Join(t.TempDir(), "pairs")
+		if err := state.WriteCachedPairs(path, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 
@@ -113,7 +113,7 @@ func TestPairs(t *testing.T) {
 					want[pairOf(refs[0], ref)] = 1
 				}
 			}
-			for _, v := range verdicts {
+			for _, v := range cachedPairs {
 				second := members[class{v.B, c.scope}]
 				if c.digest == v.A && v.A != v.B && len(second) > 0 {
 					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok && unchanged.Both(x, y) {
@@ -122,7 +122,7 @@ func TestPairs(t *testing.T) {
 				}
 			}
 		}
-		k := Pairs{Verdicts: work.Path(path), Shards: 3}
+		k := Pairs{CachedPairs: work.Path(path), Shards: 3}
 		k.layout.FirstInput, k.unchanged = firstInput, unchanged
 		outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), written), k.Task)
 		if got := joined(t, outcomes); !maps.Equal(got, want) {

@@ -48,7 +48,7 @@ func TestFollowAlerts(t *testing.T) {
 	}
 }
 
-// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or stands by itself again. What could
+// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or is by itself again. What could
 // not be looked for is told once, and stays.
 func TestFollowCampaigns(t *testing.T) {
 	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen; "b3!" is urgent.
@@ -146,8 +146,8 @@ func TestFileOfAlerts(t *testing.T) {
 // TestSightings: an alert keeps the run that has first had it, also when it goes and comes again.
 func TestSightings(t *testing.T) {
 	var known []Alert
-	for night, now := range []string{"a1", "a1 b2", "b2", "a3 b2", "c1"} {
-		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), func(Alert) bool { return false }, Sighting{Generation: int64(night) + 1, Seconds: int64(100 * night)})
+	for i, now := range []string{"a1", "a1 b2", "b2", "a3 b2", "c1"} {
+		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), func(Alert) bool { return false }, Sighting{Generation: int64(i) + 1, Seconds: int64(100 * i)})
 	}
 	var got []string
 	for _, a := range known {

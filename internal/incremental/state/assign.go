@@ -26,14 +26,14 @@ type Difference struct {
 
 // Reading is what may change from run to run about how files are read.
 type Reading struct {
-	// RanksNames says that units depend on the names of files, as the ids of files that are one document always do. Then a file that has
+	// RanksNames says that segments depend on the names of files, as the ids of files that are one document always do. Then a file that has
 	// another name is read again, if it is still there.
 	RanksNames bool
 	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
 	Memory int64
 }
 
-// isMade reports whether the units of a file are as this run would make them. A file that no input names need not be there any more.
+// isMade reports whether the segments of a file are as this run would make them. A file that no input names need not be there any more.
 func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 	isNamed := entry.madeAs() == file.Name || !r.RanksNames && !file.Format.IsWhole()
 	if isNamed && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory) {
@@ -47,8 +47,8 @@ func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 }
 
 // Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
-// for it, or all its stretches have units.
-func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, units [][]documents.Unit, d Difference) {
+// for it, or all its stretches have segments.
+func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, segments [][]documents.Segment, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
 		known[only(&s.Last.Files[i].File).Path] = i
@@ -65,7 +65,7 @@ func (s *State) Assign(files []corpus.File, target int64, reading Reading) (spli
 			d.Renamed = d.Renamed || only(&entry.File).Name != only(&files[number]).Name
 		}
 		switch {
-		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
+		case found && (entry.Stable || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
 			d.Unchanged++
 			c.recall(number, entry)
 		case found:
@@ -77,7 +77,7 @@ func (s *State) Assign(files []corpus.File, target int64, reading Reading) (spli
 		}
 	}
 	c.flush(len(files))
-	return c.splits, c.units, d
+	return c.splits, c.segments, d
 }
 
 // only returns the file itself, or the one file of a group.
@@ -98,20 +98,20 @@ func isSame(known, file *corpus.File) bool {
 
 // cutting cuts files into splits.
 type cutting struct {
-	state  *State
-	files  []corpus.File
-	target int64
-	splits []corpus.Split
-	units  [][]documents.Unit
+	state    *State
+	files    []corpus.File
+	target   int64
+	splits   []corpus.Split
+	segments [][]documents.Segment
 
 	unread []corpus.File // the last files, if they are to be read
 
-	recalled corpus.Split // the last stretches, if they have units
-	of       []documents.Unit
+	recalled corpus.Split // the last stretches, if they have segments
+	of       []documents.Segment
 	size     int64 // about how many bytes of text they hold
 }
 
-// read adds a file without units.
+// read adds a file without segments.
 func (c *cutting) read(number int) {
 	if len(c.recalled) > 0 {
 		c.flush(number)
@@ -119,7 +119,7 @@ func (c *cutting) read(number int) {
 	c.unread = append(c.unread, c.files[number])
 }
 
-// recall adds a file with units.
+// recall adds a file with segments.
 func (c *cutting) recall(number int, entry *File) {
 	if len(c.unread) > 0 {
 		c.flush(number)
@@ -130,7 +130,7 @@ func (c *cutting) recall(number int, entry *File) {
 			c.flush(number)
 		}
 		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
-		c.of = append(c.of, documents.Unit{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run], IsRenamed: entry.madeAs() != only(&c.files[number]).Name})
+		c.of = append(c.of, documents.Segment{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run], IsRenamed: entry.madeAs() != only(&c.files[number]).Name})
 		c.size += size
 	}
 }
@@ -138,7 +138,7 @@ func (c *cutting) recall(number int, entry *File) {
 // flush ends the splits before the file of that number.
 func (c *cutting) flush(number int) {
 	if len(c.recalled) > 0 {
-		c.splits, c.units = append(c.splits, c.recalled), append(c.units, c.of)
+		c.splits, c.segments = append(c.splits, c.recalled), append(c.segments, c.of)
 		c.recalled, c.of, c.size = nil, nil, 0
 	}
 	first := number - len(c.unread)
@@ -146,12 +146,12 @@ func (c *cutting) flush(number int) {
 		for i := range split {
 			split[i].File += first
 		}
-		c.splits, c.units = append(c.splits, split), append(c.units, nil)
+		c.splits, c.segments = append(c.splits, split), append(c.segments, nil)
 	}
 	c.unread = nil
 }
 
-// Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
+// Files returns the files of a corpus with their segments. Made holds the runs of segments that were made, by split. Listed is
 // when the files were listed. Cramped has the names of files with documents that took more than memory, in this run or an earlier one.
 func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64, memory int64) []File {
 	last := make(map[string]*File, len(s.Last.Files))
@@ -161,10 +161,10 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 	files := make([]File, len(in.Files))
 	for i := range in.Files {
 		of := only(&in.Files[i])
-		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
+		files[i] = File{File: in.Files[i], Stable: isStable(of, listed)}
 		if of.Unlisted {
 			entry := last[of.Path] // nil if all files were read again
-			files[i].Settled = entry != nil && entry.Settled
+			files[i].Stable = entry != nil && entry.Stable
 		}
 		if cramped[of.Name] > 0 {
 			files[i].Memory = memory
@@ -172,18 +172,18 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 	}
 	for number, split := range in.Splits {
 		for i, stretch := range split {
-			unit := documents.Unit{Run: made[number], Shard: i}
-			if len(in.Units[number]) > 0 {
-				unit = in.Units[number][i]
+			segment := documents.Segment{Run: made[number], Shard: i}
+			if len(in.Segments[number]) > 0 {
+				segment = in.Segments[number][i]
 			}
 			of := &files[stretch.File]
-			if entry := last[only(&of.File).Path]; len(in.Units[number]) > 0 && entry != nil {
+			if entry := last[only(&of.File).Path]; len(in.Segments[number]) > 0 && entry != nil {
 				of.Memory = entry.Memory
-				if unit.IsRenamed {
+				if segment.IsRenamed {
 					of.MadeAs = entry.madeAs()
 				}
 			}
-			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(unit.Run), Shard: unit.Shard})
+			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(segment.Run), Shard: segment.Shard})
 		}
 	}
 	return files
@@ -207,17 +207,17 @@ func (s *State) Corpus() (files []corpus.File) {
 func (s *State) Known() map[string]corpus.File {
 	known := make(map[string]corpus.File, len(s.Last.Files))
 	for i := range s.Last.Files {
-		if file := only(&s.Last.Files[i].File); s.Last.Files[i].Settled {
+		if file := only(&s.Last.Files[i].File); s.Last.Files[i].Stable {
 			known[file.Path] = *file
 		}
 	}
 	return known
 }
 
-// isSettled reports whether a change of the file after it was listed gives it another generation. The time of a file of the
+// isStable reports whether a change of the file after it was listed gives it another generation. The time of a file of the
 // local disk is only as fine as the clock of the file system. So a file that was written just before is read again by the
 // next run.
-func isSettled(file *corpus.File, listed time.Time) bool {
+func isStable(file *corpus.File, listed time.Time) bool {
 	if storage.Scheme(file.Path) != "" {
 		return file.Generation != ""
 	}

@@ -11,10 +11,10 @@ import (
 // joinedBytes is about how large the run files become that Compact writes. It leaves those alone that have half of it.
 const joinedBytes = 256 << 20
 
-// heldBytes is how many bytes of records a writer of units holds. It writes whole sections, and holds none.
+// heldBytes is how many bytes of records a writer of segments holds. It writes whole sections, and holds none.
 const heldBytes = 1 << 20
 
-// Compact copies the units of small run files into large ones, and leaves out units of files that have gone or changed. The
+// Compact copies the segments of small run files into large ones, and leaves out segments of files that have gone or changed. The
 // result is the next generation; earlier ones go. Compact returns the bytes of the state before and after.
 func (s *State) Compact(ctx context.Context) (before, after int64, err error) {
 	return s.compact(ctx, joinedBytes)
@@ -42,7 +42,7 @@ func (s *State) compact(ctx context.Context, joined int64) (before, after int64,
 	return before, after, err
 }
 
-// runsToCompact returns the run files whose units are to be copied, relative to the folder: small ones, if there are
+// runsToCompact returns the run files whose segments are to be copied, relative to the folder: small ones, if there are
 // several, and files with a half that nobody needs any more.
 func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
 	needed := map[string]map[int]bool{}
@@ -86,11 +86,11 @@ func (s *State) stretches() []*Stretch {
 	return all
 }
 
-// rewrite copies the units of run files, in document order, and makes the result the next generation.
+// rewrite copies the segments of run files, in document order, and makes the result the next generation.
 func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64) error {
 	next := s.Last
 	next.Files = slices.Clone(next.Files)
-	c := copying{state: s, run: runfile.NewWriter(s.Units(), heldBytes)}
+	c := copying{state: s, run: runfile.NewWriter(s.Segments(), heldBytes)}
 	c.run.Durable = true
 	defer c.reader.Close()
 	defer func() { c.run.Abort() }()
@@ -104,7 +104,7 @@ func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.unit(stretch); err != nil {
+			if err := c.segment(stretch); err != nil {
 				return err
 			}
 			if c.run.Written() >= joined {
@@ -120,11 +120,11 @@ func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64)
 	return s.Commit(next)
 }
 
-// copying copies units into a run file.
+// copying copies segments into a run file.
 type copying struct {
 	state  *State
 	run    *runfile.Writer
-	moved  []*Stretch // whose units it has, by shard
+	moved  []*Stretch // whose segments it has, by shard
 	reader runfile.Reader
 	buffer []byte
 
@@ -132,8 +132,8 @@ type copying struct {
 	pieces map[int][]runfile.Piece
 }
 
-// unit copies the unit of a stretch.
-func (c *copying) unit(stretch *Stretch) error {
+// segment copies the segment of a stretch.
+func (c *copying) segment(stretch *Stretch) error {
 	if c.from != stretch.Run {
 		pieces, err := runfile.Pieces(c.state.Path(stretch.Run))
 		if err != nil {
@@ -167,6 +167,6 @@ func (c *copying) end() error {
 		stretch.Run, stretch.Shard = c.state.relative(path), shard
 	}
 	c.moved = nil
-	c.run.Reset(c.state.Units(), heldBytes)
+	c.run.Reset(c.state.Segments(), heldBytes)
 	return nil
 }

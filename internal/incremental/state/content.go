@@ -20,7 +20,7 @@ type Content struct {
 	// Made is when the run that wrote it ended. Program is the version of the program.
 	Made    time.Time
 	Program string
-	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
+	// Sketches identifies what decides the segments: settings, lists of words and sources, and the layout of a segment.
 	Sketches string
 	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
 	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words,
@@ -37,19 +37,18 @@ type Content struct {
 	Files []File
 	Order []string
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
-	// keys. Crowded is the number of pairs of crowds that it met; of SimHash distances, at least the number of pairs under one key.
-	Documents, Grouped, Crowded int64
+	// keys. OversizedPairs is the number of pairs of oversized groups that it met; of SimHash distances, at least the number of pairs under one key.
+	Documents, Grouped, OversizedPairs int64
 	// SimilarPairs is the number of pairs in Pairs.
 	SimilarPairs int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
-	// Clusters is the file with the clusters of that run. Pairs is the file with its similar pairs, "" if the run has not compared all candidates.
-	// Mirrors and Suspects are files of the last run that was
-	// about sites: its groups of mirrors, and the alerts of all such runs; "" if there was none. Outbox is the file with the changes that
-	// nobody has acknowledged, "" if there are none. All are relative to the folder.
-	Clusters, Pairs, Mirrors, Suspects, Outbox string
+	// Names of files, relative to the folder. Clusters are the clusters of that run, and Pairs its similar pairs, "" if the run
+	// has not compared all candidates. Mirrors and Suspects are of the last run that was about sites: its groups of mirrors, and the
+	// alerts of all such runs; "" if there was none. Notifications are the changes that nobody has acknowledged, "" for none.
+	Clusters, Pairs, Mirrors, Suspects, Notifications string
 	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
 	// shared ids if KnowsIDs says so.
 	Kept     string
@@ -60,26 +59,26 @@ type Content struct {
 	Results, Lists string
 }
 
-// File is a file of the corpus and its units.
+// File is a file of the corpus and its segments.
 type File struct {
 	corpus.File
 
-	// Settled says that the generation of the file tells whether it has changed.
-	Settled   bool
+	// Stable says that the generation of the file tells whether it has changed.
+	Stable    bool
 	Stretches []Stretch
-	// MadeAs is the name that the file had when its units were made, "" if it is still the name.
+	// MadeAs is the name that the file had when its segments were made, "" if it is still the name.
 	MadeAs string
 	// Memory is how many bytes a document could take then, if some took more; 0 if none did.
 	Memory int64
 }
 
-// madeAs returns the name that the file had when its units were made.
+// madeAs returns the name that the file had when its segments were made.
 func (f *File) madeAs() string { return cmp.Or(f.MadeAs, only(&f.File).Name) }
 
-// Stretch is a part of a file, in positions, and the place of its unit.
+// Stretch is a part of a file, in positions, and the place of its segment.
 type Stretch struct {
 	Start, End int64
-	// Run is the run file, relative to the folder. Shard is the number of the unit there.
+	// Run is the run file, relative to the folder. Shard is the number of the segment there.
 	Run   string
 	Shard int
 }
@@ -172,11 +171,11 @@ func (all *listed) newest(folder string) (*Content, error) {
 }
 
 // Unacknowledged reads the changes that nobody has acknowledged, of the content of a state in a folder.
-func (c *Content) Unacknowledged(folder string) (Outbox, error) {
-	if c.Outbox == "" {
+func (c *Content) Unacknowledged(folder string) (Notifications, error) {
+	if c.Notifications == "" {
 		return nil, nil
 	}
-	return ReadOutbox(storage.Join(folder, c.Outbox))
+	return ReadNotifications(storage.Join(folder, c.Notifications))
 }
 
 // names returns the files that the content needs, relative to the folder.
@@ -187,7 +186,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Outbox, c.Kept} {
+	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Notifications, c.Kept} {
 		if name != "" {
 			names[name] = true
 		}

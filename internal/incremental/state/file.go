@@ -16,14 +16,14 @@ import (
 
 // The first lines of files of groups, of alerts and of changes. The number in each is the version of the layout.
 const (
-	groupsMagic = "mirrorbeam groups 1\n"
-	alertsMagic = "mirrorbeam alerts 4\n"
-	outboxMagic = "mirrorbeam outbox 1\n"
+	groupsMagic        = "mirrorbeam groups 1\n"
+	alertsMagic        = "mirrorbeam alerts 4\n"
+	notificationsMagic = "mirrorbeam outbox 1\n"
 )
 
 const (
 	memberSize  = 16
-	groupHeader = 8 // what stands before the name of a packed group
+	groupHeader = 8 // what comes before the name of a packed group
 )
 
 // groupSize returns the size of a group in a file: the length of its lineage, the lineage, and what [AppendGroup] packs.
@@ -40,7 +40,7 @@ func AppendGroup(b []byte, name string, members []Member) []byte {
 	return b
 }
 
-// AppendGroupHead packs what stands before the members of a group: the length of the name, the number of members, the name.
+// AppendGroupHead packs what comes before the members of a group: the length of the name, the number of members, the name.
 func AppendGroupHead(b []byte, name string, members int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(members))
@@ -60,7 +60,7 @@ func UnpackGroups(b []byte) ([]Group, error) {
 	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
 }
 
-// readGroups reads packed groups. LineageOf takes what stands before each. It goes through all twice, so that nothing has to grow.
+// readGroups reads packed groups. LineageOf takes what comes before each. It goes through all twice, so that nothing has to grow.
 func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
 	n := 0
 	for rest := b; len(rest) > 0; n++ {
@@ -150,9 +150,9 @@ func WriteAlerts(path string, alerts []Alert) error {
 	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
-// WriteOutbox does the same for changes that nobody has acknowledged.
-func WriteOutbox(path string, o Outbox) error {
-	b := []byte(outboxMagic)
+// WriteNotifications does the same for changes that nobody has acknowledged.
+func WriteNotifications(path string, o Notifications) error {
+	b := []byte(notificationsMagic)
 	for _, change := range o {
 		b = output.AppendRow(b, change)
 	}
@@ -173,8 +173,10 @@ func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeG
 // ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
-// ReadOutbox reads what WriteOutbox wrote.
-func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+// ReadNotifications reads what WriteNotifications wrote.
+func ReadNotifications(path string) (Notifications, error) {
+	return readChecked(path, decodeNotifications)
+}
 
 // readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
@@ -211,9 +213,9 @@ func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	return alerts, err
 }
 
-// decodeOutbox reads the content of a file of changes.
-func decodeOutbox(b []byte) (o Outbox, err error) {
-	b, err = Unseal(b, outboxMagic)
+// decodeNotifications reads the content of a file of changes.
+func decodeNotifications(b []byte) (o Notifications, err error) {
+	b, err = Unseal(b, notificationsMagic)
 	for line := range bytes.Lines(b) {
 		var change output.Change
 		if err := json.Unmarshal(line, &change); err != nil {

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// checkOwners refuses a folder of the local disk in which other users could put files of theirs in place of the files of the
+// checkOwners refuses a folder of the local disk in which other users could put files of theirs instead of the files of the
 // state.
 func checkOwners(folder string) error {
 	if storage.Scheme(folder) != "" {
@@ -22,7 +22,7 @@ func checkOwners(folder string) error {
 	if err := storage.CheckFolder(parent); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("its parent folder %s: %w: choose a state in a folder of your own", parent, err)
 	}
-	for _, path := range []string{folder, filepath.Join(folder, unitsName)} {
+	for _, path := range []string{folder, filepath.Join(folder, segmentsName)} {
 		if err := storage.CheckOwner(path); err != nil {
 			return fmt.Errorf("%s: %w: name another folder", path, err)
 		}
@@ -36,7 +36,7 @@ func checkKinds(folder string) error {
 	if storage.Scheme(folder) != "" {
 		return nil
 	}
-	for _, within := range []string{"", unitsName} {
+	for _, within := range []string{"", segmentsName} {
 		entries, err := os.ReadDir(filepath.Join(folder, within))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -45,9 +45,9 @@ func checkKinds(folder string) error {
 			name := storage.Join(within, entry.Name())
 			path := filepath.Join(folder, name)
 			switch {
-			case name == unitsName && !entry.IsDir():
+			case name == segmentsName && !entry.IsDir():
 				return brokenError{fmt.Errorf("%s is no folder, as a state has there: remove it", path)}
-			case name != unitsName && isOfState(name) && !entry.Type().IsRegular():
+			case name != segmentsName && isOfState(name) && !entry.Type().IsRegular():
 				return brokenError{fmt.Errorf("%w: remove it", &storage.IrregularError{Path: path, Mode: entry.Type()})}
 			}
 		}
@@ -95,7 +95,7 @@ func checkFolder(folder string, all listed) error {
 			return err
 		}
 		for _, entry := range entries {
-			if entry.IsDir() && entry.Name() != unitsName {
+			if entry.IsDir() && entry.Name() != segmentsName && entry.Name() != formerSegments {
 				foreign = append(foreign, entry.Name())
 			}
 		}

@@ -30,9 +30,9 @@ func TestOtherUsers(t *testing.T) {
 		{"it is sticky", func(folder string) error {
 			return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, fs.ModeSticky|0o777))
 		}, "all users may write"},
-		{"the units are another user's", func(folder string) error {
-			units := filepath.Join(folder, unitsName)
-			return errors.Join(os.MkdirAll(units, 0o755), give(units))
+		{"the segments are another user's", func(folder string) error {
+			segments := filepath.Join(folder, segmentsName)
+			return errors.Join(os.MkdirAll(segments, 0o755), give(segments))
 		}, "another user"},
 		{"it is another user's link", func(folder string) error {
 			return errors.Join(os.Mkdir(folder+"-of-mine", 0o755), os.Symlink(folder+"-of-mine", folder), give(folder))
@@ -152,16 +152,16 @@ func TestDamagedNewest(t *testing.T) {
 	}
 }
 
-// TestAcknowledge: what is acknowledged leaves the outbox in one step, and only that.
+// TestAcknowledge: what is acknowledged leaves the queue of notifications in one step, and only that.
 func TestAcknowledge(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, folder)
-			_, first := Outbox(nil).Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "a"}}, 1, func(_, _ string) bool { return true })
+			_, first := Notifications(nil).Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "a"}}, 1, func(_, _ string) bool { return true })
 			_, both := first.Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "b"}}, 2, func(_, _ string) bool { return true })
-			for _, o := range []Outbox{first, both} {
-				file, err := s.WriteOutbox(o, NewNames())
-				if err := errors.Join(err, s.Commit(Content{Outbox: file})); err != nil {
+			for _, o := range []Notifications{first, both} {
+				file, err := s.WriteNotifications(o, NewNames())
+				if err := errors.Join(err, s.Commit(Content{Notifications: file})); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -18,7 +18,7 @@ var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.S
 // looks for passages, the pairs with their passages, and keys under which all documents meet again. Keep returns the name of the file, relative to the
 // folder.
 func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
-	out, reader := runfile.NewWriter(s.Units(), heldBytes), runfile.Reader{Stopped: ctx.Err}
+	out, reader := runfile.NewWriter(s.Segments(), heldBytes), runfile.Reader{Stopped: ctx.Err}
 	out.Durable = true
 	defer out.Abort()
 	defer reader.Close()
@@ -63,7 +63,7 @@ func (s *State) Past(in *documents.Inputs) documents.Past {
 		}
 		past.Numbers[i] = documents.IsGone
 		for _, stretch := range file.Stretches {
-			past.Gone = append(past.Gone, documents.Unit{Run: s.Path(stretch.Run), Shard: stretch.Shard, Size: s.sizes[stretch.Run]})
+			past.Gone = append(past.Gone, documents.Segment{Run: s.Path(stretch.Run), Shard: stretch.Shard, Size: s.sizes[stretch.Run]})
 		}
 	}
 	return past

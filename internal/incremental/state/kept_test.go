@@ -72,18 +72,18 @@ func TestKeep(t *testing.T) {
 
 // TestPast: a file is gone if its path is not there any more, or if it has changed. Files that are there have their new numbers.
 func TestPast(t *testing.T) {
-	s := &State{Folder: "/state", sizes: map[string]int64{"units/b": 44}}
+	s := &State{Folder: "/state", sizes: map[string]int64{"segments/b": 44}}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Last.Files = append(s.Last.Files, File{File: corpus.File{Path: name}, Stretches: []Stretch{{Run: "units/" + name, Shard: 3}}})
+		s.Last.Files = append(s.Last.Files, File{File: corpus.File{Path: name}, Stretches: []Stretch{{Run: "segments/" + name, Shard: 3}}})
 	}
 	in := documents.Inputs{
 		Files:  []corpus.File{{Path: "new"}, {Path: "a"}, {Path: "c"}, {Path: "d"}},
-		Splits: []corpus.Split{{{File: 0}}, {{File: 1}}, {{File: 2}}, {{File: 3}}}, Units: [][]documents.Unit{nil, {{}}, nil, {{}}}, // c has changed
+		Splits: []corpus.Split{{{File: 0}}, {{File: 1}}, {{File: 2}}, {{File: 3}}}, Segments: [][]documents.Segment{nil, {{}}, nil, {{}}}, // c has changed
 	}
 	past := s.Past(&in)
 	want := documents.Past{
 		Numbers: []int{1, documents.IsGone, documents.IsGone, 3},
-		Gone:    []documents.Unit{{Run: "/state/units/b", Shard: 3, Size: 44}, {Run: "/state/units/c", Shard: 3}},
+		Gone:    []documents.Segment{{Run: "/state/segments/b", Shard: 3, Size: 44}, {Run: "/state/segments/c", Shard: 3}},
 	}
 	if !reflect.DeepEqual(past, want) || !past.IsInOrder() {
 		t.Errorf("%+v, want %+v", past, want)

@@ -94,7 +94,7 @@ func newFollowing(last, now []Group) *following {
 // ahead is how many groups of the last run are looked at for one that has the same documents.
 const ahead = 16
 
-// keepUnchanged relates groups that have the same documents in both runs, which are most groups of most nights. Groups mostly keep
+// keepUnchanged relates groups that have the same documents in both runs, which are most groups of most runs. Groups mostly keep
 // their order, so it looks for each at the next places only. No other group has any of their documents.
 func (f *following) keepUnchanged() {
 	shares := make([]share, 0, 2*len(f.now)) // of all: one allocation

@@ -37,7 +37,7 @@ func TestFollow(t *testing.T) {
 		{"another order", "ab cd", "dc ba", nil, "CD AB"},
 		{"new", "ab", "ab cd", []string{"new cd 2 0 2 0"}, "AB *"},
 		{"grown", "ab", "abc", []string{"grown abc 3 2 1 0"}, "AB"},
-		{"another document in place of one", "abc", "abd", []string{"grown abd 3 3 1 1"}, "ABC"},
+		{"another document instead of one", "abc", "abd", []string{"grown abd 3 3 1 1"}, "ABC"},
 		{"shrunk", "abc", "ab", []string{"shrunk ab 2 3 0 1"}, "ABC"},
 		{"gone", "ab cd", "cd", []string{"gone ab 0 2 0 2"}, "CD"},
 		{"merged, the larger part leads", "ab cde", "abcde", []string{"merged abcde 5 5 0 0"}, "CDE"},

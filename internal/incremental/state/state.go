@@ -3,19 +3,19 @@
 // A state is a folder, on the local disk or in a bucket:
 //
 //	lock                   the lease of the run that may write
-//	generation-0000000007  what the state holds: its files, and where the units of each are
-//	units/run-...          sketch blocks, as package documents makes them; and what [State.Keep] has kept
+//	generation-0000000007  what the state holds: its files, and where the segments of each are
+//	segments/run-...       sketch blocks, as package documents makes them; and what [State.Keep] has stored
 //	clusters-...           the clusters of the last run, see [Follow]
-//	verdicts-...           its similar pairs, see [Verdicts]
+//	pairs-...              its similar pairs, see [CachedPairs]
 //	mirrors-...            the groups of mirrors of the last run that was about sites
 //	suspects-...           the alerts of all such runs
-//	outbox-...             changes that nobody has acknowledged, see [Outbox]
+//	notifications-...      changes that nobody has acknowledged, see [Notifications]
 //
 // A group, such as a cluster of documents or of mirrors, keeps its lineage, a short text, for as long as it can be followed
 // from run to run. So does an alert, which has an id. A similar pair is known by the digests of its documents, which stay
 // the same however files come and go.
 //
-// A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
+// A file of a state never changes. A run writes new files next to the old ones, and in the end the next generation, under a
 // number that must be free. So the change from one generation to the next is one step, and a run that dies before it
 // leaves only files that no generation names. The next run removes them.
 //
@@ -40,16 +40,17 @@ import (
 )
 
 const (
-	lockName         = "lock"
-	generationPrefix = "generation-"
-	generationDigits = 10
-	unitsName        = "units"
-	clustersPrefix   = "clusters-"
-	verdictsPrefix   = "verdicts-"
-	standingPrefix   = "standing-" // of earlier versions
-	mirrorsPrefix    = "mirrors-"
-	suspectsPrefix   = "suspects-"
-	outboxPrefix     = "outbox-"
+	lockName            = "lock"
+	generationPrefix    = "generation-"
+	generationDigits    = 10
+	segmentsName        = "segments"
+	clustersPrefix      = "clusters-"
+	cachedPairsPrefix   = "pairs-"
+	mirrorsPrefix       = "mirrors-"
+	suspectsPrefix      = "suspects-"
+	notificationsPrefix = "notifications-"
+	formerSegments      = "units" // of earlier versions, whose states are refused for their layout
+	formerNames         = formerSegments + `/run-|standing-|verdicts-|outbox-`
 )
 
 // State is a state that a run may write to: the run holds its lease.
@@ -86,7 +87,7 @@ func Open(folder, holder string) (_ *State, err error) {
 	if storage.Scheme(folder) == "" {
 		_, err := os.Lstat(folder)
 		st.isMade = errors.Is(err, fs.ErrNotExist)
-		if err := os.MkdirAll(filepath.Join(folder, unitsName), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(folder, segmentsName), 0o777); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +108,7 @@ func Open(folder, holder string) (_ *State, err error) {
 func (s *State) Close() error {
 	err := s.lease.Release()
 	if s.isMade && s.Last.Number == 0 {
-		for _, folder := range []string{s.Units(), s.Folder} {
+		for _, folder := range []string{s.Segments(), s.Folder} {
 			os.Remove(folder) // stays if it holds anything, such as the lease of another run
 		}
 	}
@@ -117,19 +118,19 @@ func (s *State) Close() error {
 // IsEmpty reports whether the folder held no file of a state when it was opened, other than the lease.
 func (s *State) IsEmpty() bool { return s.Last.Number == 0 && len(s.sizes) == 0 }
 
-// Units returns the folder in which a run makes units.
-func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
+// Segments returns the folder in which a run makes segments.
+func (s *State) Segments() string { return storage.Join(s.Folder, segmentsName) }
 
 // Path returns the whole name of a file of the state.
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
 // Names are names of files that a run writes, relative to the folder; see [Content].
-type Names struct{ Clusters, Pairs, Mirrors, Suspects, Outbox string }
+type Names struct{ Clusters, Pairs, Mirrors, Suspects, Notifications string }
 
 // NewNames returns names that no other run has.
 func NewNames() Names {
 	random := rand.Text()
-	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
+	return Names{clustersPrefix + random, cachedPairsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, notificationsPrefix + random}
 }
 
 // relative returns the name, relative to the folder, of a file of the state.
@@ -201,7 +202,7 @@ func (s *State) Commit(next Content) error {
 type listed struct {
 	// generations ascend.
 	generations []generation
-	// others are units and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
+	// others are segments and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
 	// relative to the folder.
 	others, foreign []string
 	// sizes are the lengths of the others.
@@ -236,7 +237,7 @@ func list(folder string) (all listed, err error) {
 
 // otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
 // results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + standingPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + outboxPrefix + `)[A-Z2-7]{26}$`)
+var otherNames = regexp.MustCompile(`^(` + segmentsName + `/run-|` + clustersPrefix + `|` + cachedPairsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + notificationsPrefix + `|` + formerNames + `)[A-Z2-7]{26}$`)
 
 func generationName(folder string, number int) string {
 	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))

@@ -34,18 +34,18 @@ func open(t *testing.T, folder string) *State {
 	return s
 }
 
-// runName returns the name of a run file of units, given a letter.
+// runName returns the name of a run file of segments, given a letter.
 func runName(letter string) string { return "run-" + strings.Repeat(letter, 26) }
 
-// holding returns content that needs one unit.
+// holding returns content that needs one segment.
 func holding(run string) Content {
-	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "units/" + run}}}}}
+	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "segments/" + run}}}}}
 }
 
-// unit makes a file that stands for units.
-func unit(t *testing.T, s *State, name string) {
+// segment makes a file that stands for segments.
+func segment(t *testing.T, s *State, name string) {
 	t.Helper()
-	if err := storage.WriteFile(storage.Join(s.Units(), name), []byte(name)); err != nil {
+	if err := storage.WriteFile(storage.Join(s.Segments(), name), []byte(name)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,13 +68,13 @@ func files(t *testing.T, folder string) []string {
 func TestGenerations(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
-			for night, run := range []string{runName("A"), runName("B"), runName("C")} {
+			for i, run := range []string{runName("A"), runName("B"), runName("C")} {
 				s := open(t, folder)
-				if night > 0 && (len(s.Last.Files) != 1 || s.Last.Number < night) {
-					t.Errorf("night %d begins with %+v", night, s.Last)
+				if i > 0 && (len(s.Last.Files) != 1 || s.Last.Number < i) {
+					t.Errorf("run %d begins with %+v", i, s.Last)
 				}
-				unit(t, s, run)
-				unit(t, s, runName("D"))
+				segment(t, s, run)
+				segment(t, s, runName("D"))
 				if err := s.Commit(holding(run)); err != nil {
 					t.Fatal(err)
 				}
@@ -84,17 +84,17 @@ func TestGenerations(t *testing.T) {
 			}
 			s := open(t, folder)
 			last := s.Last
-			if last.Files[0].Stretches[0].Run != "units/"+runName("C") {
+			if last.Files[0].Stretches[0].Run != "segments/"+runName("C") {
 				t.Errorf("the newest generation is %+v", last)
 			}
 			left := files(t, folder)
-			if !slices.Contains(left, "units/"+runName("C")) || slices.Contains(left, "units/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
+			if !slices.Contains(left, "segments/"+runName("C")) || slices.Contains(left, "segments/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
 				t.Errorf("left: %v", left)
 			}
 			if _, _, err := s.Prune(); err != nil {
 				t.Fatal(err)
 			}
-			if left := files(t, folder); slices.Contains(left, "units/"+runName("B")) && name == "disk" {
+			if left := files(t, folder); slices.Contains(left, "segments/"+runName("B")) && name == "disk" {
 				t.Errorf("left after it was pruned: %v", left)
 			}
 			if err := s.Close(); err != nil {
@@ -115,14 +115,14 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteOutbox(s.Path(n.Outbox), nil), WriteVerdicts(s.Path(n.Pairs), nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteNotifications(s.Path(n.Notifications), nil), WriteCachedPairs(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
+			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Notifications: kept.Notifications}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -131,7 +131,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Pairs}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Notifications, kept.Pairs, kept.Suspects}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}
@@ -202,7 +202,7 @@ func TestCommitConflict(t *testing.T) {
 			if err := s.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("the second run gets %v", err)
 			}
-			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
+			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "segments/"+runName("A") {
 				t.Errorf("read %+v, %v", got, err)
 			}
 			if err := s.Close(); err != nil {
@@ -217,12 +217,12 @@ func TestCommitConflict(t *testing.T) {
 func TestSweepTakesNumber(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	s := open(t, folder)
-	unit(t, s, runName("A"))
+	segment(t, s, runName("A"))
 	if err := s.Commit(holding(runName("A"))); err != nil {
 		t.Fatal(err)
 	}
 	undead := *s
-	unit(t, s, runName("B"))
+	segment(t, s, runName("B"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestSweepTakesNumber(t *testing.T) {
 	if err := undead.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the run that lives on gets %v", err)
 	}
-	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
+	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "segments/"+runName("A") {
 		t.Errorf("read %+v, %v", got, err)
 	}
 }
@@ -265,7 +265,7 @@ func TestForeignFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, precious := range []string{"thesis.txt", "clusters-00000-of-00001.jsonl", "units-of-measure"} {
+		for _, precious := range []string{"thesis.txt", "clusters-00000-of-00001.jsonl", "segments-of-lines"} {
 			precious = storage.Join(folder, precious)
 			if err := storage.WriteFile(precious, nil); err != nil {
 				t.Fatal(err)
@@ -283,30 +283,52 @@ func TestForeignFolder(t *testing.T) {
 	}
 }
 
+// TestFormerLayout: the state of an earlier version is refused for its layout, although its files have other names.
+func TestFormerLayout(t *testing.T) {
+	for name, folder := range folders(t) {
+		if name == "disk" {
+			if err := os.MkdirAll(filepath.Join(folder, "units"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, former := range []string{"units/" + runName("A"), "verdicts-" + strings.TrimPrefix(runName("A"), "run-")} {
+			if err := storage.WriteFile(storage.Join(folder, former), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := storage.WriteFile(generationName(folder, 1), Seal([]byte("mirrorbeam state 1\n"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(folder, "a test"); !errors.Is(err, ErrVersion) {
+			t.Errorf("%s: opened: %v", name, err)
+		}
+	}
+}
+
 // generationAt returns the generation of a file of the local disk that was written then.
 func generationAt(written time.Time) string { return strconv.FormatInt(written.UnixNano(), 10) }
 
-// TestAssign: all of a file is read, or none, and the stretches of files that are known keep their units.
+// TestAssign: all of a file is read, or none, and the stretches of files that are known keep their segments.
 func TestAssign(t *testing.T) {
 	file := func(name string, size int64) corpus.File {
 		return corpus.File{Path: "/in/" + name, Name: name, Size: size, Generation: generationAt(time.Unix(1e9, 0)), Format: corpus.JSONLines}
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
-	splits, units, d := s.Assign(first, 100, Reading{})
-	if d != (Difference{New: 3}) || slices.ContainsFunc(units, func(u []documents.Unit) bool { return u != nil }) {
-		t.Fatalf("of a new state: %+v, %v", d, units)
+	splits, segments, d := s.Assign(first, 100, Reading{})
+	if d != (Difference{New: 3}) || slices.ContainsFunc(segments, func(u []documents.Segment) bool { return u != nil }) {
+		t.Fatalf("of a new state: %+v, %v", d, segments)
 	}
 	made := map[int]string{}
 	for i := range splits {
-		made[i] = "/state/units/run-" + string(rune('a'+i))
+		made[i] = "/state/segments/run-" + string(rune('a'+i))
 	}
-	in := documents.Inputs{Files: first, Splits: splits, Units: units}
+	in := documents.Inputs{Files: first, Splits: splits, Segments: segments}
 	s.Last = Content{Number: 1, Files: s.Files(&in, made, time.Unix(2e9, 0), nil, 0)}
 	changed := file("c", 250)
 	changed.Generation += "1"
 	now := []corpus.File{file("a", 30), file("b", 50), changed, file("d", 20)}
-	splits, units, d = s.Assign(now, 100, Reading{})
+	splits, segments, d = s.Assign(now, 100, Reading{})
 	if d != (Difference{New: 1, Changed: 1, Unchanged: 2}) {
 		t.Errorf("difference %+v", d)
 	}
@@ -319,10 +341,10 @@ func TestAssign(t *testing.T) {
 			}
 			last = stretch
 			covered[stretch.File] += stretch.End - stretch.Start
-			if isKnown := units[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
-				t.Errorf("%s has units: %v", now[stretch.File].Name, isKnown)
-			} else if isKnown && units[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
-				t.Errorf("%s has the unit %v", now[stretch.File].Name, units[i][k])
+			if isKnown := segments[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
+				t.Errorf("%s has segments: %v", now[stretch.File].Name, isKnown)
+			} else if isKnown && segments[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
+				t.Errorf("%s has the segment %v", now[stretch.File].Name, segments[i][k])
 			}
 		}
 	}
@@ -336,20 +358,20 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestSettled: a file that was written just before it was listed may change again without a sign.
-func TestSettled(t *testing.T) {
+// TestStable: a file that was written just before it was listed may change again without a sign.
+func TestStable(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
-		path    string
-		age     time.Duration
-		settled bool
+		path   string
+		age    time.Duration
+		stable bool
 	}{{"/in/a", time.Hour, true}, {"/in/a", 3 * time.Second, true}, {"/in/a", time.Second, false}, {"/in/a", -time.Hour, false}, {"gs://b/a", 0, true}} {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}
-		if got := isSettled(&file, now); got != c.settled {
-			t.Errorf("%s, %v old: settled %v", c.path, c.age, got)
+		if got := isStable(&file, now); got != c.stable {
+			t.Errorf("%s, %v old: stable %v", c.path, c.age, got)
 		}
-		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Settled: c.settled}}}}
-		if _, known := s.Known()[c.path]; known != c.settled {
+		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Stable: c.stable}}}}
+		if _, known := s.Known()[c.path]; known != c.stable {
 			t.Errorf("%s, %v old: known %v", c.path, c.age, known)
 		}
 	}

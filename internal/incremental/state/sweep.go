@@ -62,7 +62,7 @@ func (s *State) removeUnfinished() error {
 	if storage.Scheme(s.Folder) != "" {
 		return nil
 	}
-	return errors.Join(storage.RemoveUnfinished(s.Folder), storage.RemoveUnfinished(s.Units()))
+	return errors.Join(storage.RemoveUnfinished(s.Folder), storage.RemoveUnfinished(s.Segments()))
 }
 
 // Prune removes all generations but the newest one, and what only they need. It returns the bytes that the state takes

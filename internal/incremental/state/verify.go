@@ -19,22 +19,22 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	units := map[string]map[int]bool{} // that the generation names, by run file
+	segments := map[string]map[int]bool{} // that the generation names, by run file
 	for i := range content.Files {
 		for _, stretch := range content.Files[i].Stretches {
-			if units[stretch.Run] == nil {
-				units[stretch.Run] = map[int]bool{}
+			if segments[stretch.Run] == nil {
+				segments[stretch.Run] = map[int]bool{}
 			}
-			units[stretch.Run][stretch.Shard] = true
+			segments[stretch.Run][stretch.Shard] = true
 		}
 	}
 	if content.Kept != "" {
-		units[content.Kept] = nil // no unit, but all of it is read
+		segments[content.Kept] = nil // no segment, but all of it is read
 	}
 	var reader runfile.Reader
 	defer reader.Close()
 	var buffer []byte
-	for _, name := range slices.Sorted(maps.Keys(units)) {
+	for _, name := range slices.Sorted(maps.Keys(segments)) {
 		pieces, err := runfile.Pieces(storage.Join(folder, name))
 		if err != nil {
 			return 0, err
@@ -50,9 +50,9 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 			counted[piece.Shard] = counted[piece.Shard] || piece.Kind == records.StretchFigures
 			bytes += piece.Length
 		}
-		for shard := range units[name] {
+		for shard := range segments[name] {
 			if !counted[shard] {
-				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks unit %d", shard)}
+				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks segment %d", shard)}
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func VerifyOlder(folder string) error {
 	return nil
 }
 
-// verifyOthers reads the files that are no units.
+// verifyOthers reads the files that are no segments.
 func (c *Content) verifyOthers(folder string) error {
 	for _, of := range []struct {
 		name string
@@ -86,8 +86,8 @@ func (c *Content) verifyOthers(folder string) error {
 		{c.Clusters, fault(ReadGroups)},
 		{c.Mirrors, fault(ReadGroups)},
 		{c.Suspects, fault(ReadAlerts)},
-		{c.Outbox, fault(ReadOutbox)},
-		{c.Pairs, fault(ReadVerdicts)},
+		{c.Notifications, fault(ReadNotifications)},
+		{c.Pairs, fault(ReadCachedPairs)},
 	} {
 		if of.name == "" {
 			continue

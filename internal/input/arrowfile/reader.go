@@ -116,7 +116,7 @@ func (c *counter) Allocate(size int) []byte {
 	return c.GoAllocator.Allocate(size)
 }
 
-// Reallocate takes memory in place of other.
+// Reallocate takes memory instead of other.
 func (c *counter) Reallocate(size int, b []byte) []byte {
 	grown := c.Allocate(size)
 	copy(grown, b)

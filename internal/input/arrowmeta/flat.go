@@ -8,7 +8,7 @@ import (
 // ErrMetadata says that metadata is not what it should be.
 var ErrMetadata = errors.New("the metadata is damaged")
 
-// table is a table of FlatBuffers. What lies outside of its buffer is absent, and notes the fault.
+// table is a table of FlatBuffers. What is outside of its buffer is absent, and notes the fault.
 type table struct {
 	buffer *flat
 	at     int // where the table begins
@@ -53,7 +53,7 @@ func (f *flat) table(at int) table {
 	return table{f, at + f.uint32(at)}
 }
 
-// field returns where a field lies, 0 if the table does not have it.
+// field returns the offset of a field, 0 if the table does not have it.
 func (t table) field(number int) int {
 	if t.buffer == nil || t.buffer.isBad {
 		return 0

@@ -239,7 +239,7 @@ func appendLetter(dst []byte, start int, c byte) []byte {
 	return append(dst, c)
 }
 
-// isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar beside another of its block. These scripts put no
+// isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar next to another of its block. These scripts put no
 // spaces between words, and a Latin letter would cut them.
 func isOfRun(r, last, next rune) bool {
 	if !unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {

@@ -18,7 +18,7 @@ type Fields struct {
 	// missing or null in a line, but not all.
 	Texts []string
 	// Features is the field of the document's features; where it is not empty,
-	// documents have features in place of texts, or beside them if Beside is set.
+	// documents have features instead of texts, or next to them if Beside is set.
 	// A document with texts may have no features.
 	Features string
 	Beside   bool
@@ -26,7 +26,7 @@ type Fields struct {
 	Others []string
 }
 
-// HasTexts reports whether documents have texts, with features beside them or not.
+// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
 // Record is what a line says of its document. Its slices are parts of the
@@ -46,7 +46,7 @@ type Record struct {
 	Features []Feature
 	// Others holds the values of the other fields, in the order of [Fields]: a
 	// string as it is, a number digit by digit, true or false, and an object or
-	// array as it stands in the line. It is nil for a field that is missing,
+	// array as it is in the line. It is nil for a field that is missing,
 	// null or NaN, and not nil for an empty string.
 	Others [][]byte
 	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are

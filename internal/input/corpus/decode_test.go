@@ -262,7 +262,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestHugeText: a huge text is unescaped where it stands, so it takes no memory beside its line. It is what encoding/json reads.
+// TestHugeText: a huge text is unescaped where it is, so it takes no memory in addition to its line. It is what encoding/json reads.
 func TestHugeText(t *testing.T) {
 	text := strings.Repeat("a \"quoted\" word,\n\u00e9 \U0001f600 \u2028", keepBytes/20)
 	line, err := json.Marshal(map[string]string{"id": "a\nb", "text": text, "url": "c\td"})

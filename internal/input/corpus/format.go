@@ -20,7 +20,7 @@ const (
 	JSONLines Format = iota
 	// CSV has records of fields with commas between them, as RFC 4180 says. The first record names the fields.
 	CSV
-	// TSV is CSV with tabs in place of commas.
+	// TSV is CSV with tabs instead of commas.
 	TSV
 	// Parquet is Apache Parquet: each row is a document.
 	Parquet
@@ -84,7 +84,7 @@ type Definition struct {
 	CopyEnding string
 	// Cutter returns what cuts stretches out of the texts of records; nil: they cannot be cut.
 	Cutter func(Wanted) Cutter
-	// CopyRows copies rows of a file in place of Annotator, Cutter and Writer, for a format whose rows cannot be copied one by one.
+	// CopyRows copies rows of a file instead of Annotator, Cutter and Writer, for a format whose rows cannot be copied one by one.
 	// Annotatable returns an error if the file has one of the names of [AnnotationFields] already, and Cuttable if its texts cannot be
 	// cut.
 	CopyRows    func(file *File, limits Limits, out io.Writer, rows RowCopy) (copied int64, err error)
@@ -98,7 +98,7 @@ type Dialect struct {
 	Delimiter byte `json:",omitempty"`
 	// Quote encloses a field; 0: a double quote in CSV, and none in TSV. [NoQuote] is none.
 	Quote byte `json:",omitempty"`
-	// Escape stands before a byte that is content; 0: none does.
+	// Escape precedes a byte that is content; 0: none does.
 	Escape byte `json:",omitempty"`
 	// SkipLines is how many lines stand before the header.
 	SkipLines int `json:",omitempty"`
@@ -192,13 +192,13 @@ type RowCopy struct {
 
 // RecordWriter writes records to a copy.
 type RecordWriter interface {
-	// Write writes a record as it stands in the input. Name is the name of the file where it stands.
+	// Write writes a record as it is in the input. Name is the name of the file where it is.
 	Write(name string, record []byte) error
 	// Close ends the copy.
 	Close() error
 }
 
-// AnnotationFields are the fields that annotated records have besides their own, in this order.
+// AnnotationFields are the fields that annotated records have in addition to their own, in this order.
 var AnnotationFields = []string{"cluster", "cluster_size", "kept", "kept_id"}
 
 // Annotation is what a job has found out about a document. The names are texts without control characters.

@@ -299,7 +299,7 @@ func holdsResults(folder, name string) error {
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
-// The files that a job writes beside its results.
+// The files that a job writes next to its results.
 const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 
 // isOfResults reports whether a file of that name says that a job has written its folder.

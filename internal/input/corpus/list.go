@@ -51,7 +51,7 @@ type File struct {
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
 	Unlisted bool
-	// Member says where the file lies in an archive; nil: it lies in none.
+	// Member says where in an archive the file is; nil: in none.
 	Member *Member
 	// Recalled marks a file that was not opened, since it is as an earlier job has listed it.
 	Recalled bool
@@ -86,7 +86,7 @@ type Listing struct {
 	stored   []string            // such folders in other storages than the local disk
 }
 
-// Searched reports whether a path is a folder that was searched at any depth, or lies in one, whatever links
+// Searched reports whether a path is a folder that was searched at any depth, or is in one, whatever links
 // lead there. It returns that folder, the outermost of several. The path need not exist.
 func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	if storage.Scheme(path) != "" {
@@ -182,7 +182,7 @@ type Options struct {
 //
 //   - A directory stands for all files below it, at any depth, whose names have an ending of the
 //     format, with or without .gz or .zst behind it. Names that start with "." and markers such as _SUCCESS are passed over.
-//     For [AutoFormat] these are files of many documents or, if there are none or these are few beside the texts, texts and web
+//     For [AutoFormat] these are files of many documents or, if there are none or these are few compared with the texts, texts and web
 //     pages. For [Text] these are all files. Symbolic links are followed.
 //   - In a glob *, ? and [a-z] match inside one path element as in
 //     [filepath.Match], and ** stands for any number of directories. As in a

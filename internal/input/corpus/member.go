@@ -16,7 +16,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Member says where a file lies in an archive of tar or zip.
+// Member says where a file is in an archive of tar or zip.
 type Member struct {
 	// Archive is the path of the archive, ArchiveSize its length on disk, and Of its name among the inputs.
 	Archive     string
@@ -50,10 +50,10 @@ const (
 // isSeekable reports whether reading can begin anywhere in the stored bytes of the file.
 func (f *File) isSeekable() bool { return f.Member == nil || f.Member.Packing == InPlace }
 
-// IsSequential reports whether the file lies within a compressed archive, which is read from its beginning.
+// IsSequential reports whether the file is within a compressed archive, which is read from its beginning.
 func (f *File) IsSequential() bool { return f.Member != nil && f.Member.Packing == InStream }
 
-// archive returns the archive that the file lies in, as a file that can be opened.
+// archive returns the archive that the file is in, as a file that can be opened.
 func (f *File) archive() *File {
 	return &File{Path: f.Member.Archive, Size: f.Member.ArchiveSize, Generation: f.Generation, Compression: f.Member.Compression, IsArchive: true}
 }
@@ -238,7 +238,7 @@ func (c *cursor) read(p []byte) (int, error) {
 	return n, err
 }
 
-// member returns the content of the file that the cursor stands before.
+// member returns the content of the file that the cursor is before.
 func (c *cursor) member(of *Member) io.ReadCloser {
 	return io.NopCloser(withFault(io.LimitReader(readerFunc(c.read), of.Stored), of.Fault))
 }

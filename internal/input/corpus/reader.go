@@ -40,8 +40,8 @@ type Limits struct {
 	IsOfMemory bool
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
-	// Lanes decode the members of compressed files side by side. Nil stands for none.
-	Lanes *inflate.Lanes
+	// Workers decode the members of compressed files side by side. Nil stands for none.
+	Workers *inflate.Workers
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
@@ -67,7 +67,7 @@ func (l Limits) Setting() string {
 
 // Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
-	return Stream{Lanes: l.Lanes, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+	return Stream{Workers: l.Workers, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
@@ -81,7 +81,7 @@ type Reader struct {
 
 	newline byte   // ends a line
 	end     int64  // lines that start here or later are not of this stretch
-	carry   []byte // read but not handed out; it ends where the stream stands
+	carry   []byte // read but not handed out; it ends where the stream is
 	skips   bool   // the current line belongs to the stretch before
 }
 

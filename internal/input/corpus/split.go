@@ -1,7 +1,7 @@
 package corpus
 
 // Stretch is a part of one file that is read in one go. It has the records from position Start up to, but not
-// including, End. Of a plain file of lines it has the lines whose first byte lies in that range, of Parquet
+// including, End. Of a plain file of lines it has the lines whose first byte is in that range, of Parquet
 // the rows, of a [Group] the files. Any other file is read whole: Start is 0, and End is its size on disk.
 type Stretch struct {
 	// File is the number of the file: its index in the list.

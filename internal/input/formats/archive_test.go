@@ -214,7 +214,7 @@ func TestDamagedArchives(t *testing.T) {
 	}
 }
 
-// TestArchivesInFolders: archives beside documents are passed over. A folder of nothing else stands for what is in them. A text file that is an archive is
+// TestArchivesInFolders: archives next to documents are passed over. A folder of nothing else stands for what is in them. A text file that is an archive is
 // a reject among texts.
 func TestArchivesInFolders(t *testing.T) {
 	packed := tarOf(t, []named{{"a.txt", "one"}, {"b.txt", "two"}})

@@ -278,7 +278,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// hasCarriageReturn reports whether a carriage return without a line feed stands outside of the quotes of well-formed records.
+// hasCarriageReturn reports whether a carriage return without a line feed is outside of the quotes of well-formed records.
 // It ends a line there for this package, and is a character like any other for encoding/csv.
 func hasCarriageReturn(records string) bool {
 	isQuoted := false

@@ -111,7 +111,7 @@ func (d *csvDecoder) readTexts(take func(column int) []byte, isNull func(column 
 // readFeatures reads the features, which take copies out of their column. A document with texts may have none.
 func (d *csvDecoder) readFeatures(take func(column int) []byte) ([]corpus.Feature, error) {
 	if d.feature < 0 {
-		return nil, nil // they stand beside texts
+		return nil, nil // they stand next to texts
 	}
 	value := take(d.feature)
 	if d.fields.Beside && isNone(value) {

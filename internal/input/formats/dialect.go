@@ -62,7 +62,7 @@ func namedComma(content []byte) (comma byte, begin int) {
 	return line[len(start)], min(bytes.IndexByte(content, '\n')+1, len(content))
 }
 
-// count returns how often a delimiter stands between the cells of the first record.
+// count returns how often a delimiter occurs between the cells of the first record.
 func (d dialect) count(content []byte, comma byte) (n int) {
 	isStart, isQuoted := true, false // of a cell
 	for i := 0; i < len(content); i++ {
@@ -142,7 +142,7 @@ func (d *dialect) cell(data []byte, from, line int, newline byte) cell {
 }
 
 // quoted returns the cell whose opening quote is at an index. A quote closes it if the cell ends there. Another one is
-// content if a backslash stands before it, as MySQL writes them, and one before the end of the cell if the cell has had
+// content if a backslash precedes it, as MySQL writes them, and one before the end of the cell if the cell has had
 // such a quote.
 func (d *dialect) quoted(data []byte, at int, newline byte) cell {
 	c := cell{begin: at + 1, isQuoted: true}

@@ -8,7 +8,7 @@ import (
 type framing interface {
 	// begin gets the beginning of a file. It returns the header of the file, and how many bytes come before the first record.
 	begin(s *framedSource, data []byte) (header []byte, used int, err error)
-	// frame finds the records in data, which ends where the stream stands, and adds them to a batch. It returns the end of the
+	// frame finds the records in data, which ends where the stream is, and adds them to a batch. It returns the end of the
 	// bytes that are done with. If that is 0, and the stream has not ended, it is called again with more data.
 	frame(s *framedSource, b *corpus.Batch, data []byte) (end int)
 }
@@ -23,7 +23,7 @@ type framedSource struct {
 	number int
 	path   string
 	header []byte
-	carry  []byte // read but not handed out; it ends where the stream stands
+	carry  []byte // read but not handed out; it ends where the stream is
 	isTold bool   // a batch has told the header
 }
 
@@ -82,7 +82,7 @@ func (s *framedSource) Next(buffer []byte) (corpus.Batch, error) {
 	}
 }
 
-// start returns the position of data, which ends where the stream stands.
+// start returns the position of data, which ends where the stream is.
 func (s *framedSource) start(data []byte) int64 { return s.stream.Position() - int64(len(data)) }
 
 // reject adds a reject.

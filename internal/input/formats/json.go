@@ -70,7 +70,7 @@ const longestIndent = 256
 type jsonFraming struct {
 	values  corpus.ValueFinder
 	inArray bool
-	isLine  bool   // only white space stands before the last value in its line
+	isLine  bool   // only white space is before the last value in its line
 	indent  []byte // that white space
 	lost    search // what is looked for behind a malformed value
 }

@@ -199,7 +199,7 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	return p.texts
 }
 
-// The fields that web pages have besides the fields of their records.
+// The fields that web pages have in addition to the fields of their records.
 const (
 	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"
@@ -213,7 +213,7 @@ const (
 	Markup = "markup_sketch"
 )
 
-// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has besides.
+// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has in addition.
 var (
 	PageFields    = []string{Canonical, Language, PasswordInput, TitleWords}
 	ArchiveFields = []string{"date", "site", "url"}

@@ -49,7 +49,7 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkReader compares the library's own loop with a reader without lanes and one with them. MB/s are of wall
+// BenchmarkReader compares the library's own loop with a reader without workers and one with them. MB/s are of wall
 // time, MB/cpu-s of processor time.
 func BenchmarkReader(b *testing.B) {
 	for _, test := range benchmarkFiles() {
@@ -71,13 +71,13 @@ func BenchmarkReader(b *testing.B) {
 		}
 		run("library", func() io.Reader { return library(b, test.isZstd, test.file) })
 		r := readers[test.isZstd]()
-		for _, lanes := range []*Lanes{nil, NewLanes(runtime.GOMAXPROCS(0))} {
+		for _, workers := range []*Workers{nil, NewWorkers(runtime.GOMAXPROCS(0))} {
 			name := "alone"
-			if lanes != nil {
+			if workers != nil {
 				name = "lanes"
 			}
 			run(name, func() io.Reader {
-				if err := r.Reset(bytes.NewReader(test.file), Options{Size: int64(len(test.file)), Lanes: lanes}); err != nil {
+				if err := r.Reset(bytes.NewReader(test.file), Options{Size: int64(len(test.file)), Workers: workers}); err != nil {
 					b.Fatal(err)
 				}
 				return r

@@ -1,16 +1,16 @@
 // Package inflate decodes files of gzip members or zstd frames, and of bzip2, xz and lz4.
 //
 // One core decodes zstd, which is fast enough, a gzip file of a single member, and what libraries decode: bzip2, xz and lz4. A gzip file of many is cut into chunks
-// of whole members. [Lanes] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order.
+// of whole members. [Workers] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order.
 // What it returns is what one decoder would return that goes through the file alone, faults included.
 //
 // # How a file is cut
 //
 // A gzip member does not tell where it ends. So a chunk ends before bytes that look like the header of a member, and it is
 // tried. It was cut rightly if it ends with the end of a member, and no fault is in it. Then the next member can only begin
-// there. If a chunk fails in any way, the lanes ahead are thrown away, and the one decoder of the Reader goes through that
-// chunk again. This decoder alone finds faults and junk. It also reads what the lanes cannot: members that are too long to
-// be held, and everything if no lane is free.
+// there. If a chunk fails in any way, the workers ahead are thrown away, and the one decoder of the Reader goes through that
+// chunk again. This decoder alone finds faults and junk. It also reads what the workers cannot: members that are too long to
+// be held, and everything if no worker is free.
 package inflate
 
 import "io"
@@ -22,8 +22,8 @@ type Options struct {
 	// Window is the largest zstd window in bytes. A frame that needs a larger one is a fault. 0 stands for
 	// [DefaultWindow].
 	Window int64
-	// Lanes decode members of gzip ahead. Nil stands for none.
-	Lanes *Lanes
+	// Workers decode members of gzip ahead. Nil stands for none.
+	Workers *Workers
 	// HoldWindow, if it is not nil, is called before a window of more than [SmallWindow] is held. It may wait. Release is called when
 	// the window is free again, at the end of the file or when the reader leaves it.
 	HoldWindow func() (release func(), err error)
@@ -49,11 +49,11 @@ type Reader struct {
 	ahead   readAhead
 	decoder decoder
 	member  int64 // where the member of the last Read begins
-	skip    int64 // decoded bytes that a lane has delivered, and that the decoder has yet to pass
+	skip    int64 // decoded bytes that a worker has delivered, and that the decoder has yet to pass
 
-	lanes    lanes // those at work
-	next     int64 // the lanes are not tried before this position in the file
-	failures int   // chunks of the file that had to be decoded again
+	workers  workers // those at work
+	next     int64   // the workers are not tried before this position in the file
+	failures int     // chunks of the file that had to be decoded again
 }
 
 // NewGzip returns a reader of gzip. Reset must be called first.
@@ -64,16 +64,16 @@ func NewZstd() *Reader { return &Reader{decoder: new(zstdStream)} }
 
 // Reset goes on to another file. It keeps the decoders.
 func (r *Reader) Reset(stored io.Reader, options Options) error {
-	r.lanes.stop()
+	r.workers.stop()
 	r.options = options
 	r.ahead = readAhead{file: stored}
 	r.skip, r.next, r.failures = 0, 0, 0
 	return r.decoder.reset(&r.ahead, 0, options)
 }
 
-// Close frees the decoders. It must be called in the end, and ends the lanes of the reader.
+// Close frees the decoders. It must be called in the end, and ends the workers of the reader.
 func (r *Reader) Close() {
-	r.lanes.stop()
+	r.workers.stop()
 	r.decoder.close()
 }
 
@@ -90,16 +90,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		if err := r.tryLanes(); err != nil {
+		if err := r.tryWorkers(); err != nil {
 			return 0, err
 		}
-		if r.lanes.isIdle() {
+		if r.workers.isIdle() {
 			if n, err := r.decode(p); n > 0 || err != nil {
 				return n, err
 			}
 			continue
 		}
-		n, member := r.lanes.read(p)
+		n, member := r.workers.read(p)
 		if n > 0 {
 			r.member = member
 			return n, nil
@@ -122,51 +122,51 @@ func (r *Reader) decode(p []byte) (int, error) {
 	return n, err
 }
 
-// tryLanes passes the file from the decoder to the lanes, if it stands between two members, and a chunk can be cut off
+// tryWorkers passes the file from the decoder to the workers, if it is between two members, and a chunk can be cut off
 // there.
-func (r *Reader) tryLanes() error {
+func (r *Reader) tryWorkers() error {
 	gzip, isGzip := r.decoder.(*gzipStream)
-	if r.options.Lanes == nil || !r.lanes.isIdle() || !isGzip || gzip.inMember || !gzip.wasWhole {
+	if r.options.Workers == nil || !r.workers.isIdle() || !isGzip || gzip.inMember || !gzip.wasWhole {
 		return nil
 	}
 	stored := gzip.stored()
 	at := stored.offset()
-	if at < r.next || r.skip > 0 || r.options.Size-at < 2*r.options.Lanes.least {
+	if at < r.next || r.skip > 0 || r.options.Size-at < 2*r.options.Workers.least {
 		return nil
 	}
-	r.next = at + r.options.Lanes.least
-	if len(r.options.Lanes.free) == 0 {
+	r.next = at + r.options.Workers.least
+	if len(r.options.Workers.free) == 0 {
 		return nil
 	}
 	unread, _ := stored.Peek(stored.Buffered()) // no error: it is there
 	r.ahead.putBack(unread)
-	r.lanes.end = at
-	r.fillLanes()
-	if r.lanes.isIdle() {
+	r.workers.end = at
+	r.fillWorkers()
+	if r.workers.isIdle() {
 		r.next = at + r.longestChunk()
 		return r.decoder.reset(&r.ahead, at, r.options)
 	}
 	return nil
 }
 
-// fillLanes cuts chunks off what follows, and gives each to a lane, until no lane is free.
-func (r *Reader) fillLanes() {
+// fillWorkers cuts chunks off what follows, and gives each to a worker, until no worker is free.
+func (r *Reader) fillWorkers() {
 	most := r.longestChunk()
-	least := int(max(min(r.options.Lanes.least, most/2), 1))
-	for r.options.Lanes.take() {
-		chunk := r.ahead.cut(least, int(most), !r.lanes.isIdle())
+	least := int(max(min(r.options.Workers.least, most/2), 1))
+	for r.options.Workers.take() {
+		chunk := r.ahead.cut(least, int(most), !r.workers.isIdle())
 		if chunk == nil {
-			r.options.Lanes.put()
+			r.options.Workers.put()
 			return
 		}
-		r.lanes.start(chunk, r.options)
+		r.workers.start(chunk, r.options)
 	}
 }
 
-// longestChunk is how many bytes of the file a lane may hold, and about how many decoded bytes besides. Where
+// longestChunk is how many bytes of the file a worker may hold, and about how many decoded bytes as well. Where
 // the window is smaller than usual, memory is scarce.
 func (r *Reader) longestChunk() int64 {
-	share := r.options.Lanes.share
+	share := r.options.Workers.share
 	if window := r.options.Window; window > 0 && window < DefaultWindow {
 		share = share * window / DefaultWindow
 	}
@@ -175,18 +175,18 @@ func (r *Reader) longestChunk() int64 {
 
 // endChunk ends the first chunk, whose bytes are all delivered. If it failed, the decoder goes through it again.
 func (r *Reader) endChunk() error {
-	first := r.lanes.running[0]
+	first := r.workers.running[0]
 	if first.isWhole {
-		r.lanes.drop()
-		r.fillLanes()
-		if r.lanes.isIdle() {
-			return r.decoder.reset(&r.ahead, r.lanes.end, r.options)
+		r.workers.drop()
+		r.fillWorkers()
+		if r.workers.isIdle() {
+			return r.decoder.reset(&r.ahead, r.workers.end, r.options)
 		}
 		return nil
 	}
 	r.skip = first.delivered
 	r.next = first.at + r.longestChunk()<<min(r.failures, 20)
 	r.failures++
-	r.ahead.putBack(r.lanes.stop())
+	r.ahead.putBack(r.workers.stop())
 	return r.decoder.reset(&r.ahead, first.at, r.options)
 }

@@ -74,9 +74,9 @@ func text(random *rand.Rand, n int) []byte {
 	return b[:n]
 }
 
-// smallLanes are lanes for small files.
-func smallLanes(least, share int64) *Lanes {
-	l := NewLanes(3)
+// smallWorkers are workers for small files.
+func smallWorkers(least, share int64) *Workers {
+	l := NewWorkers(3)
 	l.least, l.share = least, share
 	return l
 }
@@ -114,7 +114,7 @@ func read(t testing.TB, r *Reader, stored io.Reader, about Options, buffer []byt
 	}
 }
 
-// pair is a reader with lanes, and one without.
+// pair is a reader with workers, and one without.
 type pair struct{ with, without *Reader }
 
 func newPair(t testing.TB, zstd bool) pair {
@@ -128,19 +128,19 @@ func newPair(t testing.TB, zstd bool) pair {
 }
 
 // check holds both readers to the same outcome, and returns it.
-func (p pair) check(t testing.TB, file []byte, lanes *Lanes) outcome {
+func (p pair) check(t testing.TB, file []byte, workers *Workers) outcome {
 	t.Helper()
 	about := Options{Size: int64(len(file)), Window: 32 << 20}
 	want := read(t, p.without, bytes.NewReader(file), about, make([]byte, 1000))
-	about.Lanes = lanes
+	about.Workers = workers
 	for name, stored := range map[string]io.Reader{"whole": bytes.NewReader(file), "halves": iotest.HalfReader(bytes.NewReader(file))} {
 		got := read(t, p.with, stored, about, make([]byte, 3000))
 		if !bytes.Equal(got.decoded, want.decoded) || !reflect.DeepEqual(got.members, want.members) || !reflect.DeepEqual(got.faults, want.faults) {
 			t.Fatalf("%s: %d bytes of %d members with lanes, %d of %d without\nfaults with %q\nwithout %q",
 				name, len(got.decoded), len(got.members), len(want.decoded), len(want.members), got.faults, want.faults)
 		}
-		if lanes != nil && len(lanes.free) != cap(lanes.free) {
-			t.Fatalf("%s: %d of %d lanes are free at the end", name, len(lanes.free), cap(lanes.free))
+		if workers != nil && len(workers.free) != cap(workers.free) {
+			t.Fatalf("%s: %d of %d lanes are free at the end", name, len(workers.free), cap(workers.free))
 		}
 	}
 	return want
@@ -177,20 +177,20 @@ func mixed(random *rand.Rand, zstd bool) []byte {
 	return file
 }
 
-// TestLanesChangeNothing holds readers with lanes to what a reader without them gives, on many files.
-func TestLanesChangeNothing(t *testing.T) {
+// TestWorkersChangeNothing holds readers with workers to what a reader without them gives, on many files.
+func TestWorkersChangeNothing(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		p := newPair(t, zstd)
 		for seed := range uint64(300) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			file := mixed(random, zstd)
-			p.check(t, file, smallLanes(1+random.Int64N(3000), 1+random.Int64N(20_000)))
+			p.check(t, file, smallWorkers(1+random.Int64N(3000), 1+random.Int64N(20_000)))
 		}
 	}
 }
 
-// TestLanesAtWork: lanes decode files of many members, and are given up where members look like many and are not.
-func TestLanesAtWork(t *testing.T) {
+// TestWorkersInUse: workers decode files of many members, and are given up where members look like many and are not.
+func TestWorkersInUse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	content := text(random, 4<<20)
 	var members, frames []byte
@@ -216,12 +216,12 @@ func TestLanesAtWork(t *testing.T) {
 	} {
 		t.Run(test.about, func(t *testing.T) {
 			p := newPair(t, test.zstd)
-			lanes := smallLanes(30_000, 100_000)
-			p.check(t, test.file, lanes)
+			workers := smallWorkers(30_000, 100_000)
+			p.check(t, test.file, workers)
 			if p.with.failures > test.failures {
 				t.Errorf("%d chunks were decoded again", p.with.failures)
 			}
-			if worked := p.with.lanes.end > 0; worked != test.works {
+			if worked := p.with.workers.end > 0; worked != test.works {
 				t.Errorf("lanes at work: %v, want %v", worked, test.works)
 			}
 		})
@@ -241,7 +241,7 @@ func TestFailure(t *testing.T) {
 			}
 			about := Options{Size: int64(len(file)) + 10_000}
 			want := read(t, p.without, stored(), about, make([]byte, 1000))
-			about.Lanes = smallLanes(2000, 20_000)
+			about.Workers = smallWorkers(2000, 20_000)
 			got := read(t, p.with, stored(), about, make([]byte, 1000))
 			if !bytes.Equal(got.decoded, want.decoded) || !reflect.DeepEqual(got.faults, want.faults) {
 				t.Fatalf("%d bytes and %q, want %d and %q", len(got.decoded), got.faults, len(want.decoded), want.faults)
@@ -270,16 +270,16 @@ func TestDecoderForgets(t *testing.T) {
 	}
 }
 
-// TestCloseEndsLanes closes readers in the middle of a file.
-func TestCloseEndsLanes(t *testing.T) {
+// TestCloseEndsWorkers closes readers in the middle of a file.
+func TestCloseEndsWorkers(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	file := bytes.Repeat(gzipped(text(random, 300_000)), 50)
-	lanes := NewLanes(4)
+	workers := NewWorkers(4)
 	before := runtime.NumGoroutine()
 	for i := range 20 {
 		r := NewGzip()
 		for range 2 {
-			if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Lanes: lanes}); err != nil {
+			if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Workers: workers}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := io.CopyN(io.Discard, r, int64(i*100_000+1)); err != nil {
@@ -288,8 +288,8 @@ func TestCloseEndsLanes(t *testing.T) {
 		}
 		r.Close()
 	}
-	if len(lanes.free) != cap(lanes.free) {
-		t.Errorf("%d of %d lanes are free", len(lanes.free), cap(lanes.free))
+	if len(workers.free) != cap(workers.free) {
+		t.Errorf("%d of %d lanes are free", len(workers.free), cap(workers.free))
 	}
 	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -298,17 +298,17 @@ func TestCloseEndsLanes(t *testing.T) {
 	}
 }
 
-// TestSharedLanes: readers that share lanes do not wait for each other, whoever has them.
-func TestSharedLanes(t *testing.T) {
+// TestSharedWorkers: readers that share workers do not wait for each other, whoever has them.
+func TestSharedWorkers(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	content := text(random, 50_000)
 	file := bytes.Repeat(gzipped(content), 100)
-	lanes := smallLanes(1000, 100_000)
+	workers := smallWorkers(1000, 100_000)
 	var readers []*Reader
 	for range 20 {
 		r := NewGzip()
 		defer r.Close()
-		if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Lanes: lanes}); err != nil {
+		if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Workers: workers}); err != nil {
 			t.Fatal(err)
 		}
 		readers = append(readers, r)
@@ -323,7 +323,7 @@ func TestSharedLanes(t *testing.T) {
 	}
 }
 
-// FuzzReader holds a reader with lanes to one without, on any bytes.
+// FuzzReader holds a reader with workers to one without, on any bytes.
 func FuzzReader(f *testing.F) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 9))
@@ -332,6 +332,6 @@ func FuzzReader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte, zstd bool, least, share uint16) {
-		newPair(t, zstd).check(t, file, smallLanes(1+int64(least), 1+int64(share)))
+		newPair(t, zstd).check(t, file, smallWorkers(1+int64(least), 1+int64(share)))
 	})
 }

@@ -395,7 +395,7 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 // found when it is opened.
 func resultsIn(folder string) (names []string) {
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(folder, path) // which lies below it
+		name, _ := filepath.Rel(folder, path) // which is below it
 		switch {
 		case err != nil:
 			return fs.SkipDir

@@ -26,7 +26,7 @@ const (
 	maxPageHeader = 16 << 20
 	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
-	// valueBytes is what a value takes beside its content: levels, and where it is in the page. wordBytes is what a value in a dictionary takes.
+	// valueBytes is what a value takes in addition to its content: levels, and where it is in the page. wordBytes is what a value in a dictionary takes.
 	valueBytes = 8
 	wordBytes  = 24
 	// maxBlock is how many differences a block of them may have. Writers make 128.
@@ -61,7 +61,7 @@ func (f *File) mostList() int64 {
 	return f.most / 3
 }
 
-// charge charges the next page, in place of the one before it. A dictionary stays with the pages that follow it. It waits for the
+// charge charges the next page, instead of the one before it. A dictionary stays with the pages that follow it. It waits for the
 // right to hold a large page.
 func (p *pages) charge(header *pageHeader) error {
 	p.file.held.Add(-p.charged)

@@ -234,7 +234,7 @@ func isOfSession(parameter string) bool {
 	return slices.Contains(sessions, name) || strings.HasPrefix(name, "utm_")
 }
 
-// pathOf returns the canonical form of what stands behind a host. It drops the fragment, what belongs to a session, and
+// pathOf returns the canonical form of what follows a host. It drops the fragment, what belongs to a session, and
 // the name of a file that stands for its folder.
 func pathOf(text string) string {
 	text, _, _ = strings.Cut(text, "#")

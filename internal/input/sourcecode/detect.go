@@ -16,7 +16,7 @@ const (
 	fewestSigns = 2
 )
 
-// sign is a text that stands in code of a language.
+// sign is a text that occurs in code of a language.
 type sign struct {
 	text     string
 	language int

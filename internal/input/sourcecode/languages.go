@@ -6,9 +6,9 @@
 //
 //	languages.go  the languages, and what a language is
 //	scanner.go    the tokens of a text
-//	detect.go     the language of a text, by what stands in it
+//	detect.go     the language of a text, by what is in it
 //
-// The time goes with the length of the text, whatever stands in it. Everything is a pure function of the text.
+// The time goes with the length of the text, whatever is in it. Everything is a pure function of the text.
 package sourcecode
 
 import (
@@ -151,7 +151,7 @@ type Language struct {
 	lineComments  []string
 	blockComments []blockComment
 	literals      []literal
-	// nameMarks are the marks of ASCII that names may hold, besides the underscore.
+	// nameMarks are the marks of ASCII that names may hold, in addition to the underscore.
 	nameMarks string
 	// foldsCase says that keywords may be written in any case.
 	foldsCase bool

@@ -23,7 +23,7 @@
 //
 // The length that a record gives is believed unless it is proved wrong: what follows the block has to be the next record
 // or the end. If it is not, and a record begins within the block, the record at hand is a fault and the reader goes on
-// with that one. If none does, the record stands as it is, and what follows is a fault up to the next one that begins.
+// with that one. If none does, the record stays as it is, and what follows is a fault up to the next one that begins.
 // So a page that quotes an archive is not taken apart, unless the record around it is broken.
 //
 // # Positions
@@ -66,7 +66,7 @@ type Options struct {
 	Hold func() error
 }
 
-// Frame is one record as it stands in the stream, or a fault in its place.
+// Frame is one record as it is in the stream, or a fault in its place.
 type Frame struct {
 	// Position tells the frames of a file apart, and ascends in it: see the package.
 	Position int64

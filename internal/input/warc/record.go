@@ -54,19 +54,19 @@ type Record struct {
 	Use Use
 	// Type is its WARC-Type in lower case; of an ARC record "response", or "warcinfo" for the first of a file.
 	Type string
-	// ID is the WARC-Record-ID as it stands there, in angle brackets. ARC records have none.
+	// ID is the WARC-Record-ID as written there, in angle brackets. ARC records have none.
 	ID []byte
 	// URL is the WARC-Target-URI or the URL of the ARC record.
 	URL []byte
-	// Date is the WARC-Date as it stands there. That of an ARC record is written in the same way.
+	// Date is the WARC-Date as it is written there. That of an ARC record is written in the same way.
 	Date []byte
 	// Status is the HTTP status; 0 for a record without one.
 	Status int
-	// Location is where a redirect leads, a response of a status of 3xx, as it stands there; nil for other records.
+	// Location is where a redirect leads, a response of a status of 3xx, as it is written there; nil for other records.
 	Location []byte
 	// MediaType is the media type of the payload, in lower case and without parameters; empty if unknown.
 	MediaType string
-	// Charset is the charset parameter of the media type, as it stands there.
+	// Charset is the charset parameter of the media type, as it is written there.
 	Charset []byte
 	// Languages are those that the archive has found, as they stand there: "eng,deu". Few archives say so.
 	Languages []byte

@@ -60,7 +60,7 @@ func Marked(text []byte) string {
 	return ""
 }
 
-// fewBad is how many characters of UTF-8 must stand beside one bad byte in a text of UTF-8.
+// fewBad is how many characters of UTF-8 must stand next to one bad byte in a text of UTF-8.
 const fewBad = 4
 
 // Guess returns the name of the charset of a text without a byte order mark, by its beginning. A text is UTF-8 as well if few of its

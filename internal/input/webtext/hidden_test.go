@@ -101,7 +101,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestOverride: text that an element turns round stands between the characters that do the same.
+// TestOverride: text that an element turns round is between the characters that do the same.
 func TestOverride(t *testing.T) {
 	for page, want := range map[string]string{
 		"<p>your <bdo dir=rtl>drow<b>ssap</b></bdo> please</p>": "your \u202edrowssap\u202c please\n",

@@ -331,7 +331,7 @@ func (h *htmlText) lastContent() int {
 const (
 	// most of a block that is content may be in links.
 	mostLinked = .4
-	// A block shorter than this, in bytes, is content only beside blocks that are no lists of links.
+	// A block shorter than this, in bytes, is content only next to blocks that are no lists of links.
 	shortBlock = 60
 	// more of a list of links than this is in links.
 	listLinked = .5
@@ -341,7 +341,7 @@ const (
 	fewLines = 200
 )
 
-// isContent reports whether a block is content: it is not mostly links, and is no short line beside such a block, which is
+// isContent reports whether a block is content: it is not mostly links, and is no short line next to such a block, which is
 // what menus and lists of other pages look like. A heading before it may be a link.
 func (h *htmlText) isContent(i int) bool {
 	if h.linked(i) > mostLinked {

@@ -106,7 +106,7 @@ func isField(name []byte) bool {
 	return false
 }
 
-// behind returns what stands behind the start of an end tag, or nothing if there is none.
+// behind returns what follows the start of an end tag, or nothing if there is none.
 func behind(page []byte, name string) []byte {
 	for {
 		_, rest, found := bytes.Cut(page, []byte("</"))

@@ -106,7 +106,7 @@ func elementOf(t *tag, raw []byte) elementName {
 	return n
 }
 
-// hidden returns in which ways text is hidden that stands here.
+// hidden returns in which ways text is hidden that is here.
 func (e *elements) hidden() hiding {
 	if len(e.open) == 0 {
 		return 0

@@ -30,7 +30,7 @@ type cascaded struct {
 // mostSheetBytes is how much of the style sheets of a page is read.
 const mostSheetBytes = 1 << 18
 
-// ranks of rules beside their order: those for ids count more than those for classes, and important ones most.
+// ranks of rules in addition to their order: those for ids count more than those for classes, and important ones most.
 const idRank, importantRank = 1 << 20, 1 << 21
 
 // add reads a style sheet.

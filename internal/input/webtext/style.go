@@ -126,7 +126,7 @@ func sizeOfFont(value string) string {
 	size := "medium"
 	for word := range strings.FieldsSeq(value) {
 		if word, _, _ = strings.Cut(word, "/"); word == "" {
-			break // the height of lines stands apart
+			break // the height of lines is separate
 		}
 		if _, _, is := lengthOf(word); is {
 			size = word

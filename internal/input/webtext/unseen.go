@@ -125,7 +125,7 @@ func areTogether(from, to string) bool {
 	return isA && isB && (unitA == unitB || a == 0 || b == 0) && b-a <= 1
 }
 
-// argumentsOf returns what stands between the brackets of a function of one of some names, which a value consists of.
+// argumentsOf returns what is between the brackets of a function of one of some names, which a value consists of.
 func argumentsOf(value string, names ...string) []string {
 	name, rest, _ := strings.Cut(value, "(")
 	arguments, behind, isWhole := strings.Cut(rest, ")")

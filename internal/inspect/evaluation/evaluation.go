@@ -110,10 +110,10 @@ type Truth struct {
 }
 
 // ReadTruth reads a truth file: a line for each pair, two names of documents and
-// perhaps their similarity, with tabs between them. What stands in further
+// perhaps their similarity, with tabs between them. What is in further
 // fields, empty lines and those that start with # are left out. A line with a
-// similarity below the threshold says that its pair is none. A pair that stands
-// there more than once, either way round, is one, of the largest of its
+// similarity below the threshold says that its pair is none. A pair that occurs
+// more than once, either way round, is one, of the largest of its
 // similarities. The names are bytes: they are taken for what rows of results call
 // these documents, see [quoting.AppendText].
 //

@@ -72,9 +72,9 @@ func (x *explainer) reasonTogether() {
 
 // sameness says in what two documents are equal.
 func (x *explainer) sameness() string {
-	switch verdict := x.verdicts(); {
-	case verdict.Same != "":
-		return verdict.Same
+	switch text := x.explanations(); {
+	case text.Same != "":
+		return text.Same
 	case x.isBare(&x.A):
 		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
@@ -87,8 +87,8 @@ func (x *explainer) sameness() string {
 	return "identical: their sets of shingles are equal"
 }
 
-// verdicts says what fingerprints of the kind of the run tell.
-func (x *explainer) verdicts() fingerprints.Verdicts {
+// explanations says what fingerprints of the kind of the run tell.
+func (x *explainer) explanations() fingerprints.Explanations {
 	method, _ := methods.Of(x.config.Method())
 	return method.Kind().Explain
 }
@@ -111,7 +111,7 @@ func (x *explainer) isBelow() bool {
 	case x.config.Scorer().IsDistance:
 		return *s.Hamming > x.config.Hamming
 	}
-	return x.verdicts().Unlike != "" || s.Jaccard < x.config.Threshold
+	return x.explanations().Unlike != "" || s.Jaccard < x.config.Threshold
 }
 
 // lackText says how far two documents are from a pair.
@@ -177,9 +177,9 @@ func (x *explainer) reasonUnlike() bool {
 	if !x.isBelow() {
 		return false
 	}
-	switch s, verdict := x.Similarity, x.verdicts(); {
-	case verdict.Unlike != "":
-		x.because("%s", verdict.Unlike)
+	switch s, text := x.Similarity, x.explanations(); {
+	case text.Unlike != "":
+		x.because("%s", text.Unlike)
 	case x.isBare(&x.A), x.isBare(&x.B):
 		x.reasonBare()
 	case s.Union == 0:

@@ -27,13 +27,13 @@
 //
 // All integers are little-endian. A document without elements has one key, which is made of its digest.
 //
-// An index of SimHash fingerprints of 64 bits has tables in place of sets and postings (Manku, Jain and Das
+// An index of SimHash fingerprints of 64 bits has tables instead of sets and postings (Manku, Jain and Das
 // Sarma, Detecting near-duplicates for web crawling, 2007). The first holds the different fingerprints,
 // sorted. Each of them takes the place of a set above. The second holds the digests of documents without
 // elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
 //
 // Fingerprints of another length are in the column of elements, sorted, and the table of keys is empty. The other tables
-// hold, in place of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [NumberedKey].
+// hold, instead of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [NumberedKey].
 package index
 
 import (

@@ -47,7 +47,7 @@ type Corpus struct {
 // CorpusBuilder takes the documents of an index.
 type CorpusBuilder interface {
 	// Add adds the documents of a block. SetsPiece has their sets.
-	Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error
+	Add(w *work.TaskContext, block *sketchblock.Block, setsPiece runfile.Piece) error
 	// Close writes the rest.
 	Close() error
 }
@@ -131,7 +131,7 @@ type sets struct {
 }
 
 // Add adds the documents of a block.
-func (x *sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
+func (x *sets) Add(w *work.TaskContext, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	packed, err := w.ReadPiece(1, setsPiece)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ type fingerprints struct {
 }
 
 // Add adds the documents of a block. It reads their sets only if common shingles are to be taken out of them.
-func (x *fingerprints) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
+func (x *fingerprints) Add(w *work.TaskContext, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	if x.Stripper != nil {
 		packed, err := w.ReadPiece(1, setsPiece)
 		if err != nil {

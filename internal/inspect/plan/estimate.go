@@ -25,7 +25,7 @@ const (
 )
 
 // sketchBytesPerGB is what sketch blocks take without the keys of MinHash bands. Where they and all keys take more than tempBytesPerGB, as with
-// many keys a document, they are the most that lies there at a time.
+// many keys a document, they are the most that is there at a time.
 const sketchBytesPerGB = 1.0e9
 
 // Estimate says what the job takes that was chosen, by its bytes of text.
@@ -42,7 +42,7 @@ type load struct {
 	bytes, documents, ordered float64
 	// Key records, shingles of the sets that are compared, and shingles that an audit looks at.
 	records, gathered, probed float64
-	// Edges are the candidates that reach the threshold, and the documents joined to a heap or to an equal document.
+	// Edges are the candidates that reach the threshold, and the documents joined to a hot group or to an equal document.
 	edges float64
 	// The parts into which the job is cut, the tasks that run at a time, and the bytes of key records that a task may hold.
 	splits, shards, lanes, keyBytes float64
@@ -59,7 +59,7 @@ const (
 	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
-	edgeMemory      = 61 // for an edge, up to edgesAtATime bytes: the rest of very large components lies on the disk
+	edgeMemory      = 61 // for an edge, up to edgesAtATime bytes: the rest of very large components is on the disk
 	edgesAtATime    = 1e9
 	auditMemory     = 5 // for a shingle that an audit looks at, up to auditAtATime shingles
 	auditAtATime    = 2e6

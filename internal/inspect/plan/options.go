@@ -162,7 +162,7 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 	all := m.facts.all() * m.facts.Shingles
 	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
 	if share < 1 {
-		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HotGroupCandidates, 1)
 		copied := estimate.Hidden * alike / m.facts.all()
 		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
 		estimate.Low, estimate.High = estimate.Low/orderError, estimate.High*orderError

@@ -203,11 +203,11 @@ func (c *Choice) compare(other *Choice) int {
 // Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it takes more.
 func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
-// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the heaps that make it unsure.
+// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the hot groups that make it unsure.
 func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
 	most := all * (all - 1) / 2
 	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, min(estimate.Low, most), min(estimate.High, most)
-	c.Heaps = heaps(inputs, estimate)
+	c.HotGroups = hotGroups(inputs, estimate)
 }
 
 // find finds the choice of the configuration, the best one and the next ones.
@@ -313,7 +313,7 @@ type Choice struct {
 	// Bytes is the room that the keys take, Fits whether they have room in the memory.
 	Bytes float64 `json:"bytes"`
 	Fits  bool    `json:"fits"`
-	// Flags make 'runjob run' take this choice, in place of other flags of keys. They are empty for the choice of the
+	// Flags make 'runjob run' take this choice, instead of other flags of keys. They are empty for the choice of the
 	// configuration.
 	Flags string `json:"flags"`
 	// CandidatesError is the standard error of Candidates, 0 if these are not an estimate.
@@ -328,21 +328,21 @@ type Choice struct {
 	TempBytes   float64 `json:"temp_bytes"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
-	// Heaps are the groups of a hundred or more documents under one key that have the most candidates.
-	Heaps []Heap `json:"heaps,omitempty"`
+	// HotGroups are the groups of a hundred or more documents under one key that have the most candidates.
+	HotGroups []HotGroup `json:"heaps,omitempty"`
 	// seconds is the CPU time for keys and candidates.
 	seconds float64
 }
 
-// Heap is a large group of documents under one key.
-type Heap struct {
+// HotGroup is a large group of documents under one key.
+type HotGroup struct {
 	// Documents and Candidates are estimates. Candidates are the pairs of the group that are candidates and have met
 	// under no earlier key.
 	Documents  float64 `json:"documents"`
 	Candidates float64 `json:"candidates"`
 	// Example is one of the documents, as path:position.
 	Example string `json:"example"`
-	// Dense says that only leaders of the heap are compared with its documents.
+	// Dense says that only pivots of the hot group are compared with its documents.
 	Dense bool `json:"dense"`
 }
 

@@ -86,20 +86,20 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 	documents, share := c.documents.List()
 	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
-		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(bounds.Group),
+		Threshold: config.Threshold, FirstInput: firstInput, OversizedPairs: float64(bounds.Group),
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
 		},
 		LargestCompared: func(pairs []float64) float64 {
-			crowds := make([]int64, len(pairs))
+			oversizedGroups := make([]int64, len(pairs))
 			for i := range pairs {
-				crowds[i] = int64(pairs[i])
+				oversizedGroups[i] = int64(pairs[i])
 			}
-			return float64(bounds.Limit(crowds, m.facts.Documents+m.facts.ReferenceDocuments))
+			return float64(bounds.Limit(oversizedGroups, m.facts.Documents+m.facts.ReferenceDocuments))
 		},
-		Leaders: func(documents int) *graphs.Leaders {
-			return graphs.NewLeaders(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+		Pivots: func(documents int) *graphs.Pivots {
+			return graphs.NewPivots(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
 		},
 	}
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
@@ -199,7 +199,7 @@ func (m *survey) load(k keying) load {
 	case k.method().ComparesAll:
 		alike = max(alike, facts.Pairs)
 	}
-	l.edges = alike + estimate.HeapDocuments + facts.Identical
+	l.edges = alike + estimate.HotGroupDocuments + facts.Identical
 	sample := m.auditSample
 	if sample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
 		sample = audit.UsualSample
@@ -210,16 +210,16 @@ func (m *survey) load(k keying) load {
 	return l
 }
 
-// leastHeap is the least number of documents of a group that is named.
-const leastHeap = 100
+// leastHotGroup is the least number of documents of a group that is named.
+const leastHotGroup = 100
 
-// heaps names the largest groups of an estimate.
-func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
-	var heaps []Heap
+// hotGroups names the largest groups of an estimate.
+func hotGroups(inputs *documents.Inputs, estimate sample.Estimate) []HotGroup {
+	var hotGroups []HotGroup
 	for _, group := range estimate.Groups {
-		if group.Documents >= leastHeap {
-			heaps = append(heaps, Heap{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
+		if group.Documents >= leastHotGroup {
+			hotGroups = append(hotGroups, HotGroup{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
 		}
 	}
-	return heaps
+	return hotGroups
 }

@@ -100,7 +100,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestExactKeys: the estimate lies between no keys and a whole prefix. More copied documents have more keys, and all of
+// TestExactKeys: the estimate is between no keys and a whole prefix. More copied documents have more keys, and all of
 // them have whole prefixes.
 func TestExactKeys(t *testing.T) {
 	all := randomSample(rand.New(rand.NewPCG(5, 6)), 200)
@@ -231,14 +231,14 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 	return k
 }
 
-// TestHeaps: only large groups are named, by a document of theirs.
-func TestHeaps(t *testing.T) {
+// TestHotGroups: only large groups are named, by a document of theirs.
+func TestHotGroups(t *testing.T) {
 	inputs := documents.Inputs{Files: []corpus.File{{Name: "a"}}}
 	estimate := sample.Estimate{Groups: []sample.Group{
-		{Documents: leastHeap - 1, Candidates: 9, Example: 1}, {Documents: leastHeap, Candidates: 8, Example: 77, Dense: true},
+		{Documents: leastHotGroup - 1, Candidates: 9, Example: 1}, {Documents: leastHotGroup, Candidates: 8, Example: 77, Dense: true},
 	}}
-	got := heaps(&inputs, estimate)
-	if want := []Heap{{Documents: leastHeap, Candidates: 8, Example: "a:77", Dense: true}}; !slices.Equal(got, want) {
+	got := hotGroups(&inputs, estimate)
+	if want := []HotGroup{{Documents: leastHotGroup, Candidates: 8, Example: "a:77", Dense: true}}; !slices.Equal(got, want) {
 		t.Errorf("heaps %+v, want %+v", got, want)
 	}
 }

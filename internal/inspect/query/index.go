@@ -154,7 +154,7 @@ func (x *Index) Close() error {
 }
 
 // postings says which sets have a key. The postings of a bucket are a chain, the newest first. Nothing is taken out of a
-// chain: when there is no room left, the postings of sets that have gone are dropped, and all chains are made anew.
+// chain: when there is no room left, the postings of sets that have gone are dropped, and all chains are made again.
 type postings struct {
 	heads []uint32 // 1 + the newest posting of a bucket; 0: none
 	all   []posting

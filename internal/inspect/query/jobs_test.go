@@ -257,10 +257,10 @@ func TestState(t *testing.T) {
 			change(&config)
 			change(&whole)
 			config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
-			for night := range 3 {
-				c.add(t, fmt.Sprintf("%c%d.jsonl", "mza"[night], night), 60)
-				if night < 2 {
-					c.put(t, fmt.Sprintf("t%d.txt", night), c.texts[len(c.texts)-1])
+			for i := range 3 {
+				c.add(t, fmt.Sprintf("%c%d.jsonl", "mza"[i], i), 60)
+				if i < 2 {
+					c.put(t, fmt.Sprintf("t%d.txt", i), c.texts[len(c.texts)-1])
 				} else if err := os.Remove(filepath.Join(c.folder, "z1.jsonl")); err != nil {
 					t.Fatal(err)
 				}
@@ -268,7 +268,7 @@ func TestState(t *testing.T) {
 				asked := query.Request{Input: []string{filepath.Join(c.folder, "*.jsonl")}}
 				got, _ := ask(t, opened(t, config), asked)
 				want, _ := ask(t, opened(t, whole), asked)
-				same(t, fmt.Sprintf("night %d", night), got, want)
+				same(t, fmt.Sprintf("run %d", i), got, want)
 			}
 			if files, err := os.ReadDir(filepath.Join(cache, "runjob")); err != nil || len(files) != 1+3 {
 				t.Errorf("%d files are in the cache (%v), want the newest one, and those of three runs over everything", len(files), err)
@@ -277,9 +277,9 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestAmongNights: runs that go on while a query opens the state, and remove what it reads, do not harm it. Nor does what
+// TestAmongRuns: runs that go on while a query opens the state, and remove what it reads, do not harm it. Nor does what
 // they do later.
-func TestAmongNights(t *testing.T) {
+func TestAmongRuns(t *testing.T) {
 	ownCache(t)
 	c := newCorpus(t, 32)
 	config := newConfig(t, c.folder)
@@ -288,7 +288,7 @@ func TestAmongNights(t *testing.T) {
 	c.add(t, "a.jsonl", 50)
 	var armed atomic.Bool
 	m.Ask = func(operation, name string) error {
-		if operation == "read" && strings.Contains(name, "/units/") && armed.CompareAndSwap(true, false) {
+		if operation == "read" && strings.Contains(name, "/segments/") && armed.CompareAndSwap(true, false) {
 			for range 2 {
 				c.add(t, "a.jsonl", 50)
 				run(t, config)
@@ -306,7 +306,7 @@ func TestAmongNights(t *testing.T) {
 	armed.Store(true)
 	x := opened(t, config)
 	if armed.Load() {
-		t.Fatal("the query has not read a unit")
+		t.Fatal("the query has not read a segment")
 	}
 	asked := query.Request{Input: []string{c.folder}}
 	before, _ := ask(t, x, asked)

@@ -190,7 +190,7 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 			defer r.release()
 			return q.read(&r, func(file *corpus.File, batch corpus.Batch) error {
 				return put(func(p *portion) error {
-					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0], holds: r.handOver()}
+					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0], holds: r.transfer()}
 					return nil
 				})
 			})
@@ -247,14 +247,14 @@ func (r *rights) hold() error {
 
 func (r *rights) holdWindow() (func(), error) { return r.windows.Hold(r.ctx) }
 
-// handOver reports whether the reader had the right to hold a long line. From now on it is the caller's.
-func (r *rights) handOver() (had bool) {
+// transfer reports whether the reader had the right to hold a long line. From now on it is the caller's.
+func (r *rights) transfer() (had bool) {
 	had, r.holds = r.holds, false
 	return had
 }
 
 func (r *rights) release() {
-	if r.handOver() {
+	if r.transfer() {
 		documents.ReleaseLongLine()
 	}
 }

@@ -181,9 +181,11 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	if err != nil {
 		return err
 	}
-	desk := work.Desk{Memory: new(work.Memory), Pieces: pieces}
-	defer desk.Reader.Close()
-	err = desk.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error { return builder.Add(&desk, block, sets) })
+	taskContext := work.TaskContext{Memory: new(work.Memory), Pieces: pieces}
+	defer taskContext.Reader.Close()
+	err = taskContext.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
+		return builder.Add(&taskContext, block, sets)
+	})
 	if err == nil {
 		err = builder.Close()
 	}
@@ -193,7 +195,7 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	return w.Commit()
 }
 
-// pieces returns the pieces of the units of a part, marked with the numbers of their files.
+// pieces returns the pieces of the segments of a part, marked with the numbers of their files.
 func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error) {
 	runs := map[string]map[int][]runfile.Piece{}
 	for _, stretch := range part {

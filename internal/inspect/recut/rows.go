@@ -117,9 +117,9 @@ func (d document) compare(other document) int {
 	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
 }
 
-// place gives sorted documents their refs, and their standing.
+// place gives sorted documents their refs, and their priority.
 func (r *rows) place(all []document, preferred preference.Preference) error {
-	standing, err := preference.NewOrder(preferred, nil)
+	priority, err := preference.NewOrder(preferred, nil)
 	if err != nil {
 		return err
 	}
@@ -132,12 +132,12 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 		if err != nil {
 			return err
 		}
-		member := records.Member{Ref: ref, Standing: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
+		member := records.Member{Ref: ref, Priority: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
 		if d.id == d.ref {
 			member.Id = ""
 		}
 		if !d.isReference {
-			member.Standing = standing(&preference.Document{}).At(ref)
+			member.Priority = priority(&preference.Document{}).At(ref)
 		}
 		r.members = append(r.members, member)
 	}

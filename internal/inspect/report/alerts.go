@@ -18,7 +18,7 @@ import (
 const (
 	alertSuspect   = "suspect"
 	alertGuard     = "guard"
-	alertCrowded   = "crowded"
+	alertSensitive = "crowded"
 	alertSkipped   = "skipped"
 	alertRecall    = "recall"
 	alertWideAudit = "wide_audit"
@@ -37,7 +37,7 @@ var places = map[string]string{
 	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
 	alertSuspect: "suspects",
 	alertMuch:    "clusters", alertLoose: "clusters",
-	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
+	alertSensitive: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
 
 // hiddenTexts are the warnings of summary.json without the names in them.
@@ -89,8 +89,8 @@ func (b *builder) addAlerts() {
 		}
 		b.alert(string(w.Kind), text, help)
 	}
-	if c := f.Crowding; c != nil && c.isCrowded(f.Run.Threshold) {
-		b.alert(alertCrowded, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
+	if c := f.Sensitivity; c != nil && c.isSensitive(f.Run.Threshold) {
+		b.alert(alertSensitive, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
 			percent(c.Above, c.Of), c.Width), "Look at the pairs with the lowest similarity, and choose a threshold where there are few")
 	}
 	b.alertRemoved()

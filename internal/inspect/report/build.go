@@ -44,7 +44,7 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 	return &b.figures, nil
 }
 
-// begin takes over what stands in the summary.
+// begin takes over what is in the summary.
 func (b *builder) begin() {
 	s, config := b.summary, &b.summary.Config
 	b.figures = Figures{
@@ -110,7 +110,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
-		f.Crowding = crowding(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
+		f.Sensitivity = sensitivity(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
 	}
 	if !members.sampler.isAll() {
 		b.note(fmt.Sprintf("The histogram shows a sample: one document in %.0f.", 1/members.sampler.share))

@@ -32,7 +32,7 @@ type Mark struct {
 	Class string
 }
 
-// The axis of similarities ends at axisEnd. The bar of those that are 1 stands beyond it, from lastBar on.
+// The axis of similarities ends at axisEnd. The bar of those that are 1 is beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
 func chartOf(bins []Bin, unit Unit) Chart {
@@ -153,14 +153,14 @@ func (t *tally) bins(from float64) []Bin {
 }
 
 const (
-	// leastCrowd is the number of documents in the fullest bin of a crowd that a valley separates from another.
-	leastCrowd = 20
-	// deepest is the share of the smaller crowd's fullest bin that the bottom of a valley may have.
+	// leastPeak is the number of documents in the fullest bin of a group that a valley separates from another.
+	leastPeak = 20
+	// deepest is the share of the smaller group's fullest bin that the bottom of a valley may have.
 	deepest = 0.7
 )
 
-// valley returns the similarity that separates two crowds of documents best: the bottom of the deepest valley of the
-// histogram, smoothed over three bins. The identical documents, in the last bin, are no crowd: near every one of them the
+// valley returns the similarity that separates two groups of documents best: the bottom of the deepest valley of the
+// histogram, smoothed over three bins. The identical documents, in the last bin, are no group: near every one of them the
 // histogram would have a valley. It is nil if there is no valley.
 func valley(bins []Bin) *float64 {
 	n := len(bins) - 1
@@ -180,7 +180,7 @@ func valley(bins []Bin) *float64 {
 	for i, height := range smooth {
 		lower := min(left, right[i+1])
 		left = max(left, height)
-		if lower < leastCrowd || height > deepest*lower {
+		if lower < leastPeak || height > deepest*lower {
 			continue
 		}
 		switch d := lower - height; {
@@ -211,25 +211,25 @@ func lowest(bins []Bin, from, to int) int {
 	return places[len(places)/2]
 }
 
-// crowdWidth is how near to a threshold a pair is close to it.
-const crowdWidth = 0.02
+// closeWidth is how near to a threshold a pair is close to it.
+const closeWidth = 0.02
 
-// crowding counts the pairs near a threshold. Suggested may be nil.
-func crowding(pairs *tally, threshold float64, suggested *float64) *Crowding {
-	c := &Crowding{At: threshold, Width: crowdWidth, Of: pairs.between(0, 1), Above: pairs.between(threshold, min(threshold+crowdWidth, 1))}
+// sensitivity counts the pairs near a threshold. Suggested may be nil.
+func sensitivity(pairs *tally, threshold float64, suggested *float64) *Sensitivity {
+	c := &Sensitivity{At: threshold, Width: closeWidth, Of: pairs.between(0, 1), Above: pairs.between(threshold, min(threshold+closeWidth, 1))}
 	if suggested != nil {
 		c.At = *suggested
 	}
-	c.Pairs = pairs.between(c.At-crowdWidth, min(c.At+crowdWidth, 1))
+	c.Pairs = pairs.between(c.At-closeWidth, min(c.At+closeWidth, 1))
 	return c
 }
 
-// isCrowded reports whether far more pairs are just above the threshold than anywhere else.
-func (c *Crowding) isCrowded(threshold float64) bool {
+// isSensitive reports whether far more pairs are just above the threshold than anywhere else.
+func (c *Sensitivity) isSensitive(threshold float64) bool {
 	const leastPairs, times = 100, 2.5
 	if c.Of < leastPairs || threshold >= 1 {
 		return false
 	}
-	even := crowdWidth / (1 - threshold)
+	even := closeWidth / (1 - threshold)
 	return float64(c.Above) > times*even*float64(c.Of)
 }

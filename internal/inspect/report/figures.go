@@ -24,9 +24,9 @@ type Figures struct {
 	// Nearest has, for documents in clusters, the similarity to the most similar other document. It is nil if neither
 	// clusters nor pairs tell it.
 	Nearest *Histogram `json:"nearest,omitempty"`
-	// Crowding says how many pairs are close to the threshold. It is nil without pairs, and for distances.
-	Crowding *Crowding `json:"crowding,omitempty"`
-	Method   Method    `json:"method"`
+	// Sensitivity says how many pairs are close to the threshold. It is nil without pairs, and for distances.
+	Sensitivity *Sensitivity `json:"crowding,omitempty"`
+	Method      Method       `json:"method"`
 	// Clusters are the largest ones and the loosest ones.
 	Clusters []Cluster `json:"clusters,omitempty"`
 	// Pairs are examples of all pairs.
@@ -112,7 +112,7 @@ type Histogram struct {
 	// Sampled is the share of the documents that were looked at, above 0 and at most 1.
 	Sampled float64 `json:"sampled"`
 	Bins    []Bin   `json:"bins"`
-	// Valley is a similarity that separates two crowds of documents, nil if none does.
+	// Valley is a similarity that separates two groups of documents, nil if none does.
 	Valley *float64 `json:"valley,omitempty"`
 }
 
@@ -123,8 +123,8 @@ type Bin struct {
 	Count int64   `json:"count"`
 }
 
-// Crowding counts the pairs within Width of a similarity, on both sides.
-type Crowding struct {
+// Sensitivity counts the pairs within Width of a similarity, on both sides.
+type Sensitivity struct {
 	// At is the suggested threshold, or without one the threshold of the run.
 	At    float64 `json:"at"`
 	Width float64 `json:"width"`

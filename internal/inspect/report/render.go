@@ -51,7 +51,7 @@ type frame struct {
 // newFrame returns the frame of a page that holds the figures.
 func newFrame(figures any) (frame, error) {
 	encoded, err := encode(figures)
-	// The style and the script are files of the program. What is in the JSON cannot end the element that it stands in.
+	// The style and the script are files of the program. What is in the JSON cannot end the element that it is in.
 	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err
 }
 

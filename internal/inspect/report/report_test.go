@@ -33,7 +33,7 @@ func small(t testing.TB) *finished.Folder {
 	return f
 }
 
-// watch is the second night of a watch over sites, one of whose pages has an address that tries to be more than that.
+// watch is the second run of a watch over sites, one of whose pages has an address that tries to be more than that.
 func watch(t testing.TB) *finished.Folder {
 	t.Helper()
 	f, err := finished.Open("testdata/sites")
@@ -151,7 +151,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWholeSimilarity: where common shingles do not count, the similarity by all of them stands beside the pair's.
+// TestWholeSimilarity: where common shingles do not count, the similarity by all of them is next to the pair's.
 func TestWholeSimilarity(t *testing.T) {
 	f := build(t, small(t), Options{Texts: NoTexts})
 	const heading = ">by all shingles<"

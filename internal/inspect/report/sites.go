@@ -62,8 +62,8 @@ type Suspect struct {
 	Similarity float64 `json:"similarity,omitempty"`
 }
 
-// stands returns the number of sites that the row stands for.
-func (s Suspect) stands() int64 { return max(s.Sites, 1) }
+// weight returns the number of sites that the row stands for.
+func (s Suspect) weight() int64 { return max(s.Sites, 1) }
 
 // IsUrgent reports whether the severity is high.
 func (s Suspect) IsUrgent() bool { return s.Severity == output.HighSeverity }
@@ -126,7 +126,7 @@ func (b *builder) addSites(ctx context.Context) error {
 	}
 	suspects := int64(0)
 	for _, s := range f.Suspects {
-		suspects += s.stands()
+		suspects += s.weight()
 	}
 	for _, list := range []struct {
 		shown  int64
@@ -171,7 +171,7 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 		}
 		key := -float64(s.Common)
 		if s.IsUrgent() {
-			f.Urgent += s.stands()
+			f.Urgent += s.weight()
 			key -= urgency
 		}
 		all.add(key, s)
@@ -245,7 +245,7 @@ func (b *builder) accuse() {
 	}
 	rest := f.Suspicious
 	for _, s := range f.Suspects[:min(len(f.Suspects), mostAccused)] {
-		rest -= s.stands()
+		rest -= s.weight()
 		names := fmt.Sprintf("%s copies %s", s.Site, s.Protected)
 		switch {
 		case b.options.HideIDs && s.Sites > 0:

@@ -25,9 +25,9 @@ func TestValley(t *testing.T) {
 		bins []Bin
 		want float64 // 0: none
 	}{
-		{"two crowds", histogramOf(100, 90, 20, 10, 10, 10, 20, 90, 100, 0), 0.54},
-		{"one crowd", histogramOf(10, 20, 50, 90, 100, 90, 50, 20, 10, 5000), 0},
-		{"a crowd of identical documents alone", histogramOf(100, 80, 60, 40, 20, 10, 5, 2, 1, 5000), 0},
+		{"two peaks", histogramOf(100, 90, 20, 10, 10, 10, 20, 90, 100, 0), 0.54},
+		{"one peak", histogramOf(10, 20, 50, 90, 100, 90, 50, 20, 10, 5000), 0},
+		{"a peak of identical documents alone", histogramOf(100, 80, 60, 40, 20, 10, 5, 2, 1, 5000), 0},
 		{"a shallow valley", histogramOf(100, 100, 90, 90, 90, 100, 100, 100, 100, 0), 0},
 		{"few documents", histogramOf(10, 10, 0, 0, 0, 0, 0, 10, 10, 0), 0},
 		{"two bins", histogramOf(10, 10), 0},
@@ -51,12 +51,12 @@ func TestCrowding(t *testing.T) {
 		scores.add(0.88)
 		scores.add(0.92)
 	}
-	c := crowding(scores, 0.8, nil)
-	if c.At != 0.8 || c.Above != 100 || c.Pairs != 100 || c.Of != 300 || !c.isCrowded(0.8) {
+	c := sensitivity(scores, 0.8, nil)
+	if c.At != 0.8 || c.Above != 100 || c.Pairs != 100 || c.Of != 300 || !c.isSensitive(0.8) {
 		t.Errorf("%+v", c)
 	}
 	at := 0.9
-	if c = crowding(scores, 0.8, &at); c.Pairs != 150 {
+	if c = sensitivity(scores, 0.8, &at); c.Pairs != 150 {
 		t.Errorf("around .9: %+v", c)
 	}
 }

@@ -33,14 +33,14 @@ type Estimator struct {
 	// AppendRecords appends the records of a document's keys, in the order of the keys.
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
 	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given
-	// the numbers of pairs of all groups with more than CrowdedPairs pairs, and counts only pairs whose
-	// previous keys differ. The documents of larger groups are compared with leaders. If it is nil, all pairs
+	// the numbers of pairs of all groups with more than OversizedPairs pairs, and counts only pairs whose
+	// previous keys differ. The documents of larger groups are compared with pivots. If it is nil, all pairs
 	// of all groups are compared.
 	LargestCompared func(pairs []float64) float64
-	CrowdedPairs    float64
-	// Leaders returns an index of leaders for the given number of documents. It must be set if
+	OversizedPairs  float64
+	// Pivots returns an index of pivots for the given number of documents. It must be set if
 	// LargestCompared is.
-	Leaders func(documents int) *graphs.Leaders
+	Pivots func(documents int) *graphs.Pivots
 	// Compare returns the similarity of two documents. Similar and Alike rest on it.
 	Compare func(a, b *Document) float64
 }
@@ -49,22 +49,22 @@ type Estimator struct {
 type Estimate struct {
 	// Keys is the mean number of keys of a document.
 	Keys float64
-	// Candidates is the number of different candidate pairs, including pairs of heaps.
+	// Candidates is the number of different candidate pairs, including pairs of hot groups.
 	Candidates float64
 	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
 	Error float64
 	// Low and High are the ends of an interval. In nine of ten samples or more it holds what Candidates estimates.
 	Low, High float64
-	// Alike is how many candidates reach the threshold, without pairs of heaps.
+	// Alike is how many candidates reach the threshold, without pairs of hot groups.
 	Alike float64
-	// DocumentElements is the number of elements in the sets of documents with a candidate, and of heaps.
+	// DocumentElements is the number of elements in the sets of documents with a candidate, and of hot groups.
 	DocumentElements float64
 	// Hidden is how many documents with a candidate have no partner in the sample.
 	Hidden float64
-	// HeapDocuments is how many documents are in groups too large to compare all their pairs. HeapCandidates
-	// is how many pairs of a document and a leader are compared there.
-	HeapDocuments, HeapCandidates float64
-	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each stands
+	// HotGroupDocuments is how many documents are in groups too large to compare all their pairs. HotGroupCandidates
+	// is how many pairs of a document and a pivot are compared there.
+	HotGroupDocuments, HotGroupCandidates float64
+	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each is
 	// for Weight pairs.
 	Similar []float64
 	Weight  float64
@@ -119,8 +119,8 @@ func (m *met) distinct() {
 	*m = slices.Compact(*m)
 }
 
-// crowd is a group with very many pairs.
-type crowd struct {
+// oversizedGroup is a group with very many pairs.
+type oversizedGroup struct {
 	group   Group
 	unmet   float64             // pairs whose previous keys differ, in the corpus
 	records []candidates.Record // in the sample
@@ -138,22 +138,22 @@ func (e *Estimator) grouper(pairs *met) candidates.Grouper {
 func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	result := Estimate{Keys: t.keys, Share: t.share}
 	var pairs met
-	var crowds []crowd
+	var oversizedGroups []oversizedGroup
 	perPair := 1 / (t.share * t.share)
 	g := e.grouper(&pairs)
 	meetings := 0
 	for group := range groups(t.records) {
 		before := len(pairs)
 		unmet := float64(e.unmet(group)) * perPair
-		isCrowd := e.LargestCompared != nil && unmet > e.CrowdedPairs
+		isOversized := e.LargestCompared != nil && unmet > e.OversizedPairs
 		records := group
-		if isCrowd {
+		if isOversized {
 			records = slices.Clone(group)
 		}
 		g.Groups(group)
 		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
-		if isCrowd {
-			crowds = append(crowds, crowd{found, unmet, records, slices.Clone(pairs[before:])})
+		if isOversized {
+			oversizedGroups = append(oversizedGroups, oversizedGroup{found, unmet, records, slices.Clone(pairs[before:])})
 			pairs = pairs[:before]
 		} else {
 			result.note(found)
@@ -167,41 +167,41 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 			}
 		}
 	}
-	dense, heap, limit := e.settle(crowds, &result)
-	e.within(t, pairs, crowds, &result)
-	pairs = e.upTo(limit, t, pairs, crowds)
+	dense, hotGroup, limit := e.settle(oversizedGroups, &result)
+	e.within(t, pairs, oversizedGroups, &result)
+	pairs = e.upTo(limit, t, pairs, oversizedGroups)
 	e.describe(t, pairs, &result)
 	all := append(dense, pairs...)
 	all.distinct()
 	e.compareAll(t, all, &result)
-	e.addHeap(t, heap, &result)
+	e.addHotGroup(t, hotGroup, &result)
 	return result, true
 }
 
-// upTo returns the pairs of all groups but crowds, and of crowds of up to limit pairs. Pairs that have met under denser crowds only count
+// upTo returns the pairs of the other groups, and of oversized groups of up to limit pairs. Pairs that have met under denser oversized groups only count
 // where they meet again.
-func (e *Estimator) upTo(limit float64, t *thinned, others met, crowds []crowd) met {
+func (e *Estimator) upTo(limit float64, t *thinned, others met, oversizedGroups []oversizedGroup) met {
 	pairs := slices.Clone(others)
 	g := e.grouper(&pairs)
-	isDense := func(c *crowd) bool { return c.unmet > limit }
+	isDense := func(c *oversizedGroup) bool { return c.unmet > limit }
 	hasDense := false
-	for i := range crowds {
-		if c := &crowds[i]; isDense(c) {
+	for i := range oversizedGroups {
+		if c := &oversizedGroups[i]; isDense(c) {
 			hasDense = true
 			g.DenseKeys.Add(g.KeyID(&c.records[0]))
 		}
 	}
-	for i := range crowds {
-		switch c := &crowds[i]; {
+	for i := range oversizedGroups {
+		switch c := &oversizedGroups[i]; {
 		case isDense(c):
 		case hasDense:
-			g.Crowd(slices.Clone(c.records))
+			g.OversizedGroup(slices.Clone(c.records))
 		default:
 			pairs = append(pairs, c.pairs...)
 		}
 	}
 	if hasDense && !e.Exact {
-		g.MaxComparisons = int64(e.CrowdedPairs * t.share * t.share)
+		g.MaxComparisons = int64(e.OversizedPairs * t.share * t.share)
 		g.Again(slices.Clone(t.records))
 	}
 	pairs.distinct()
@@ -227,22 +227,22 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which crowds are compared: all of up to limit pairs. It returns the pairs and documents of the other crowds.
-func (e *Estimator) settle(crowds []crowd, result *Estimate) (dense met, heap []number, limit float64) {
-	if len(crowds) == 0 {
+// settle decides which oversized groups are compared: all of up to limit pairs. It returns the pairs and documents of the other oversized groups.
+func (e *Estimator) settle(oversizedGroups []oversizedGroup, result *Estimate) (dense met, hotGroup []number, limit float64) {
+	if len(oversizedGroups) == 0 {
 		return nil, nil, 0
 	}
-	limit = e.limit(crowds, 1)
-	for i := range crowds {
-		c := &crowds[i]
+	limit = e.limit(oversizedGroups, 1)
+	for i := range oversizedGroups {
+		c := &oversizedGroups[i]
 		if c.group.Dense = c.unmet > limit; c.group.Dense {
 			dense = append(dense, c.pairs...)
-			heap = append(heap, documentsOf(c.records)...)
+			hotGroup = append(hotGroup, documentsOf(c.records)...)
 		}
 		result.note(c.group)
 	}
-	slices.Sort(heap)
-	return dense, slices.Compact(heap), limit
+	slices.Sort(hotGroup)
+	return dense, slices.Compact(hotGroup), limit
 }
 
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
@@ -341,7 +341,7 @@ func firstOf(group []candidates.Record) docref.Ref {
 	return first
 }
 
-// note names a group if it is among those with the most candidates. The documents of a heap often meet under
+// note names a group if it is among those with the most candidates. The documents of a hot group often meet under
 // several keys. The groups of such keys mostly have the same first document, and only the largest is named.
 func (r *Estimate) note(group Group) {
 	at := slices.IndexFunc(r.Groups, func(known Group) bool { return known.Example == group.Example })

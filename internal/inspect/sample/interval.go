@@ -23,17 +23,17 @@ func Interval(pairs, deviation, share float64) (low, high float64) {
 	return pairs / spread, pairs*spread + unseenPairs/(share*share)
 }
 
-// mostOff is the factor by which a plan may be off in the sizes of crowds, so that some are on the other side of the limit.
+// mostOff is the factor by which a plan may be off in the sizes of oversized groups, so that some are on the other side of the limit.
 const mostOff = 1.5
 
-// within sets the interval of candidates that are no candidates of heaps, given the pairs of all groups but crowds. Its lower end is
-// for the least limit of crowds that there may be, its upper end for the largest one.
-func (e *Estimator) within(t *thinned, others met, crowds []crowd, result *Estimate) {
-	least, largest := e.limits(crowds, t.share)
-	few := e.upTo(least, t, others, crowds)
+// within sets the interval of candidates that are no candidates of hot groups, given the pairs of the other groups. Its lower end is
+// for the least limit of oversized groups that there may be, its upper end for the largest one.
+func (e *Estimator) within(t *thinned, others met, oversizedGroups []oversizedGroup, result *Estimate) {
+	least, largest := e.limits(oversizedGroups, t.share)
+	few := e.upTo(least, t, others, oversizedGroups)
 	many := few
 	if largest > least {
-		many = e.upTo(largest, t, others, crowds)
+		many = e.upTo(largest, t, others, oversizedGroups)
 	}
 	result.Low, _ = intervalOf(t, few)
 	_, result.High = intervalOf(t, many)
@@ -43,23 +43,23 @@ func intervalOf(t *thinned, pairs met) (low, high float64) {
 	return Interval(float64(len(pairs))/(t.share*t.share), math.Sqrt(varianceOf(degreesOf(t, pairs), t.share)), t.share)
 }
 
-// limits returns the least and the largest number of pairs that the limit of crowds may be if all crowds are larger or smaller than
+// limits returns the least and the largest number of pairs that the limit of oversized groups may be if all oversized groups are larger or smaller than
 // estimated, or one alone.
-func (e *Estimator) limits(crowds []crowd, share float64) (least, largest float64) {
+func (e *Estimator) limits(oversizedGroups []oversizedGroup, share float64) (least, largest float64) {
 	switch {
-	case len(crowds) == 0:
+	case len(oversizedGroups) == 0:
 		return 0, 0
 	case share == 1:
-		return e.limit(crowds, 1), e.limit(crowds, 1)
+		return e.limit(oversizedGroups, 1), e.limit(oversizedGroups, 1)
 	}
-	return min(e.limit(crowds, mostOff)/mostOff, e.limit(crowds, 1)) / mostOff, max(e.limit(crowds, 1/mostOff)*mostOff, e.limit(crowds, 1)) * mostOff
+	return min(e.limit(oversizedGroups, mostOff)/mostOff, e.limit(oversizedGroups, 1)) / mostOff, max(e.limit(oversizedGroups, 1/mostOff)*mostOff, e.limit(oversizedGroups, 1)) * mostOff
 }
 
-// limit returns how many pairs a crowd may have if all of them are to be compared, and if all crowds are larger by a factor than estimated.
-func (e *Estimator) limit(crowds []crowd, factor float64) float64 {
-	sizes := make([]float64, len(crowds))
-	for i := range crowds {
-		sizes[i] = crowds[i].unmet * factor
+// limit returns how many pairs an oversized group may have if all of them are to be compared, and if all oversized groups are larger by a factor than estimated.
+func (e *Estimator) limit(oversizedGroups []oversizedGroup, factor float64) float64 {
+	sizes := make([]float64, len(oversizedGroups))
+	for i := range oversizedGroups {
+		sizes[i] = oversizedGroups[i].unmet * factor
 	}
 	return e.LargestCompared(sizes)
 }

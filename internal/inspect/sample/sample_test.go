@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// corpus makes documents whose keys are the elements of their sets. There are small groups, a heap, and
+// corpus makes documents whose keys are the elements of their sets. There are small groups, a hot group, and
 // copies.
 func corpus(random *rand.Rand, n int) []Document {
 	var all []Document
@@ -34,9 +34,9 @@ func corpus(random *rand.Rand, n int) []Document {
 			}
 		}
 	}
-	heap := random.Uint64()
+	hotGroup := random.Uint64()
 	for range n / 10 {
-		add(random.Uint64(), heap, random.Uint64())
+		add(random.Uint64(), hotGroup, random.Uint64())
 	}
 	for range n / 10 {
 		copied := all[random.IntN(len(all))]
@@ -249,8 +249,8 @@ func TestIdenticalOfASample(t *testing.T) {
 	}
 }
 
-// TestHeapIsNamed: the largest group comes with its size and its first document.
-func TestHeapIsNamed(t *testing.T) {
+// TestHotGroupIsNamed: the largest group comes with its size and its first document.
+func TestHotGroupIsNamed(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
 	got := estimate(estimator, take(all, 6000))
 	if len(got.Groups) == 0 || math.Abs(got.Groups[0].Documents-500) > 150 || math.Abs(got.Groups[0].Candidates-500*499/2) > 75000 {
@@ -258,23 +258,23 @@ func TestHeapIsNamed(t *testing.T) {
 	}
 }
 
-// TestDenseGroupComesToLeaders: the pairs of a group that is too large are not candidates. Its documents are
-// compared with leaders instead.
-func TestDenseGroupComesToLeaders(t *testing.T) {
+// TestDenseGroupComesToPivots: the pairs of a group that is too large are not candidates. Its documents are
+// compared with pivots instead.
+func TestDenseGroupComesToPivots(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
 	for _, capacity := range []int{1 << 20, 10000} {
 		e := estimator
-		e.Threshold, e.CrowdedPairs = 0.3, 1000
+		e.Threshold, e.OversizedPairs = 0.3, 1000
 		e.LargestCompared = func(pairs []float64) float64 {
 			if len(pairs) != 1 {
 				t.Errorf("%d groups are crowded, want one", len(pairs))
 			}
 			return 10000
 		}
-		e.Leaders = func(int) *graphs.Leaders { return graphs.NewLeaders(1<<30, e.Threshold, func(n int) int { return n }) }
+		e.Pivots = func(int) *graphs.Pivots { return graphs.NewPivots(1<<30, e.Threshold, func(n int) int { return n }) }
 		got := estimate(e, take(all, capacity))
-		if math.Abs(got.HeapDocuments-500) > 150 || got.HeapCandidates > 64*got.HeapDocuments || !got.Groups[0].Dense || got.Candidates > 60000 {
-			t.Errorf("a heap of %.0f documents and %.0f candidates, %.0f candidates in all; want a heap of 500 documents", got.HeapDocuments, got.HeapCandidates, got.Candidates)
+		if math.Abs(got.HotGroupDocuments-500) > 150 || got.HotGroupCandidates > 64*got.HotGroupDocuments || !got.Groups[0].Dense || got.Candidates > 60000 {
+			t.Errorf("a heap of %.0f documents and %.0f candidates, %.0f candidates in all; want a heap of 500 documents", got.HotGroupDocuments, got.HotGroupCandidates, got.Candidates)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package preference says which documents of a cluster come first when the kept ones are chosen.
 //
-// Only the stage that reads documents knows the [Preference]. It gives each document a [Standing], a number that says how
-// preferred the document is. All later stages compare standings and know nothing else.
+// Only the stage that reads documents knows the [Preference]. It gives each document a [Priority], a number that says how
+// preferred the document is. All later stages compare priorities and know nothing else.
 package preference
 
 import (
@@ -42,23 +42,23 @@ type policy struct {
 	needs string
 	// help is about the policy; empty where the name says it all.
 	help  string
-	order func(d *Document, ranks *Ranks) Standing
+	order func(d *Document, ranks *Ranks) Priority
 }
 
 var policies = []policy{
-	{"first", "", "", func(*Document, *Ranks) Standing { return Leading }},
-	{"last", "", "in document order", func(*Document, *Ranks) Standing { return byPlace }},
-	{"longest", "", "", func(d *Document, _ *Ranks) Standing {
-		return Leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32))
+	{"first", "", "", func(*Document, *Ranks) Priority { return Leading }},
+	{"last", "", "in document order", func(*Document, *Ranks) Priority { return byPlace }},
+	{"longest", "", "", func(d *Document, _ *Ranks) Priority {
+		return Leading + Priority(math.MaxUint32-min(d.Length, math.MaxUint32))
 	}},
-	{"shortest", "", "text", func(d *Document, _ *Ranks) Standing { return Leading + Standing(d.Length) }},
-	{"max", field, "", func(d *Document, _ *Ranks) Standing { return byValue(d.Value, -1) }},
-	{"min", field, "a number, or a date as in ISO 8601", func(d *Document, _ *Ranks) Standing {
+	{"shortest", "", "text", func(d *Document, _ *Ranks) Priority { return Leading + Priority(d.Length) }},
+	{"max", field, "", func(d *Document, _ *Ranks) Priority { return byValue(d.Value, -1) }},
+	{"min", field, "a number, or a date as in ISO 8601", func(d *Document, _ *Ranks) Priority {
 		return byValue(d.Value, 1)
 	}},
 	{
 		"rank", file, "a list of sources or sites, one a line, the most preferred first; see --source-field",
-		func(d *Document, ranks *Ranks) Standing { return ranks.standing(d.Source) },
+		func(d *Document, ranks *Ranks) Priority { return ranks.priority(d.Source) },
 	},
 }
 
@@ -87,7 +87,7 @@ func Help() string {
 	return strings.Join(all, ", ")
 }
 
-// policy returns the policy of a preference and what stands behind its colon; nil if it is none. An empty preference is [First].
+// policy returns the policy of a preference and what follows its colon; nil if it is none. An empty preference is [First].
 func (p Preference) policy() (*policy, string) {
 	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
 	for i := range policies {
@@ -98,7 +98,7 @@ func (p Preference) policy() (*policy, string) {
 	return nil, ""
 }
 
-// behind returns what stands behind the colon of a policy that needs such a thing; empty if it needs another or nothing.
+// behind returns what follows the colon of a policy that needs such a thing; empty if it needs another or nothing.
 func (p Preference) behind(needed string) string {
 	if policy, of := p.policy(); policy != nil && policy.needs == needed {
 		return of
@@ -125,33 +125,33 @@ func (p Preference) Check() error {
 	return errors.New("must be " + strings.Join(forms[:last], ", ") + " or " + forms[last])
 }
 
-// Standing says how preferred a document is: of two documents the one with the smaller standing comes first, and of two
-// with the same standing the first in document order.
-type Standing uint64
+// Priority says how preferred a document is: of two documents the one with the smaller priority comes first, and of two
+// with the same priority the first in document order.
+type Priority uint64
 
 const (
-	// Reference is the standing of all documents of the reference. No other document has it.
-	Reference Standing = 0
-	// Unranked is the standing of a document to which the preference gives no place. No other document comes after it.
-	Unranked Standing = math.MaxUint64
+	// Reference is the priority of all documents of the reference. No other document has it.
+	Reference Priority = 0
+	// Unranked is the priority of a document to which the preference gives no place. No other document comes after it.
+	Unranked Priority = math.MaxUint64
 
-	// Leading is the smallest standing of a document that is not of the reference: of each, if the first documents are kept.
-	Leading Standing = 1
+	// Leading is the smallest priority of a document that is not of the reference: of each, if the first documents are kept.
+	Leading Priority = 1
 
-	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
-	// sketch is kept, so [Standing.At] says what this comes to. No finite value has it.
-	byPlace Standing = math.MaxUint64 - 1
+	// byPlace is the priority of a document that comes before all earlier ones. The number of its file may change while its
+	// sketch is kept, so [Priority.At] says what this comes to. No finite value has it.
+	byPlace Priority = math.MaxUint64 - 1
 )
 
-// At returns what the standing of a document comes to, given the place of the document.
-func (s Standing) At(ref docref.Ref) Standing {
+// At returns what the priority of a document comes to, given the place of the document.
+func (s Priority) At(ref docref.Ref) Priority {
 	if s == byPlace {
-		return max(^Standing(ref), Leading+1) - 1
+		return max(^Priority(ref), Leading+1) - 1
 	}
 	return s
 }
 
-// Document is what the standing of a document of the input depends on.
+// Document is what the priority of a document of the input depends on.
 type Document struct {
 	// Length is the length of the text in bytes, below 2^32, or the number of the features.
 	Length int64
@@ -161,9 +161,9 @@ type Document struct {
 	Source string
 }
 
-// Order returns the standing of a document of the input. [Standing.At] makes of it what is compared. It may be called by
+// Order returns the priority of a document of the input. [Priority.At] makes of it what is compared. It may be called by
 // several goroutines.
-type Order func(d *Document) Standing
+type Order func(d *Document) Priority
 
 // NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
 // there is one.
@@ -175,11 +175,11 @@ func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	case policy.needs == file && ranks == nil:
 		return nil, fmt.Errorf("preference %s: there is no list of sources", p)
 	}
-	return func(d *Document) Standing { return policy.order(d, ranks) }, nil
+	return func(d *Document) Priority { return policy.order(d, ranks) }, nil
 }
 
-// byValue returns the standing of a document by its value times a sign.
-func byValue(value []byte, sign float64) Standing {
+// byValue returns the priority of a document by its value times a sign.
+func byValue(value []byte, sign float64) Priority {
 	number, ok := numberOf(value)
 	if !ok {
 		return Unranked
@@ -188,21 +188,21 @@ func byValue(value []byte, sign float64) Standing {
 	// smallest and the largest results are of no finite number.
 	bits := math.Float64bits(sign*number + 0)
 	if bits>>63 == 0 {
-		return Standing(bits | 1<<63)
+		return Priority(bits | 1<<63)
 	}
-	return Standing(^bits)
+	return Priority(^bits)
 }
 
-// Ranked is a document with its standing.
+// Ranked is a document with its priority.
 type Ranked struct {
 	Ref      docref.Ref
-	Standing Standing
+	Priority Priority
 }
 
 // Compare returns a negative number if r is preferred to other, a positive one if other is preferred to r, and 0 if they
 // are the same document.
 func (r Ranked) Compare(other Ranked) int {
-	return cmp.Or(cmp.Compare(r.Standing, other.Standing), cmp.Compare(r.Ref, other.Ref))
+	return cmp.Or(cmp.Compare(r.Priority, other.Priority), cmp.Compare(r.Ref, other.Ref))
 }
 
 // layouts are the dates and times that are understood, as ISO 8601 writes them. Seconds may have a fraction. A time
@@ -251,57 +251,57 @@ func secondsOf(text string) (seconds float64, ok bool) {
 // https://en.example.org/page, which is an address, matches the lines en.example.org and example.org, too. A line may
 // have a rank and a comma in front, as lists of sites have: such a line matches addresses only.
 type Ranks struct {
-	lines map[string]Standing
-	sites map[string]Standing // the lines in lower case
+	lines map[string]Priority
+	sites map[string]Priority // the lines in lower case
 }
 
 // ReadRanks reads a list, one source a line. Lines that are empty or begin with # are left out. Of equal lines the first
 // one counts. A list without a source is an error.
 func ReadRanks(list string) (*Ranks, error) {
-	r := &Ranks{lines: map[string]Standing{}, sites: make(map[string]Standing, strings.Count(list, "\n"))}
-	return r, eachSource(list, func(line string, standing Standing) {
+	r := &Ranks{lines: map[string]Priority{}, sites: make(map[string]Priority, strings.Count(list, "\n"))}
+	return r, eachSource(list, func(line string, priority Priority) {
 		if rank, domain, has := strings.Cut(line, ","); has && strings.Trim(rank, "0123456789") == "" {
-			enter(r.sites, strings.ToLower(domain), standing) // such lists are long
+			enter(r.sites, strings.ToLower(domain), priority) // such lists are long
 		} else {
-			enter(r.lines, strings.TrimSuffix(line, "/"), standing)
-			enter(r.sites, strings.ToLower(line), standing)
+			enter(r.lines, strings.TrimSuffix(line, "/"), priority)
+			enter(r.sites, strings.ToLower(line), priority)
 		}
 	})
 }
 
 // CheckRanks returns an error unless [ReadRanks] can read a list. It takes no memory.
-func CheckRanks(list string) error { return eachSource(list, func(string, Standing) {}) }
+func CheckRanks(list string) error { return eachSource(list, func(string, Priority) {}) }
 
-func eachSource(list string, visit func(line string, standing Standing)) error {
+func eachSource(list string, visit func(line string, priority Priority)) error {
 	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
-	standing := Leading
+	priority := Leading
 	for scanner.Scan() {
 		if line := strings.TrimSpace(scanner.Text()); line != "" && line[0] != '#' {
-			visit(line, standing)
-			standing++
+			visit(line, priority)
+			priority++
 		}
 	}
 	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("after %d sources: %w", standing-Leading, err)
+		return fmt.Errorf("after %d sources: %w", priority-Leading, err)
 	}
-	if standing == Leading {
+	if priority == Leading {
 		return errors.New("it contains no source")
 	}
 	return nil
 }
 
 // enter enters a line unless it is there.
-func enter(to map[string]Standing, line string, standing Standing) {
+func enter(to map[string]Priority, line string, priority Priority) {
 	if _, known := to[line]; !known {
-		to[line] = standing
+		to[line] = priority
 	}
 }
 
-// standing returns the standing of a source.
-func (r *Ranks) standing(source string) Standing {
+// priority returns the priority of a source.
+func (r *Ranks) priority(source string) Priority {
 	for path := source; path != ""; {
-		if standing, known := r.lines[path]; known {
-			return standing
+		if priority, known := r.lines[path]; known {
+			return priority
 		}
 		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
 	}
@@ -313,8 +313,8 @@ func (r *Ranks) standing(source string) Standing {
 		return Unranked
 	}
 	for site := strings.ToLower(address.Hostname()); site != ""; {
-		if standing, known := r.sites[site]; known {
-			return standing
+		if priority, known := r.sites[site]; known {
+			return priority
 		}
 		_, site, _ = strings.Cut(site, ".")
 	}

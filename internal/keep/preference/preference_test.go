@@ -35,7 +35,7 @@ func order(t *testing.T, p Preference, ranking string, documents []placed) []doc
 	var all []Ranked
 	for i := range documents {
 		one := Ranked{documents[i].ref, by(&documents[i].Document).At(documents[i].ref)}
-		if one.Standing == Reference {
+		if one.Priority == Reference {
 			t.Errorf("%s: %+v stands as a document of the reference", p, documents[i])
 		}
 		if one.Compare(one) != 0 {
@@ -111,8 +111,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestStandingsOfNumbers: standings are in the order of the numbers, whatever these are.
-func TestStandingsOfNumbers(t *testing.T) {
+// TestPrioritiesOfNumbers: priorities are in the order of the numbers, whatever these are.
+func TestPrioritiesOfNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	numbers := []float64{0, math.Copysign(0, -1), 1, -1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64}
 	for len(numbers) < 400 {
@@ -120,13 +120,13 @@ func TestStandingsOfNumbers(t *testing.T) {
 			numbers = append(numbers, x, math.Nextafter(x, 0))
 		}
 	}
-	standing := func(x float64, sign float64) Standing {
+	priority := func(x float64, sign float64) Priority {
 		return byValue([]byte(strconv.FormatFloat(x, 'g', -1, 64)), sign)
 	}
 	for _, a := range numbers {
 		for _, b := range numbers {
 			for _, sign := range []float64{1, -1} {
-				x, y := standing(a, sign), standing(b, sign)
+				x, y := priority(a, sign), priority(b, sign)
 				if cmp.Compare(x, y) != cmp.Compare(sign*a+0, sign*b+0) || x == Unranked || x <= Leading {
 					t.Fatalf("%g and %g times %g stand at %x and %x", a, b, sign, x, y)
 				}
@@ -193,8 +193,8 @@ func FuzzNumberOf(f *testing.F) {
 		if number, ok := numberOf(value); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
 			t.Errorf("%q is %g", value, number)
 		}
-		if standing := byValue(value, -1); standing <= Leading {
-			t.Errorf("%q stands at %d", value, standing)
+		if priority := byValue(value, -1); priority <= Leading {
+			t.Errorf("%q stands at %d", value, priority)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for source, want := range map[string]Standing{
+	for source, want := range map[string]Priority{
 		"Blog.example.org": 1, "https://blog.example.org/x": 1, "http://USER@a.b.blog.EXAMPLE.org:8080?q#f": 1,
 		"example.org": 2, "example.org/page": 2, "https://example.org": 2, "ftp://www.example.org/": 2,
 		"books": 3, "books/a.jsonl": 3, "books/new/a": 3, "books/": 3, "books/old": 4, "books/old/a": 4,
@@ -213,7 +213,7 @@ func TestRanks(t *testing.T) {
 		"https://a.org/": Unranked, "https://notexample.org/": Unranked, "https://org/": Unranked, "blog.example.org": Unranked, "bookshop": Unranked, "": Unranked,
 		"://": Unranked, "https://[::1": Unranked, "/": Unranked,
 	} {
-		if got := ranks.standing(source); got != want {
+		if got := ranks.priority(source); got != want {
 			t.Errorf("%q stands at %d, want %d", source, got, want)
 		}
 	}
@@ -232,8 +232,8 @@ func FuzzRanks(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if standing := ranks.standing(source); standing == Reference {
-			t.Errorf("%q stands at %d", source, standing)
+		if priority := ranks.priority(source); priority == Reference {
+			t.Errorf("%q stands at %d", source, priority)
 		}
 	})
 }

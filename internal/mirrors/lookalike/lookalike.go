@@ -20,9 +20,9 @@ const (
 	Homoglyph Reason = "homoglyph"
 	// OtherDomain: the same name under another public suffix, as in paypal.co.
 	OtherDomain Reason = "other_domain"
-	// Subdomain: the whole name of the other host stands before another domain, as in paypal.com.example.net.
+	// Subdomain: the whole name of the other host is before another domain, as in paypal.com.example.net.
 	Subdomain Reason = "subdomain"
-	// AddedWords: the name of the other host, and words besides, as in paypal-login.com.
+	// AddedWords: the name of the other host, and further words, as in paypal-login.com.
 	AddedWords Reason = "added_words"
 	// Typing: a slip or two in typing, as in paypla.com.
 	Typing Reason = "typing"
@@ -70,7 +70,7 @@ type parts struct {
 	suffix   string // the public suffix
 	name     string // the label of the domain that somebody chose
 	skeleton string // what that looks like
-	above    string // what stands before the registered domain, without the last dot
+	above    string // what comes before the registered domain, without the last dot
 }
 
 // split splits a host. The name of a host without a registered domain is the whole host, and an address of the internet
@@ -103,7 +103,7 @@ func shown(name string) string {
 func bySkeleton(a, b parts) Likeness {
 	switch whole := unjoined(b.skeleton); {
 	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix && len(a.name) == utf8.RuneCountInString(a.name):
-		return Likeness{} // such as vis4.net beside visa.com: a short name in ASCII under another suffix is most likely somebody's own
+		return Likeness{} // such as vis4.net next to visa.com: a short name in ASCII under another suffix is most likely somebody's own
 	case a.skeleton == b.skeleton:
 		return Likeness{1, Homoglyph}
 	case unjoined(a.skeleton) == whole, isDivided(a, whole):
@@ -112,7 +112,7 @@ func bySkeleton(a, b parts) Likeness {
 	return Likeness{}
 }
 
-// isDivided reports whether a name stands in a host with dots within it, up to the end of its registered domain.
+// isDivided reports whether a name is in a host with dots within it, up to the end of its registered domain.
 func isDivided(host parts, name string) bool {
 	joined, above := unjoined(host.skeleton), Skeleton(host.above)
 	for above != "" && len(joined) < len(name) {
@@ -154,7 +154,7 @@ func byParts(a, b parts) Likeness {
 // undotted drops dots and hyphens.
 func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
-// isWord reports whether a word stands in a name between dots, hyphens or the ends.
+// isWord reports whether a word is in a name between dots, hyphens or the ends.
 func isWord(name, word string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
 		if part == word {
@@ -224,7 +224,7 @@ func (p parts) isOld() bool {
 }
 
 // isSlip reports whether a name is another one with one slip: two letters exchanged, one left out, one doubled, one put in
-// at the end or beside a key that touches its own, or one replaced by such a key, by another vowel, or by a flipped bit.
+// at the end or next to a key that touches its own, or one replaced by such a key, by another vowel, or by a flipped bit.
 func isSlip(name, of string, bits bool) bool {
 	at := 0
 	for at < len(name) && at < len(of) && name[at] == of[at] {
@@ -260,13 +260,13 @@ func isReplaced(c, of byte, bits bool) bool {
 	return neighbours[[2]byte{c, of}] || strings.IndexByte(vowels, c) >= 0 && strings.IndexByte(vowels, of) >= 0 || bits && flipped&(flipped-1) == 0
 }
 
-// baits are words that phishers put beside a name.
+// baits are words that phishers put next to a name.
 var baits = strings.Fields(`access account accounts alert app auth bank banking billing card center client clients confirm customer delivery express
 	help helpdesk home id info invoice link login logon mail mobile my net official online order package parcel pay payment portal post
 	recover refund register reset secure security service services shipping shop signin signon site store support team track tracking
 	transfer unlock update user verification verify wallet web`)
 
-// isBaited reports whether a name without hyphens is a short one and a word that phishers put beside it.
+// isBaited reports whether a name without hyphens is a short one and a word that phishers put next to it.
 func isBaited(name, short string) bool {
 	for _, bait := range baits {
 		if bait = Skeleton(bait); name == short+bait || name == bait+short {
@@ -364,7 +364,7 @@ func byDistance(a, b parts) Likeness {
 	cost := distance(one, other, aSlip)
 	switch {
 	case cost <= aSlip && length == leastName+1 && a.suffix != b.suffix:
-		return Likeness{0.75, Typing} // such as case.edu beside chase.com
+		return Likeness{0.75, Typing} // such as case.edu next to chase.com
 	case cost <= aSlip:
 		return Likeness{0.9, Typing}
 	case cost <= 2*aSlip && length > 2*leastName:

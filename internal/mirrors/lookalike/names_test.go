@@ -20,7 +20,7 @@ var glyphs = map[string]string{
 	"r": "ʀ ř ɾ", "s": "ṡ ş š ś ꜱ ѕ", "t": "ť ṭ ŧ", "u": "v ú ù ü ʉ ᴜ", "v": "u ṿ ᴠ", "w": "vv ẇ ŵ", "x": "ẋ х", "y": "ÿ ʏ ƴ у", "z": "ž ʐ", "2": "ƻ", "6": "9",
 }
 
-// made returns hosts that somebody might register in place of one, by the ways in which they are made.
+// made returns hosts that somebody might register instead of one, by the ways in which they are made.
 func made(name, suffix string) map[string][]string {
 	all := map[string][]string{}
 	add := func(kind, name string) { all[kind] = append(all[kind], name+"."+suffix) }
@@ -75,7 +75,7 @@ func made(name, suffix string) map[string][]string {
 	return all
 }
 
-// TestNames: of the hosts that are made in place of one, in every way, .95 look like it, and of each way most do.
+// TestNames: of the hosts that are made instead of one, in every way, .95 look like it, and of each way most do.
 func TestNames(t *testing.T) {
 	for _, brand := range brands {
 		name, suffix, _ := strings.Cut(brand, ".")

@@ -211,7 +211,7 @@ func (r *Record) metBefore(other *Record) bool {
 
 // reach reports whether two documents can have as many shingles in common as the threshold asks for, if the key is the
 // first one: no more than follow it in both documents. If the key is not the first one, an earlier key is dense. Then
-// both documents are in the heap of that key.
+// both documents are in the hot group of that key.
 func (g *Grouper) reach(a, b *Record) bool {
 	most := min(a.Size-a.Position, b.Size-b.Position)
 	return float64(most)*(1+g.Threshold) >= g.Threshold*float64(a.Size+b.Size)*(1-1e-9)

@@ -36,19 +36,19 @@ type pair struct {
 	sizeA, sizeB uint32
 }
 
-// crowded is a group that Crowded has received.
-type crowded struct {
+// oversized is a group that Oversized has received.
+type oversized struct {
 	key   uint64
 	pairs int64
 	group []Record
 }
 
 type outcome struct {
-	pairs     map[pair]int
-	identical map[[2]docref.Ref]int
-	crowds    []crowded
-	dense     []uint64 // key ids
-	left      int64    // pairs of the dense groups
+	pairs           map[pair]int
+	identical       map[[2]docref.Ref]int
+	oversizedGroups []oversized
+	dense           []uint64 // key ids
+	left            int64    // pairs of the dense groups
 }
 
 // bounds are the bounds of a job of the tests: a group of more pairs than few waits, and one of
@@ -68,12 +68,12 @@ func group(records []Record, g Grouper, b bounds) outcome {
 		o.pairs[pair{a.Ref, b.Ref, a.Size, b.Size}]++
 	}
 	g.Identical = func(first, other *Record) { o.identical[[2]docref.Ref{first.Ref, other.Ref}]++ }
-	g.Crowded = func(group []Record, pairs int64) {
-		o.crowds = append(o.crowds, crowded{group[0].Key, pairs, slices.Clone(group)})
+	g.Oversized = func(group []Record, pairs int64) {
+		o.oversizedGroups = append(o.oversizedGroups, oversized{group[0].Key, pairs, slices.Clone(group)})
 	}
 	again := slices.Clone(records)
 	g.Groups(Sort(records, make([]Record, len(records))))
-	for _, c := range o.crowds {
+	for _, c := range o.oversizedGroups {
 		if c.pairs > b.limit {
 			o.dense = append(o.dense, g.KeyID(&c.group[0]))
 			o.left += c.pairs
@@ -83,9 +83,9 @@ func group(records []Record, g Grouper, b bounds) outcome {
 	if len(o.dense) > 0 && !g.Exact {
 		g.Again(Sort(again, make([]Record, len(again))))
 	}
-	for _, c := range o.crowds {
+	for _, c := range o.oversizedGroups {
 		if c.pairs <= b.limit {
-			g.Crowd(slices.Clone(c.group))
+			g.OversizedGroup(slices.Clone(c.group))
 		}
 	}
 	return o
@@ -147,8 +147,8 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 		}
 		for _, b := range []bounds{unbounded, {100, 1 << 60}} {
 			got := group(slices.Clone(records), Grouper{Threshold: threshold, FirstInput: firstInput}, b)
-			if len(got.pairs) != len(want) || (len(got.crowds) > 0) != (b.few == 100 && shape[0] == 1500) {
-				t.Errorf("shape %v, %v: %d pairs, want %d; %d crowds", shape, b, len(got.pairs), len(want), len(got.crowds))
+			if len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 100 && shape[0] == 1500) {
+				t.Errorf("shape %v, %v: %d pairs, want %d; %d oversized groups", shape, b, len(got.pairs), len(want), len(got.oversizedGroups))
 			}
 			checkPairs(t, got, want, stars, shape[1])
 		}

@@ -11,8 +11,8 @@ import (
 
 // Grouper finds the candidate pairs of groups. A group is the documents under one key.
 //
-// A group with more than MaxComparisons pairs is a crowd. Whether all its pairs can be compared depends on the other
-// crowds. So Groups passes it on. When all crowds are known, Crowd compares those that are not dense. Again compares, in
+// A group with more than MaxComparisons pairs is oversized. Whether all its pairs can be compared depends on the other
+// oversized groups. So Groups passes it on. When all oversized groups are known, OversizedGroup compares those that are not dense. Again compares, in
 // other groups, the pairs that have met under dense keys only.
 type Grouper struct {
 	// Threshold is the least Jaccard similarity of interest, from 0 to 1. A pair whose sizes rule it out is dropped.
@@ -31,15 +31,15 @@ type Grouper struct {
 	// Identical receives a document and the first document of equal digest. Both may be of the reference. If documents
 	// have sides, it receives the first one of another side. Only where all equal documents are of one side, both are.
 	Identical func(first, other *Record)
-	// Crowded receives each crowd and the number of its pairs. One record stands for a class of equal documents. None of
+	// Oversized receives each oversized group and the number of its pairs. One record stands for a class of equal documents. None of
 	// the pairs has been compared.
-	Crowded func(group []Record, pairs int64)
+	Oversized func(group []Record, pairs int64)
 
 	// Stopped, if it is not nil, reports that nobody wants further pairs. The Grouper asks before each group, and before each document of
 	// a large one.
 	Stopped func() bool
 
-	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
+	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. OversizedGroup and Again need it.
 	DenseKeys graphs.Numbering[uint32]
 
 	others  []int // by class of a group: the next one that is not [Apart] from it
@@ -66,7 +66,7 @@ func (g *Grouper) Groups(records []Record) {
 		}
 		major, pairs := g.unmet(group)
 		if pairs > g.MaxComparisons {
-			g.Crowded(group, pairs)
+			g.Oversized(group, pairs)
 			return
 		}
 		g.compareAcross(group, major, g.wanted)
@@ -83,9 +83,9 @@ func (g *Grouper) stars(group []Record) {
 	}
 }
 
-// Crowd compares a group that Crowded has received, except the pairs that have met before. It also compares pairs that
+// OversizedGroup compares a group that Oversized has received, except the pairs that have met before. It also compares pairs that
 // have met under dense keys only, if this is no more work. It reorders the group.
-func (g *Grouper) Crowd(group []Record) {
+func (g *Grouper) OversizedGroup(group []Record) {
 	major, pairs := g.unmet(group)
 	wanted := func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) }
 	if _, isDense := g.DenseKeys.Find(major); isDense && PairsOf(int64(len(group)), 0) <= 2*pairs {
@@ -95,8 +95,8 @@ func (g *Grouper) Crowd(group []Record) {
 	g.compareAcross(group, major, wanted)
 }
 
-// CrowdWithout returns the pairs of what is left of a crowd without the classes that the function names; 0 if that is no crowd.
-func (g *Grouper) CrowdWithout(group []Record, isOut func(*Record) bool) int64 {
+// OversizedWithout returns the pairs of what is left of an oversized group without the classes that the function names; 0 if what is left is not oversized.
+func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int64 {
 	left := slices.DeleteFunc(slices.Clone(group), func(r Record) bool { return isOut(&r) })
 	if len(left) < 2 {
 		return 0
@@ -263,7 +263,7 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	}
 }
 
-// Star passes on the pairs of the first document with each other document, for a group that Crowded has received. If
+// Star passes on the pairs of the first document with each other document, for a group that Oversized has received. If
 // documents have sides, those that are not compared with the first one are paired with the first one of another side.
 func (g *Grouper) Star(group []Record) {
 	first := 0

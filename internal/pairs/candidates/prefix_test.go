@@ -87,7 +87,7 @@ func inBoth(a, b []uint64) int {
 
 // TestPrefixGroupsMissNoPair compares with all pairs of all documents: those that reach the
 // threshold are compared, unless they have the key of a dense group in common, and so are
-// in its heap.
+// in its hot group.
 func TestPrefixGroupsMissNoPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	left := 0

@@ -259,7 +259,7 @@ func bySize(a, b Record) int {
 // moved once.
 type ranking []ranked
 
-// ranked is the rank of a record, and where the record stands.
+// ranked is the rank of a record, and where the record is.
 type ranked struct {
 	rank [2]uint64
 	at   uint32
@@ -275,7 +275,7 @@ func (o *ranking) bySize(records []Record) {
 	o.sort(records, bySize, func(r *Record) [2]uint64 { return [2]uint64{uint64(r.Size), uint64(r.Ref)} })
 }
 
-// tinyGroup is the largest number of records for which a list beside them does not pay.
+// tinyGroup is the largest number of records for which a list next to them does not pay.
 const tinyGroup = 8
 
 // sort orders records by compare. Records of different ranks are in the order of their ranks.

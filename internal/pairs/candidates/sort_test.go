@@ -89,7 +89,7 @@ func sift(records []Record, exact bool) []Record {
 	return kept
 }
 
-// findings returns all pairs that Groups passes on, in order, also the pairs of crowds.
+// findings returns all pairs that Groups passes on, in order, also the pairs of oversized groups.
 func findings(records []Record, exact bool) [][3]uint64 {
 	var found [][3]uint64
 	g := Grouper{Threshold: 0.8, MaxComparisons: 1000, Exact: exact}
@@ -99,7 +99,7 @@ func findings(records []Record, exact bool) [][3]uint64 {
 		}
 	}
 	g.Candidate, g.Identical = note(0), note(1)
-	g.Crowded = func(group []Record, pairs int64) {
+	g.Oversized = func(group []Record, pairs int64) {
 		found = append(found, [3]uint64{2, g.KeyID(&group[0]), uint64(pairs)})
 	}
 	g.Groups(Sort(records, make([]Record, len(records))))

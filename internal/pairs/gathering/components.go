@@ -6,7 +6,7 @@
 // documents are in no pair, and never travel.
 //
 // Where all pairs are compared there are no components. Then the places are blocks of documents of similar size. The
-// documents of dense groups are joined to heaps, which are packed into places of their own.
+// documents of dense groups are joined to hot groups, which are packed into places of their own.
 package gathering
 
 import (
@@ -37,7 +37,7 @@ type Components struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory the documents of the candidate graph may take.
 	GraphBytes int64
-	// Bounds say which stars are compared fully: stars are bounded together, as crowds are.
+	// Bounds say which stars are compared fully: stars are bounded together, as oversized groups are.
 	Bounds groups.Bounds
 	// Ranges, if above 0, says that tasks of [PlacingRange] have placed the components of as many ranges of document order.
 	Ranges int
@@ -51,14 +51,14 @@ func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 // Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
 // documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
-	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Narrow)
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Prune)
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	isAllPairs, err := c.placeBlocks(runs, p)
 	if c.Ranges > 0 {
 		runs = append(runs, work.RunsIn(p.Outcomes, work.Gather)...)
 	} else {
-		p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
+		p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of hot groups have been scored
 		if err == nil && !isAllPairs {
 			err = c.placeComponents(runs, p)
 		}

@@ -115,7 +115,7 @@ func TestStars(t *testing.T) {
 		}
 	}
 	candidates := j.candidates(t, 0, pairs)
-	heaps := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
+	hotGroups := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, star := range [][]docref.Ref{large, small} {
 			for _, ref := range slices.Concat(star, star[:1]) { // a document may come twice
 				if err := records.WritePair(run, records.Stars, 0, ref, star[0]); err != nil {
@@ -138,7 +138,7 @@ func TestStars(t *testing.T) {
 	} {
 		for _, j.ranges = range []int{0, 2} {
 			got := 0
-			for _, pairs := range j.gather(t, 1<<20, c.bounds, candidates, heaps).pairs {
+			for _, pairs := range j.gather(t, 1<<20, c.bounds, candidates, hotGroups).pairs {
 				got += len(pairs)
 			}
 			if got != len(pairs)-c.left {
@@ -155,17 +155,17 @@ func TestNoPairs(t *testing.T) {
 	if o, tasks := worktest.Plan(t, j.runs, []work.Outcome{j.sketches}, step.Plan); o.Run != "" || len(tasks) > 0 {
 		t.Errorf("places in %q, %d tasks", o.Run, len(tasks))
 	}
-	heaps := Heaps{Inputs: j.inputs, PlaceBytes: 1 << 20}
-	if err := heaps.Setup(); err != nil {
+	hotGroups := HotGroups{Inputs: j.inputs, PlaceBytes: 1 << 20}
+	if err := hotGroups.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	if o, tasks := worktest.Plan(t, j.runs, []work.Outcome{j.sketches}, heaps.Plan); o.Run != "" || len(tasks) > 0 {
+	if o, tasks := worktest.Plan(t, j.runs, []work.Outcome{j.sketches}, hotGroups.Plan); o.Run != "" || len(tasks) > 0 {
 		t.Errorf("heaps in %q, %d tasks", o.Run, len(tasks))
 	}
 }
 
-// TestHeapSetsAreReleased: the sets of heaps have been scored when components are placed, so they go.
-func TestHeapSetsAreReleased(t *testing.T) {
+// TestHotGroupSetsAreReleased: the sets of hot groups have been scored when components are placed, so they go.
+func TestHotGroupSetsAreReleased(t *testing.T) {
 	j := newJob(t, 4)
 	j.runs.Release = true
 	written := worktest.Write(t, j.runs, func(run *runfile.Writer) error { return run.Section(records.PlaceSets, 0, []byte("set")) })
@@ -178,7 +178,7 @@ func TestHeapSetsAreReleased(t *testing.T) {
 // TestFaults: a damaged run file is reported, and so are missing inputs.
 func TestFaults(t *testing.T) {
 	j := newJob(t, 4)
-	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&Heaps{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
+	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&HotGroups{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
 		t.Error("no inputs, yet no error")
 	}
 	candidates := j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}})

@@ -76,7 +76,7 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 			}
 			slices.Sort(set)
 			j.sets[ref] = set
-			builder.Add(sketchblock.Document{Ref: ref, Set: set, Size: len(set), Standing: standingOf(ref)})
+			builder.Add(sketchblock.Document{Ref: ref, Set: set, Size: len(set), Priority: priorityOf(ref)})
 		}
 		if err := run.Section(records.Documents, file, builder.Documents()...); err != nil {
 			return err
@@ -88,8 +88,8 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 	return nil
 }
 
-// standingOf returns the standing of a document.
-func standingOf(ref docref.Ref) preference.Standing { return preference.Standing(ref%1000) << 40 }
+// priorityOf returns the priority of a document.
+func priorityOf(ref docref.Ref) preference.Priority { return preference.Priority(ref%1000) << 40 }
 
 // pair is a candidate pair.
 type pair struct{ a, b docref.Ref }
@@ -157,7 +157,7 @@ func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, 
 	if err := ranges.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+	do := func(tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) []work.Outcome {
 		done := worktest.Do(t, j.runs, tasks, do)
 		for i := range done {
 			done[i].Stage = work.Gather
@@ -218,7 +218,7 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 func (j *job) checkSet(t *testing.T, s records.PlacedSet) {
 	t.Helper()
 	want := j.sets[s.Ref]
-	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || s.Standing != standingOf(s.Ref) {
+	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || s.Priority != priorityOf(s.Ref) {
 		t.Errorf("document %d: %+v, want %x", s.Ref, s, want)
 	}
 }

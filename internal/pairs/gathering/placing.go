@@ -31,7 +31,7 @@ type Uniting struct {
 
 // Plan tells the tasks of [PlacingRange] which stars are not compared, and joins trees.
 func (u *Uniting) Plan(ctx context.Context, p *work.Planning) error {
-	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Narrow)
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Prune)
 	stars, err := readStars(runs, u.Bounds, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
 	if err == nil {
 		err = stars.write(string(p.Runs.Folder))
@@ -50,7 +50,7 @@ type PlacingRange struct {
 }
 
 // Task places the components of a range. Its outcome says how many places there are, if all ranges have as many.
-func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	stars, err := openStars(string(w.Runs.Folder))
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ type Sending struct {
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does the step of the task.
-func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)
 	}
@@ -52,7 +52,7 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 
 // sendPairs sends the pairs of a part to their places, except pairs within one star. For documents of components with
 // several places, it writes where they are wanted.
-func (s *Sending) sendPairs(w *work.Desk) error {
+func (s *Sending) sendPairs(w *work.TaskContext) error {
 	nodes, err := w.Read(0, records.Nodes)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 		return err
 	}
 	records.OrderByNode(locations, records.LocationSize)
-	p := pairSender{run: &w.Run, stride: strideOf(s.Ranges), nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
+	p := pairSender{run: &w.Run, stride: strideOf(s.Ranges), nodes: nodes, locations: locations, wanted: w.Pairs[:0], oversized: 4 * len(nodes) / records.NodeSize}
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.NodePairs {
 			continue
@@ -93,7 +93,7 @@ type pairSender struct {
 	stride           graphs.Place
 	nodes, locations []byte
 	wanted           []uint64 // packed by packWanted
-	crowded          int      // number of wanted that makes a search for repeats worthwhile
+	oversized        int      // number of wanted that makes a search for repeats worthwhile
 }
 
 // packWanted packs a node and a place where it is wanted into a word.
@@ -129,9 +129,9 @@ func (p *pairSender) send(pairs []byte) error {
 			return err
 		}
 	}
-	if len(p.wanted) >= p.crowded {
+	if len(p.wanted) >= p.oversized {
 		p.compact()
-		p.crowded = max(p.crowded, 2*len(p.wanted))
+		p.oversized = max(p.oversized, 2*len(p.wanted))
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (p *pairSender) compact() {
 	p.wanted = slices.Compact(p.wanted)
 }
 
-func sendSets(ctx context.Context, w *work.Desk) error {
+func sendSets(ctx context.Context, w *work.TaskContext) error {
 	packed, err := w.Read(1, records.Wanted)
 	if err != nil {
 		return err

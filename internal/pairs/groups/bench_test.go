@@ -57,8 +57,8 @@ func BenchmarkShard(b *testing.B) {
 	memory := &work.Memory{}
 	for b.Loop() {
 		var outcome work.Outcome
-		desk := work.Desk{Memory: memory, Runs: runs, Outcome: &outcome}
-		err := desk.Do(context.Background(), job[0], func(_ context.Context, t work.Task, w *work.Desk) error {
+		taskContext := work.TaskContext{Memory: memory, Runs: runs, Outcome: &outcome}
+		err := taskContext.Do(context.Background(), job[0], func(_ context.Context, t work.Task, w *work.TaskContext) error {
 			return keyed.Shard(w, t.Number)
 		})
 		if err != nil {

@@ -1,6 +1,6 @@
 // Package groups brings the documents of a key together. From the key records of a shard it makes candidate pairs and
 // the stars of equal documents. From the records of ids it finds the documents that share an id. A group of very many
-// pairs is a crowd: it waits until all crowds are known. Then [Bounds] say which of them are compared. The others are
+// pairs is oversized: it waits until all oversized groups are known. Then [Bounds] say which of them are compared. The others are
 // dense.
 package groups
 
@@ -11,13 +11,13 @@ import (
 // Bounds limit how many pairs of very similar documents are compared. They change which pairs are listed.
 type Bounds struct {
 	// Group is the largest number of new pairs of a group, the documents under one key, that are compared at once. A
-	// pair is new if it has not met under another key. A group of more pairs is a crowd: it waits until all crowds are
+	// pair is new if it has not met under another key. A group of more pairs is oversized: it waits until all oversized groups are
 	// known.
 	Group int64
 	// Corpus is the largest number of documents for which a corpus is compared fully, whatever its groups are.
 	Corpus int64
-	// In a larger corpus all crowds together have Spare pairs, plus Each for each document. So have the stars of heaps
-	// together: a star is the documents that are like one leader. A listed pair takes some 2 microseconds, a document
+	// In a larger corpus all oversized groups together have Spare pairs, plus Each for each document. So have the stars of hot groups
+	// together: a star is the documents that are like one pivot. A listed pair takes some 2 microseconds, a document
 	// that is like no other 3 to 7.
 	Spare, Each int64
 	// Passages is the number of pairs that are compared of the documents that share a passage, if passages are looked
@@ -41,7 +41,7 @@ func UsualBounds() Bounds {
 	}
 }
 
-// Allowed returns the number of pairs that the crowds of a corpus may have together, given its number of documents.
+// Allowed returns the number of pairs that the oversized groups of a corpus may have together, given its number of documents.
 func (b *Bounds) Allowed(documents int64) int64 {
 	if documents <= b.Corpus {
 		return documents * documents
@@ -49,12 +49,12 @@ func (b *Bounds) Allowed(documents int64) int64 {
 	return b.Spare + b.Each*documents
 }
 
-// Limit returns the largest number of pairs of a crowd that is compared in a corpus of that many documents, given the
-// pairs of each crowd. The limit is a power of two. All crowds within it together have no more pairs than the bounds
+// Limit returns the largest number of pairs of an oversized group that is compared in a corpus of that many documents, given the
+// pairs of each oversized group. The limit is a power of two. All oversized groups within it together have no more pairs than the bounds
 // allow.
-func (b *Bounds) Limit(crowds []int64, documents int64) int64 {
+func (b *Bounds) Limit(oversizedGroups []int64, documents int64) int64 {
 	var byLength [64]int64
-	for _, pairs := range crowds {
+	for _, pairs := range oversizedGroups {
 		byLength[bits.Len64(uint64(pairs-1))] += pairs
 	}
 	allowed, sum := b.Allowed(documents), int64(0)

@@ -22,7 +22,7 @@ type Equals struct {
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
-func (e *Equals) Shard(w *work.Desk, shard int) error {
+func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
 	var failed error
 	g := candidates.Grouper{
@@ -37,7 +37,7 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 	}
 	distinct := graphs.Node(0)
 	sorting := sorting{
-		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, aside: &aside{stars: &equal, firstInput: e.FirstInput},
+		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
 	}
 	return sorting.read(w, func(keys []candidates.Record) error {
 		var err error

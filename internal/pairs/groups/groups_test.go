@@ -131,7 +131,7 @@ func (c *corpus) keyed(threshold float64, bounds Bounds) *Keyed {
 // first goes through all shards for the first time.
 func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcome, all []work.Outcome) {
 	keys = c.write(t, runs)
-	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Shard(w, task.Number) })
+	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.Shard(w, task.Number) })
 	return keys, all
 }
 
@@ -186,8 +186,8 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// TestAside: equal documents of a large shard, which are put aside, have the edges that they always have, in parts of bounded size.
-func TestAside(t *testing.T) {
+// TestPremerged: equal documents of a large shard, which are merged early, have the edges that they always have, in parts of bounded size.
+func TestPremerged(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(7, 2000, ofReference)
 		for i := range c.documents {
@@ -216,8 +216,8 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestAsideWithSides: equal documents that are put aside have the edges and pairs that they always have, also if they have sides.
-func TestAsideWithSides(t *testing.T) {
+// TestPremergedWithSides: equal documents that are merged early have the edges and pairs that they always have, also if they have sides.
+func TestPremergedWithSides(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(8, 1500, ofReference)
 		for i := range c.documents {
@@ -235,29 +235,29 @@ func TestAsideWithSides(t *testing.T) {
 		pairs, edges := found(t, all)
 		k.large = large{bytes: 1, nodes: 50, records: 3}
 		_, all = c.first(t, worktest.Runs(t), k)
-		asidePairs, asideEdges := found(t, all)
-		check(t, "candidates", asidePairs, pairs)
-		check(t, "equal documents", asideEdges, edges)
+		premergedPairs, premergedEdges := found(t, all)
+		check(t, "candidates", premergedPairs, pairs)
+		check(t, "equal documents", premergedEdges, edges)
 		if parts := worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...); len(parts) < 10 {
 			t.Errorf("only %d parts", len(parts))
 		}
 	}
 }
 
-// later goes through the crowds.
+// later goes through the oversized groups.
 func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome, all []work.Outcome) []work.Outcome {
-	crowds := Crowds{Bounds: *k.Bounds, Stars: k.Stars}
-	_, tasks := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), crowds.Plan)
+	oversizedGroups := OversizedGroups{Bounds: *k.Bounds, Stars: k.Stars}
+	_, tasks := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), oversizedGroups.Plan)
 	for _, task := range tasks {
-		if task.Step != CrowdsStep {
+		if task.Step != OversizedStep {
 			t.Fatalf("a task of step %d", task.Step)
 		}
 	}
-	return append(all, worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Crowds(w, task) })...)
+	return append(all, worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.OversizedGroups(w, task) })...)
 }
 
-// TestCrowdsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
-func TestCrowdsOfSmallCorpora(t *testing.T) {
+// TestOversizedGroupsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
+func TestOversizedGroupsOfSmallCorpora(t *testing.T) {
 	c := newCorpus(3, 1500, 20)
 	runs := worktest.Runs(t)
 	k := c.keyed(0.5, Bounds{Group: 3, Corpus: SmallCorpus})
@@ -270,8 +270,8 @@ func TestCrowdsOfSmallCorpora(t *testing.T) {
 	}
 }
 
-// TestDenseGroups: documents of dense groups come to heaps. All pairs that share a key are
-// compared or in a heap.
+// TestDenseGroups: documents of dense groups come to hot groups. All pairs that share a key are
+// compared or in a hot group.
 func TestDenseGroups(t *testing.T) {
 	c := newCorpus(4, 1500, 0)
 	runs := worktest.Runs(t)
@@ -279,17 +279,17 @@ func TestDenseGroups(t *testing.T) {
 	keys, all := c.first(t, runs, k)
 	all = c.later(t, runs, k, keys, all)
 	pairs, _ := found(t, all)
-	inHeaps := map[docref.Ref]bool{}
+	inHotGroups := map[docref.Ref]bool{}
 	for part := range 2 * shards {
-		for member := range records.All[records.HeapMember](worktest.Read(t, records.HeapMembers, work.RunsOf(all)...)[part]) {
-			inHeaps[member.Ref] = true
+		for member := range records.All[records.HotGroupMember](worktest.Read(t, records.HotGroupMembers, work.RunsOf(all)...)[part]) {
+			inHotGroups[member.Ref] = true
 		}
 	}
 	missing := 0
 	for p := range c.pairs(0) {
 		switch {
 		case pairs[p]:
-		case inHeaps[p.a] && inHeaps[p.b]:
+		case inHotGroups[p.a] && inHotGroups[p.b]:
 			missing++
 		default:
 			t.Errorf("%v are neither compared nor in a heap", p)
@@ -348,7 +348,7 @@ func TestEquals(t *testing.T) {
 		return nil
 	})
 	e := Equals{FirstInput: c.firstInput, Shards: shards}
-	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Desk) error { return e.Shard(w, task.Number) })
+	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error { return e.Shard(w, task.Number) })
 	classes, stars := c.equals()
 	_, edges := found(t, all)
 	check(t, "equal documents", edges, stars)
@@ -390,7 +390,7 @@ func TestRepeatedIDs(t *testing.T) {
 	})
 	starts := []docref.Ref{0, 4, 6}
 	layout := &documents.Layout{Starts: starts, Inputs: &documents.Inputs{Files: []sources.File{{Name: "f"}}}}
-	find := func(_ context.Context, _ work.Task, w *work.Desk) error { return RepeatedIDs(w, layout) }
+	find := func(_ context.Context, _ work.Task, w *work.TaskContext) error { return RepeatedIDs(w, layout) }
 	all := doShards(t, runs, written, find)
 	for split, want := range [][]docref.Ref{{0, 1}, {4}, {7, 8}} {
 		var got []docref.Ref
@@ -417,13 +417,13 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// TestLimit: crowds are compared, the smallest first, within what the corpus allows.
+// TestLimit: oversized groups are compared, the smallest first, within what the corpus allows.
 func TestLimit(t *testing.T) {
 	b := Bounds{Corpus: 10, Spare: 100, Each: 2}
 	for _, c := range []struct {
-		crowds    []int64
-		documents int64
-		want      int64
+		oversizedGroups []int64
+		documents       int64
+		want            int64
 	}{
 		{nil, 11, 1 << 62},
 		{[]int64{64, 128}, 8, 64},
@@ -433,8 +433,8 @@ func TestLimit(t *testing.T) {
 		{[]int64{300}, 11, 256},
 		{[]int64{200}, 100, 1 << 62},
 	} {
-		if got := b.Limit(c.crowds, c.documents); got != c.want {
-			t.Errorf("crowds of %d pairs, %d documents: limit %d, want %d", c.crowds, c.documents, got, c.want)
+		if got := b.Limit(c.oversizedGroups, c.documents); got != c.want {
+			t.Errorf("oversized groups of %d pairs, %d documents: limit %d, want %d", c.oversizedGroups, c.documents, got, c.want)
 		}
 	}
 }

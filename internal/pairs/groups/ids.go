@@ -31,7 +31,7 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
 // split, and the hashes of these ids for the next run of a scheduled job. It counts the ones of the input. All ids of one hash are in one shard, so the
 // counts of all shards are exact.
-func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
+func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
 		return err

@@ -21,9 +21,9 @@ type Keyed struct {
 	// Exact says that the keys are made by [candidates.PrefixKeyOf].
 	Exact bool
 	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
-	// in heaps.
+	// in hot groups.
 	Stars bool
-	// Bounds say which groups are crowds.
+	// Bounds say which groups are oversized.
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
 	KeyBytes int64
@@ -31,7 +31,7 @@ type Keyed struct {
 	// unchanged documents, and no other stage forms them.
 	Unchanged documents.Unchanged
 	HasPairs  bool
-	// TellsLasting writes, for the next run of a scheduled job, the keys of crowds and of equal documents. What is compared under these depends on
+	// TellsLasting writes, for the next run of a scheduled job, the keys of oversized groups and of equal documents. What is compared under these depends on
 	// all documents that have them.
 	TellsLasting bool
 
@@ -39,8 +39,8 @@ type Keyed struct {
 }
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
-// edges already, and the crowds, which wait.
-func (k *Keyed) Shard(w *work.Desk, shard int) error {
+// edges already, and the oversized groups, which wait.
+func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
@@ -51,18 +51,18 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 			failed = err
 		}
 	}
-	g.Crowded = func(group []candidates.Record, pairs int64) {
-		w.Outcome.Crowded += pairs
-		w.Outcome.NewlyCrowded += pairs - g.CrowdWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
-		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
-		if err := errors.Join(records.WriteCrowd(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
+	g.Oversized = func(group []candidates.Record, pairs int64) {
+		w.Outcome.OversizedPairs += pairs
+		w.Outcome.NewOversizedPairs += pairs - g.OversizedWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
+		w.Outcome.OversizedGroups = append(w.Outcome.OversizedGroups, work.OversizedGroup{ID: g.KeyID(&group[0]), Pairs: pairs})
+		if err := errors.Join(records.WriteOversized(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
 			failed = err
 		}
 	}
 	sorting := sorting{
 		kind: records.Keys, shard: shard, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
-		previous: func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
-		aside:    &aside{stars: &equal, firstInput: k.Layout.FirstInput},
+		previous:  func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
+		premerger: &premerger{stars: &equal, firstInput: k.Layout.FirstInput},
 	}
 	err := sorting.read(w, func(keys []candidates.Record) error {
 		g.Groups(keys)
@@ -83,7 +83,7 @@ func (k *Keyed) reused() documents.Unchanged {
 }
 
 // stopped reports whether the task has failed or nobody wants its outcome.
-func stopped(w *work.Desk, failed *error) bool {
+func stopped(w *work.TaskContext, failed *error) bool {
 	if *failed == nil && w.Run.Stopped != nil {
 		*failed = w.Run.Stopped()
 	}
@@ -91,7 +91,7 @@ func stopped(w *work.Desk, failed *error) bool {
 }
 
 // grouper returns a Grouper that writes its pairs. It stops when the task has failed or nobody wants its outcome.
-func (k *Keyed) grouper(w *work.Desk, pairs *Pairs, failed *error) *candidates.Grouper {
+func (k *Keyed) grouper(w *work.TaskContext, pairs *Pairs, failed *error) *candidates.Grouper {
 	return &candidates.Grouper{
 		Threshold:      k.Threshold,
 		MaxComparisons: k.Bounds.Group,

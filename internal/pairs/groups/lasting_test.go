@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestLasting: the next run is told the keys of crowds and of equal documents, also if these are put aside, and no others.
+// TestLasting: the next run is told the keys of oversized groups and of equal documents, also if these are merged early, and no others.
 func TestLasting(t *testing.T) {
 	for _, large := range []large{{}, {bytes: 1, nodes: 50, records: 3}} {
 		c := newCorpus(7, 6000, 40)
@@ -30,12 +30,12 @@ func TestLasting(t *testing.T) {
 		_, all := c.first(t, worktest.Runs(t), k)
 		want, counts := map[uint32]bool{}, map[digest.Digest]int{}
 		for _, o := range all {
-			for _, crowd := range o.Crowds {
-				want[uint32(crowd.ID)] = true
+			for _, oversizedGroup := range o.OversizedGroups {
+				want[uint32(oversizedGroup.ID)] = true
 			}
 		}
 		if len(want) < 2 {
-			t.Errorf("%d crowds tell little", len(want))
+			t.Errorf("%d oversized groups tell little", len(want))
 		}
 		for _, d := range c.documents {
 			if counts[d.Digest]++; counts[d.Digest] == 2 {

@@ -43,7 +43,7 @@ func joined(t *testing.T, all []work.Outcome, nodes, kind runfile.Kind, size int
 func TestShardsDoNotMatter(t *testing.T) {
 	c := newCorpus(7, 1500, 30)
 	var pairs, edges map[pair]bool
-	var crowds []work.Crowd
+	var oversizedGroups []work.OversizedGroup
 	for _, n := range []int{1, 2, 5, 31} {
 		runs := worktest.Runs(t)
 		k := c.keyed(0.5, Bounds{Group: 3, Corpus: SmallCorpus})
@@ -61,13 +61,13 @@ func TestShardsDoNotMatter(t *testing.T) {
 			return nil
 		})
 		tasks := worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Keys}}, path)
-		all := worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Shard(w, task.Number) })
-		var waiting []work.Crowd
+		all := worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.Shard(w, task.Number) })
+		var waiting []work.OversizedGroup
 		for i := range all {
 			all[i].Stage = work.Group
-			waiting = append(waiting, all[i].Crowds...)
+			waiting = append(waiting, all[i].OversizedGroups...)
 		}
-		slices.SortFunc(waiting, func(a, b work.Crowd) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(waiting, func(a, b work.OversizedGroup) int { return cmp.Compare(a.ID, b.ID) })
 		all = c.later(t, runs, k, work.Outcome{Stage: work.Key, Run: path, Findings: worktest.Counted(findings.Counts{Documents: int64(len(c.documents))})}, all)
 		met, equal := joined(t, all, records.Nodes, records.NodePairs, records.NodePairSize), joined(t, all, records.EdgeNodes, records.Edges, records.EdgeSize)
 		for p, times := range equal {
@@ -76,17 +76,17 @@ func TestShardsDoNotMatter(t *testing.T) {
 			}
 		}
 		if pairs == nil {
-			pairs, edges, crowds = setOf(met), setOf(equal), waiting
+			pairs, edges, oversizedGroups = setOf(met), setOf(equal), waiting
 			check(t, "candidates", pairs, c.pairs(0.5))
 			_, stars := c.equals()
 			check(t, "equal documents", edges, stars)
-			if len(crowds) == 0 {
+			if len(oversizedGroups) == 0 {
 				t.Error("no group has waited")
 			}
 			continue
 		}
-		if !maps.Equal(setOf(met), pairs) || !maps.Equal(setOf(equal), edges) || !slices.Equal(waiting, crowds) {
-			t.Errorf("%d shards: %d pairs, %d edges, %d crowds, want %d, %d and %d", n, len(met), len(equal), len(waiting), len(pairs), len(edges), len(crowds))
+		if !maps.Equal(setOf(met), pairs) || !maps.Equal(setOf(equal), edges) || !slices.Equal(waiting, oversizedGroups) {
+			t.Errorf("%d shards: %d pairs, %d edges, %d crowds, want %d, %d and %d", n, len(met), len(equal), len(waiting), len(pairs), len(edges), len(oversizedGroups))
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestWriters(t *testing.T) {
 		want := map[pair]int{}
 		nodes := map[runfile.Kind]runfile.Kind{records.NodePairs: records.Nodes, records.Edges: records.EdgeNodes}[kind]
 		const part = 5
-		all := worktest.Do(t, runs, []work.Task{{}}, func(_ context.Context, _ work.Task, w *work.Desk) error {
+		all := worktest.Do(t, runs, []work.Task{{}}, func(_ context.Context, _ work.Task, w *work.TaskContext) error {
 			pairs, edges := NewPairs(w, part), NewEdges(w, part)
 			for range 45 {
 				a, b := &documents[random.IntN(60)], &documents[random.IntN(60)]
@@ -162,19 +162,19 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestLimitIsLargest: all crowds within the limit together have no more pairs than the bounds allow. With twice the
+// TestLimitIsLargest: all oversized groups within the limit together have no more pairs than the bounds allow. With twice the
 // limit they would have.
 func TestLimitIsLargest(t *testing.T) {
 	random := rand.New(rand.NewPCG(10, 11))
 	for range 2000 {
 		b := Bounds{Corpus: 100, Spare: random.Int64N(5000), Each: random.Int64N(4)}
 		documents := random.Int64N(300)
-		crowds := make([]int64, random.IntN(30))
-		for i := range crowds {
-			crowds[i] = 1 + random.Int64N(1<<random.IntN(14))
+		oversizedGroups := make([]int64, random.IntN(30))
+		for i := range oversizedGroups {
+			oversizedGroups[i] = 1 + random.Int64N(1<<random.IntN(14))
 		}
 		within := func(limit int64) (sum int64) {
-			for _, pairs := range crowds {
+			for _, pairs := range oversizedGroups {
 				if pairs <= limit {
 					sum += pairs
 				}
@@ -185,9 +185,9 @@ func TestLimitIsLargest(t *testing.T) {
 		if documents > b.Corpus {
 			allowed = b.Spare + b.Each*documents
 		}
-		limit := b.Limit(crowds, documents)
+		limit := b.Limit(oversizedGroups, documents)
 		if limit&(limit-1) != 0 || within(limit) > allowed || limit < 1<<62 && within(max(2*limit, 1)) <= allowed {
-			t.Fatalf("%+v, %d documents, crowds %d: limit %d", b, documents, crowds, limit)
+			t.Fatalf("%+v, %d documents, crowds %d: limit %d", b, documents, oversizedGroups, limit)
 		}
 	}
 }
@@ -198,8 +198,8 @@ func TestFailures(t *testing.T) {
 	runs := worktest.Runs(t)
 	k, e := c.keyed(0, Bounds{Group: 3}), Equals{Shards: shards}
 	keys, all := c.first(t, runs, k)
-	crowds := Crowds{Bounds: *k.Bounds}
-	_, later := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), crowds.Plan)
+	oversizedGroups := OversizedGroups{Bounds: *k.Bounds}
+	_, later := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), oversizedGroups.Plan)
 	digests := write(t, runs, func(run *runfile.Writer) error {
 		for i := range docref.Ref(20) {
 			if err := WriteID(run, 1, i, HashID([]byte("the same"))); err != nil {
@@ -215,17 +215,17 @@ func TestFailures(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		task work.Task
-		do   func(context.Context, work.Task, *work.Desk) error
+		do   func(context.Context, work.Task, *work.TaskContext) error
 		runs []string
 	}{
 		"keys": {worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Keys}}, keys.Run)[0], placed(k.Shard), []string{keys.Run}},
 		"crowds": {
-			later[0], func(_ context.Context, task work.Task, w *work.Desk) error { return k.Crowds(w, task) }, work.RunsOf(all),
+			later[0], func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.OversizedGroups(w, task) }, work.RunsOf(all),
 		},
 		"digests": {worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Digests}}, digests.Run)[0], placed(e.Shard), []string{digests.Run}},
 		"ids": {
 			worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.IDs}}, digests.Run)[0],
-			placed(func(w *work.Desk, _ int) error {
+			placed(func(w *work.TaskContext, _ int) error {
 				return RepeatedIDs(w, &documents.Layout{Starts: []docref.Ref{0}, Inputs: &documents.Inputs{Files: make([]input.File, 1)}})
 			}),
 			[]string{digests.Run},
@@ -271,6 +271,6 @@ func TestFailures(t *testing.T) {
 }
 
 // placed makes a task of what works on a shard.
-func placed(shard func(*work.Desk, int) error) func(context.Context, work.Task, *work.Desk) error {
-	return func(_ context.Context, task work.Task, w *work.Desk) error { return shard(w, task.Number) }
+func placed(shard func(*work.TaskContext, int) error) func(context.Context, work.Task, *work.TaskContext) error {
+	return func(_ context.Context, task work.Task, w *work.TaskContext) error { return shard(w, task.Number) }
 }

@@ -24,7 +24,7 @@ type Pairs struct {
 }
 
 // NewPairs begins the pairs of a shard, in the memory of the task.
-func NewPairs(w *work.Desk, shard int) Pairs {
+func NewPairs(w *work.TaskContext, shard int) Pairs {
 	w.Nodes.Reset()
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
 }
@@ -68,7 +68,7 @@ type Edges struct {
 }
 
 // NewEdges begins the edges of a shard.
-func NewEdges(w *work.Desk, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
+func NewEdges(w *work.TaskContext, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
 // Add writes the edge between two documents with that score.
 func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {

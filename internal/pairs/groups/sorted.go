@@ -18,14 +18,14 @@ type sorting struct {
 	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
 	// drops are left out.
 	previous func(packed []byte) uint64
-	// aside, if not nil, puts equal documents of a large shard aside. isAside says that they are.
-	aside   *aside
-	isAside bool
-	held    int // records that are sorted at a time; 0 for leastRecords
+	// premerger, if not nil, merges equal documents of a large shard early. isPremerged says that they are.
+	premerger   *premerger
+	isPremerged bool
+	held        int // records that are sorted at a time; 0 for leastRecords
 }
 
 // eachRecord visits packed records. The visitor returns the bytes after a record.
-type eachRecord func(w *work.Desk, visit func(packed []byte) []byte) error
+type eachRecord func(w *work.TaskContext, visit func(packed []byte) []byte) error
 
 // HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
 // twice.
@@ -44,7 +44,7 @@ func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastR
 // read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
 // are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
 // is read twice, too, piece by piece, and once more for each further visit.
-func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) error {
+func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) error) error {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == s.kind {
@@ -57,7 +57,7 @@ func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) 
 		if err != nil {
 			return err
 		}
-		each = func(_ *work.Desk, visit func([]byte) []byte) error {
+		each = func(_ *work.TaskContext, visit func([]byte) []byte) error {
 			for packed := held; len(packed) > 0; {
 				packed = visit(packed)
 			}
@@ -87,11 +87,11 @@ func (s sorting) read(w *work.Desk, visit func(keys []candidates.Record) error) 
 }
 
 // fill unpacks the records of a window.
-func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Buckets) (failed error) {
+func (s *sorting) fill(w *work.TaskContext, each eachRecord, buckets *candidates.Buckets) (failed error) {
 	err := each(w, func(packed []byte) []byte {
-		if class, is := s.aside.takes(packed); is {
-			if !s.isAside {
-				failed = cmp.Or(failed, s.aside.put(class, packed))
+		if class, is := s.premerger.takes(packed); is {
+			if !s.isPremerged {
+				failed = cmp.Or(failed, s.premerger.put(class, packed))
 			}
 			return records.AfterKey(packed)
 		}
@@ -101,21 +101,21 @@ func (s *sorting) fill(w *work.Desk, each eachRecord, buckets *candidates.Bucket
 		}
 		return records.AfterKey(packed)
 	})
-	if s.aside != nil {
-		s.isAside = true
-		s.aside.begin()
+	if s.premerger != nil {
+		s.isPremerged = true
+		s.premerger.begin()
 	}
 	return cmp.Or(err, failed)
 }
 
-// count counts the records that are not put aside. If some are to be, it reads all of them once more.
-func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.Buckets, error) {
-	if s.aside != nil && size < cmp.Or(s.aside.stars.bytes, LargeShard) {
-		s.aside = nil
+// count counts the records that are not merged early. If some are to be, it reads all of them once more.
+func (s *sorting) count(w *work.TaskContext, each eachRecord, size int64) (*candidates.Buckets, error) {
+	if s.premerger != nil && size < cmp.Or(s.premerger.stars.bytes, LargeShard) {
+		s.premerger = nil
 	}
 	var buckets *candidates.Buckets
 	low, high := records.RangeOf(s.shard, s.shards)
-	read := func(visit func(packed []byte) (isAside bool)) error {
+	read := func(visit func(packed []byte) (isPremerged bool)) error {
 		buckets = candidates.NewBuckets(int(size)/records.KeySize, low, high)
 		return each(w, func(packed []byte) []byte {
 			key := binary.LittleEndian.Uint64(packed)
@@ -130,28 +130,28 @@ func (s *sorting) count(w *work.Desk, each eachRecord, size int64) (*candidates.
 		})
 	}
 	err := read(func(packed []byte) bool {
-		if w.Figures.Records++; s.aside != nil {
-			s.aside.vote(packed)
+		if w.Figures.Records++; s.premerger != nil {
+			s.premerger.vote(packed)
 		}
 		return false
 	})
-	if err != nil || s.aside == nil {
+	if err != nil || s.premerger == nil {
 		return buckets, err
 	}
-	if !s.aside.begin() {
-		s.aside = nil
+	if !s.premerger.begin() {
+		s.premerger = nil
 		return buckets, nil
 	}
 	err = read(func(packed []byte) bool {
-		_, is := s.aside.takes(packed)
+		_, is := s.premerger.takes(packed)
 		return is
 	})
-	s.aside.begin()
+	s.premerger.begin()
 	return buckets, err
 }
 
 // each visits the packed records. Visit returns the bytes after a record.
-func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
+func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {
 			continue
@@ -169,7 +169,7 @@ func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
 
 // growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
 // more than there is.
-func growKeys(w *work.Desk, n int) {
+func growKeys(w *work.TaskContext, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil
 		w.Keys = make([]candidates.Record, n)

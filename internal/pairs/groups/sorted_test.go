@@ -45,7 +45,7 @@ func TestLargeShard(t *testing.T) {
 		return nil
 	})
 	large, held := 0, 0
-	doShards(t, runs, written, func(_ context.Context, task work.Task, w *work.Desk) error {
+	doShards(t, runs, written, func(_ context.Context, task work.Task, w *work.TaskContext) error {
 		var got []candidates.Record
 		all := len(want[task.Number])
 		for _, most := range []int{0, all / 4} {

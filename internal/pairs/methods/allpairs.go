@@ -24,12 +24,12 @@ func init() {
 			return func() Keys { return AppendDigest }, nil
 		},
 		Records: allRecords,
-		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 			e := groups.Equals{FirstInput: l.FirstInput, Shards: p.Shards}
 			return e.Shard(w, shard)
 		},
-		Crowds:  NeverWait,
-		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+		OversizedGroups: NeverWait,
+		Promise:         func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
 		Tell: func(t *Told) string {
 			return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", t.Threshold)
 		},

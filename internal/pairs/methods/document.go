@@ -31,7 +31,7 @@ type Document struct {
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
 	Bands []uint64
-	// Content is what a block holds besides: the set, or whatever the kind of fingerprint of the method has.
+	// Content is what else a block holds: the set, or whatever the kind of fingerprint of the method has.
 	fingerprints.Content
 	// Frequencies says of each shingle of the set about how many documents of the corpus have it; see
 	// [lshbands.Counter]. Only Ordered methods have it.

@@ -100,7 +100,7 @@ func TestSimHashFindsDistances(t *testing.T) {
 		outcomes := s.group(t, m, s.key(t, m))
 		again, edgesAgain := s.found(t, outcomes)
 		if s.p.large = 0; !maps.Equal(again, pairs) || !maps.Equal(edgesAgain, edges) {
-			t.Errorf("%s: %d candidates and %d edges where identical documents are put aside, %d and %d without", scoring, len(again), len(edgesAgain), len(pairs), len(edges))
+			t.Errorf("%s: %d candidates and %d edges where identical documents are merged early, %d and %d without", scoring, len(again), len(edgesAgain), len(pairs), len(edges))
 		}
 		further := 0
 		for part := range worktest.Read(t, records.EdgeNodes, work.RunsOf(outcomes)...) {
@@ -109,7 +109,7 @@ func TestSimHashFindsDistances(t *testing.T) {
 			}
 		}
 		if further == 0 {
-			t.Errorf("%s: no identical document was put aside", scoring)
+			t.Errorf("%s: no identical document was merged early", scoring)
 		}
 	}
 }

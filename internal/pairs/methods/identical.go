@@ -31,7 +31,7 @@ func identical(name Name, kind fingerprints.Name, same string, refuses ...Refusa
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},
-		Crowds: NeverWait,
+		OversizedGroups: NeverWait,
 		Scorer: func(p *Parameters) Scorer {
 			s := bySets(p)
 			s.Reads = Nothing

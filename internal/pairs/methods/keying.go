@@ -113,13 +113,13 @@ func (k *Keying) Setup() (err error) {
 }
 
 // Task writes the records of one split. A document that repeats an earlier one sends its first record only.
-func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	m := k.method
 	if t.Step == allPairsStep {
 		m = k.small
 	}
 	s := splitKeys{
-		keyed: m, shards: k.Shards, narrowed: k.Narrowed, keys: m.ofAll(m.keys()),
+		keyed: m, shards: k.Shards, pruned: k.Pruned, keys: m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
 	}
@@ -163,7 +163,7 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 type splitKeys struct {
 	keyed
 	shards      int
-	narrowed    bool
+	pruned      bool
 	keys        Keys
 	reader      reader
 	known       documents.Repeats
@@ -173,7 +173,7 @@ type splitKeys struct {
 
 // document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
-	if block.IsSettled(i) {
+	if block.IsResolved(i) {
 		return nil
 	}
 	d := &s.reader.Document
@@ -198,7 +198,7 @@ func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i in
 		}
 	}
 	id := block.ID(i)
-	if s.narrowed || len(id) == 0 { // ids of a narrowed corpus are written by the stage that narrows it
+	if s.pruned || len(id) == 0 { // ids of a narrowed corpus are written by the stage that narrows it
 		return nil
 	}
 	return groups.WriteID(run, s.shards, d.Ref, groups.HashID(id))
@@ -231,9 +231,9 @@ func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
 
-// Crowding returns the step that decides about crowds. There is nothing to decide if they [NeverWait].
-func (m *Method) Crowding(bounds groups.Bounds) groups.Crowds {
-	return groups.Crowds{Bounds: bounds, Exact: m.Exact, Stars: m.Crowds == ToStars}
+// Oversized returns the step that decides about oversized groups. There is nothing to decide if they [NeverWait].
+func (m *Method) Oversized(bounds groups.Bounds) groups.OversizedGroups {
+	return groups.OversizedGroups{Bounds: bounds, Exact: m.Exact, Stars: m.OversizedGroups == ToStars}
 }
 
 // Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
@@ -257,16 +257,16 @@ func (g *Grouping) Setup() (err error) {
 	if err = g.layout.Read(string(g.Inputs)); err != nil {
 		return err
 	}
-	if g.Narrowed {
+	if g.Pruned {
 		g.unchanged = g.layout.Inputs.Unchanged()
 	}
 	return nil
 }
 
-// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.
-func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	if t.Step == groups.CrowdsStep {
-		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)
+// Task goes through a shard: for the first time or, in [groups.OversizedStep], through the oversized groups that have waited.
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
+	if t.Step == groups.OversizedStep {
+		return g.method.keyed(&g.Parameters, &g.layout).OversizedGroups(w, t)
 	}
 	m := g.method
 	if w.Has(g.small.Records) {

@@ -92,7 +92,7 @@ func TestOneLaw(t *testing.T) {
 	}
 }
 
-// written returns what stands in a run of a record.
+// written returns what is in a run of a record.
 func (s *scene) written(m *Method, r candidates.Record) candidates.Record {
 	if m.Records == records.Fingerprints {
 		r.Key, r.First, r.Previous = candidates.KeyOf(r.Key, 0), false, [candidates.MaxPrevious]uint32{}

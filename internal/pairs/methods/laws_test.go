@@ -197,24 +197,24 @@ func TestRepeatedPassages(t *testing.T) {
 	}
 }
 
-// TestCrowding: a method leaves its crowds to the step that it says.
-func TestCrowding(t *testing.T) {
+// TestOversized: a method leaves its oversized groups to the step that it says.
+func TestOversized(t *testing.T) {
 	bounds := groups.Bounds{Group: 5, Passages: 7}
-	for name, want := range map[Name]groups.Crowds{
+	for name, want := range map[Name]groups.OversizedGroups{
 		MinHash:  {Bounds: bounds},
 		Exact:    {Bounds: bounds, Exact: true},
 		Passages: {Bounds: bounds, Stars: true},
 	} {
 		m, _ := Of(name)
-		if got := m.Crowding(bounds); got != want {
+		if got := m.Oversized(bounds); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
-		if m.Crowds == NeverWait {
+		if m.OversizedGroups == NeverWait {
 			t.Errorf("%s does not wait", name)
 		}
 	}
 	for _, name := range []Name{SimHash, All} {
-		if m, _ := Of(name); m.Crowds != NeverWait {
+		if m, _ := Of(name); m.OversizedGroups != NeverWait {
 			t.Errorf("%s waits", name)
 		}
 	}
@@ -298,7 +298,7 @@ func TestTasksFail(t *testing.T) {
 			stage  string
 			needs  work.Delivery
 			runs   []string
-			do     func(context.Context, work.Task, *work.Desk) error
+			do     func(context.Context, work.Task, *work.TaskContext) error
 			cancel bool
 		}{
 			{"key", m.Needs(1), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without frequencies it fails in any case
@@ -306,7 +306,7 @@ func TestTasksFail(t *testing.T) {
 		} {
 			task := worktest.Tasks(t, s.runs, c.needs, c.runs...)[0]
 			if c.cancel {
-				o, err := worktest.Try(t, s.runs, task, func(ctx context.Context, task work.Task, w *work.Desk) error {
+				o, err := worktest.Try(t, s.runs, task, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
 					ctx, cancel := context.WithCancel(ctx)
 					cancel()
 					return c.do(ctx, task, w)

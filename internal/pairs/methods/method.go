@@ -63,9 +63,9 @@ type Method struct {
 
 	// Group goes through the records of a shard and writes pairs or edges, nil for
 	// [groups.Keyed].
-	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error
-	// Crowds says what becomes of groups of very many pairs.
-	Crowds Crowds
+	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error
+	// OversizedGroups says what becomes of groups of very many pairs.
+	OversizedGroups OversizedGroups
 
 	// Scorer returns what scores the pairs, nil for a comparison of [Sets].
 	Scorer func(p *Parameters) Scorer
@@ -84,13 +84,13 @@ type Method struct {
 // use.
 type Keys func(all []candidates.Record, d *Document) []candidates.Record
 
-// Crowds says what becomes of groups of very many pairs.
-type Crowds int
+// OversizedGroups says what becomes of groups of very many pairs.
+type OversizedGroups int
 
 const (
-	// ToHeaps lets such groups wait until all are known. The documents of dense ones are gathered in heaps and compared
-	// with leaders.
-	ToHeaps Crowds = iota
+	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in hot groups and compared
+	// with pivots.
+	ToHotGroups OversizedGroups = iota
 	// ToStars lets them wait. The documents of dense ones are compared with the first.
 	ToStars
 	// NeverWait has Group deal with all groups at once.
@@ -179,7 +179,7 @@ func (m *Method) complete() {
 		}
 	}
 	if m.Group == nil {
-		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 			return m.keyed(p, l).Shard(w, shard)
 		}
 	}
@@ -264,7 +264,7 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 		threshold = 0 // a page may be part of a much longer book
 	}
 	return &groups.Keyed{
-		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
+		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.OversizedGroups == ToStars, Bounds: &p.Bounds,
 		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, HasPairs: p.HasPairs(), TellsLasting: p.TellsLasting,
 	}
 }
@@ -312,7 +312,7 @@ type Refusal struct {
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
-	// But are values that are accepted besides the default. Only, if not empty, is the one value that is refused.
+	// But are values that are accepted in addition to the default. Only, if not empty, is the one value that is refused.
 	But  []string
 	Only string
 	// IfGiven refuses the default, too, where somebody has asked for it.

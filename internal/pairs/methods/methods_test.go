@@ -175,7 +175,7 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 }
 
 // do does tasks.
-func (s *scene) do(t *testing.T, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
+func (s *scene) do(t *testing.T, tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) []work.Outcome {
 	t.Helper()
 	if s.joined {
 		tasks = worktest.Joined(tasks)

@@ -43,15 +43,15 @@ type Parameters struct {
 	AllPairsUpTo int64
 	// Bounds say which pairs of very similar documents are compared.
 	Bounds groups.Bounds
-	// Verdicts is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
+	// CachedPairs is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
 	// candidates of its documents; empty otherwise.
-	Verdicts work.Path
+	CachedPairs work.Path
 	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them once more; where passages
 	// are looked for, of the run file of [cached.Passages]. It is empty if this run cannot use it.
 	Paired work.Path
-	// Narrowed says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
+	// Pruned says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
 	// the last run share an id.
-	Narrowed, DistinctIDs bool
+	Pruned, DistinctIDs bool
 	// SharedIDs is the path of a run file with the hashes of the ids that several of these share, "" if nobody knows them.
 	SharedIDs work.Path
 	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
@@ -63,7 +63,7 @@ type Parameters struct {
 }
 
 // HasPairs reports whether the pairs of two unchanged documents come from the last run, so that no stage forms them.
-func (p *Parameters) HasPairs() bool { return p.Narrowed && p.Verdicts != "" }
+func (p *Parameters) HasPairs() bool { return p.Pruned && p.CachedPairs != "" }
 
 // passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.
 func (p *Parameters) passageWords() int {
@@ -87,7 +87,7 @@ func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }
 
-// isSmall reports whether all pairs of a corpus are compared, in place of those that an ordered method finds.
+// isSmall reports whether all pairs of a corpus are compared, instead of those that an ordered method finds.
 func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }

@@ -43,9 +43,9 @@ func init() {
 			{Setting: "weight", Why: "with {similarity} containment a passage has a place in one text; name its field with {text_field}"},
 			{Setting: "stopwords_use", Why: "leaves holes in passages; with {similarity} containment only remove can be used"},
 		},
-		Load:   Load{Text: 4, Memory: 5},
-		Crowds: ToStars,
-		Scorer: func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
+		Load:            Load{Text: 4, Memory: 5},
+		OversizedGroups: ToStars,
+		Scorer:          func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
 		Promise: func(p *Parameters) Promise {
 			return Promise{ByConstruction: true, Words: fingerprints.PassageRun(max(p.passageWords(), p.Shingle))}
 		},

@@ -36,16 +36,16 @@ func init() {
 			tables, err := p.Tables()
 			return func() Keys { return TableKeys(tables) }, err
 		},
-		Records: records.Fingerprints,
-		Write:   writeFingerprint,
-		Group:   groupSimHash,
-		Crowds:  NeverWait,
+		Records:         records.Fingerprints,
+		Write:           writeFingerprint,
+		Group:           groupSimHash,
+		OversizedGroups: NeverWait,
 		Scorer: func(p *Parameters) Scorer {
 			s := bySets(p)
 			if s.IsDistance = p.Scoring == Hamming; s.IsDistance {
 				s.Reads = Nothing
 			}
-			s.NeedsAll = !s.IsDistance // documents of unlike sets may crowd a key
+			s.NeedsAll = !s.IsDistance // documents of unlike sets may share a key too often
 			return s
 		},
 		Tell: func(t *Told) string {
@@ -119,7 +119,7 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 	return nil
 }
 
-// fingerprintRecord is a record whose fingerprint lies elsewhere.
+// fingerprintRecord is a record whose fingerprint is elsewhere.
 type fingerprintRecord struct {
 	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32
@@ -159,7 +159,7 @@ type simhashGroups struct {
 }
 
 // groupSimHash goes through a shard of SimHash keys.
-func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 	tables, err := p.Tables()
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
 	if order == 0 {
-		// A document without shingles has a part of its digest in place of a fingerprint.
+		// A document without shingles has a part of its digest instead of a fingerprint.
 		order = cmp.Compare(min(a.Size, 1), min(b.Size, 1))
 	}
 	if g.Scoring == Hamming && a.Size > 0 {
@@ -333,7 +333,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	})
 	g.alike = max(g.alike, alike)
-	g.chosen.rest(g.Scoring != Hamming, list) // whom a leader is like by its set is not known yet
+	g.chosen.rest(g.Scoring != Hamming, list) // whom a pivot is like by its set is not known yet
 	if g.chosen.skipped == 0 {
 		return
 	}
@@ -396,7 +396,7 @@ func (g *simhashGroups) add(a, b *candidates.Record, score records.Score) {
 }
 
 // groupPairs chooses the pairs of a large group that are listed. It sees each once. A group of few pairs lists all.
-// Of another one the documents that are like no leader before them are its leaders. A document that is like leaders has a
+// Of another one the documents that are like no pivot before them are its pivots. A document that is like pivots has a
 // pair with each of these that is noted, so it may be removed for one of them. Further pairs hold the group
 // together. So clusters are whole, and few pairs are listed, however many there are.
 type groupPairs struct {
@@ -415,7 +415,7 @@ type groupPairs struct {
 	skipped int64
 }
 
-// nobody stands in place of a document that is alike, where there is none.
+// nobody is returned instead of a document that is alike, where there is none.
 const nobody = ^uint32(0)
 
 // reset begins a group of the given number of documents.
@@ -473,7 +473,7 @@ func (g *groupPairs) note(j int, document uint32) {
 }
 
 // rest visits the pairs that are listed beyond those that add has listed. With allNoted these are all pairs with documents
-// that are noted, else the pairs with leaders.
+// that are noted, else the pairs with pivots.
 func (g *groupPairs) rest(allNoted bool, visit func(i, j int)) {
 	if g.skipped == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSkippedBySimHash: of a group of too many pairs, those within the bound are edges, and of the others as many as
-// hold the documents together, and one of each document with a leader. The rest is counted, and the documents that
+// hold the documents together, and one of each document with a pivot. The rest is counted, and the documents that
 // have such pairs are marked.
 func TestSkippedBySimHash(t *testing.T) {
 	s := newScene(t)
@@ -63,7 +63,7 @@ func TestSkippedBySimHash(t *testing.T) {
 	}
 }
 
-// TestGroupPairs: beyond the bound a document has a pair with a leader, and further pairs hold the group together.
+// TestGroupPairs: beyond the bound a document has a pair with a pivot, and further pairs hold the group together.
 func TestGroupPairs(t *testing.T) {
 	// 0 and 4 lead. 5 is like 3 only, which goes: it leads, too.
 	pairs := [][2]int{{1, 2}, {0, 1}, {0, 2}, {2, 3}, {0, 3}, {3, 4}, {3, 5}}

@@ -23,7 +23,7 @@ type identicals struct {
 }
 
 // read reads the records of a shard. In a large one, a vote finds the classes of very many identical documents first.
-func (g *simhashGroups) read(w *work.Desk, shard int) (err error) {
+func (g *simhashGroups) read(w *work.TaskContext, shard int) (err error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.Fingerprints {
@@ -59,7 +59,7 @@ func (g *simhashGroups) read(w *work.Desk, shard int) (err error) {
 }
 
 // eachPacked visits the packed records of a shard, in document order.
-func (g *simhashGroups) eachPacked(w *work.Desk, visit func(b []byte) error) error {
+func (g *simhashGroups) eachPacked(w *work.TaskContext, visit func(b []byte) error) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.Fingerprints {
 			continue

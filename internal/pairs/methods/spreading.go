@@ -65,7 +65,7 @@ func (s *SpreadPlanning) Plan(_ context.Context, p *work.Planning) error {
 }
 
 // Spread writes the shingles of a split by ranges of hashes. Those of a range keep their order.
-func Spread(ctx context.Context, t work.Task, w *work.Desk) error {
+func Spread(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	s := newSpreading(t, w)
 	for _, piece := range w.Pieces {
 		if err := ctx.Err(); err != nil {
@@ -95,7 +95,7 @@ type spreading struct {
 	filled []int  // how many these are
 }
 
-func newSpreading(t work.Task, w *work.Desk) *spreading {
+func newSpreading(t work.Task, w *work.TaskContext) *spreading {
 	ranges := lshbands.Ranges(t.Shingles)
 	w.Buffers[1] = slices.Grow(w.Buffers[1][:0], ranges*heldStride)[:ranges*heldStride]
 	return &spreading{run: &w.Run, split: t.Number, each: (ranges-1)/max(t.Shards, 1) + 1, held: w.Buffers[1], filled: make([]int, ranges)}
@@ -140,7 +140,7 @@ func CountNeeds() work.Delivery {
 
 // Count counts the documents that have each shingle of some ranges of hashes. It writes the frequencies back to the
 // splits: for each split by ascending ranges, and in a range in the order in which the split has its shingles.
-func Count(ctx context.Context, _ work.Task, w *work.Desk) error {
+func Count(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Shingles)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func Count(ctx context.Context, _ work.Task, w *work.Desk) error {
 }
 
 // countRange counts the shingles of one range, and writes their frequencies.
-func countRange(w *work.Desk, counter *lshbands.Counter, stretches []records.Stretch) error {
+func countRange(w *work.TaskContext, counter *lshbands.Counter, stretches []records.Stretch) error {
 	shingles := 0
 	for _, s := range stretches {
 		shingles += s.Len()

@@ -14,7 +14,7 @@ import (
 
 // block compares the documents of a block with each other and with the smaller documents of earlier blocks, while sizes
 // allow the threshold.
-func (s *Sets) block(ctx context.Context, t work.Task, w *work.Desk, edges *edgeWriter) error {
+func (s *Sets) block(ctx context.Context, t work.Task, w *work.TaskContext, edges *edgeWriter) error {
 	own, err := readBlock(w, t.Number, &w.Hashes)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Sets) block(ctx context.Context, t work.Task, w *work.Desk, edges *edge
 }
 
 // readBlock returns the documents of a block ordered by size, then by ref.
-func readBlock(w *work.Desk, number int, memory *[]uint64) ([]document, error) {
+func readBlock(w *work.TaskContext, number int, memory *[]uint64) ([]document, error) {
 	g, err := readSets(w, memory)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func readBlock(w *work.Desk, number int, memory *[]uint64) ([]document, error) {
 }
 
 // compareBlocks compares the documents of a block with the documents of another block, which may be the same one.
-func (s *Sets) compareBlocks(ctx context.Context, w *work.Desk, edges *edgeWriter, own, others []document) error {
+func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *edgeWriter, own, others []document) error {
 	for i := range own {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Sets) compareBlocks(ctx context.Context, w *work.Desk, edges *edgeWrite
 
 // compareAll compares a document with the others that are large enough. These are ordered by size, and none is larger
 // than the document.
-func (s *Sets) compareAll(w *work.Desk, edges *edgeWriter, d *document, others []document) error {
+func (s *Sets) compareAll(w *work.TaskContext, edges *edgeWriter, d *document, others []document) error {
 	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(others[i].size, d.size) })
 	for i := from; i < len(others); i++ {
 		other := &others[i]

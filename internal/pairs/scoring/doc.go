@@ -5,8 +5,8 @@
 //	the candidate pairs of a place          [Sets]
 //	all pairs of blocks of documents        [Sets]
 //	candidate pairs whose passages count    [Passages]
-//	the documents of heaps with leaders     [Heaps]
+//	the documents of hot groups with pivots     [HotGroups]
 //
-// In a heap each document is compared with a few leaders only. The edges of a task are one part of the similarity
+// In a hot group each document is compared with a few pivots only. The edges of a task are one part of the similarity
 // graph.
 package scoring

@@ -68,7 +68,7 @@ type gathered struct {
 }
 
 // readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
-func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
+func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
 	total := 0
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlaceSets {
@@ -100,7 +100,7 @@ func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
 
 // eachSet visits the sets of a place. Visit gets the number of the piece that holds the set, and the offset of its
 // hashes there.
-func eachSet(w *work.Desk, visit func(s *records.PlacedSet, piece, offset int) error) error {
+func eachSet(w *work.TaskContext, visit func(s *records.PlacedSet, piece, offset int) error) error {
 	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
 			continue

@@ -13,11 +13,11 @@ type edgeWriter struct {
 	part   graphs.Part
 }
 
-// setsPart and heapPart return the number of the part that a task of a place makes. Of three numbers from first on, sets have one and
-// heaps the next one. The third is for stars of very many equal documents (package groups).
+// setsPart and hotGroupPart return the number of the part that a task of a place makes. Of three numbers from first on, sets have one and
+// hotGroups the next one. The third is for stars of very many equal documents (package groups).
 func setsPart(first int, place graphs.Place) int { return first + 3*int(place) }
 
-func heapPart(first int, place graphs.Place) int { return first + 3*int(place) + 1 }
+func hotGroupPart(first int, place graphs.Place) int { return first + 3*int(place) + 1 }
 
 // add writes the edge of two documents with that score.
 func (w *edgeWriter) add(a, b *document, score records.Score) error {

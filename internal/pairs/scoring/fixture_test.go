@@ -55,10 +55,10 @@ func newRef(t *testing.T, isReference bool, i int) docref.Ref {
 type text struct {
 	records.Want
 	set      []uint64
-	standing preference.Standing
+	priority preference.Priority
 	// stored is the set as it is sent, if it is not sent in full.
 	stored []uint64
-	// sequence is sent in place of a set.
+	// sequence is sent instead of a set.
 	sequence []byte
 }
 
@@ -69,7 +69,7 @@ func (d *text) write(run *runfile.Writer) error {
 	if d.stored != nil {
 		stored = d.stored
 	}
-	builder.Add(sketchblock.Document{Ref: d.Ref, Set: stored, Sequence: d.sequence, Size: len(d.set), Standing: d.standing})
+	builder.Add(sketchblock.Document{Ref: d.Ref, Set: stored, Sequence: d.sequence, Size: len(d.set), Priority: d.priority})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ type edge struct {
 	a, b          docref.Ref // ascending
 	shared, union uint32
 	isEstimate    bool
-	isHeap        bool
+	isHotGroup    bool
 }
 
 // newEdge returns the edge of two documents.
@@ -155,7 +155,7 @@ func readEdges(t *testing.T, o work.Outcome, number int) (edges []edge) {
 			t.Errorf("the part does not join %d and %d", part.Refs[e.A], part.Refs[e.B])
 		}
 		next := newEdge(part.Refs[e.A], part.Refs[e.B], int(e.Shared), int(e.Union()))
-		next.isEstimate, next.isHeap = e.Estimate(), e.Heap()
+		next.isEstimate, next.isHotGroup = e.Estimate(), e.HotGroup()
 		edges = append(edges, next)
 	}
 	slices.SortFunc(edges, compareEdges)

@@ -9,7 +9,7 @@ import (
 	"mirrorbeam.dev/internal/pairs/candidates"
 )
 
-// outline is what most leaders of a heap are ruled out by: two bitmaps of a set, each a line of the processor's cache. They tell
+// outline is what most pivots of a hot group are ruled out by: two bitmaps of a set, each a line of the processor's cache. They tell
 // sets of up to some 1,000 shingles apart. The second one takes other bits of the hashes. It is for sets that differ in just more
 // shingles than the threshold allows: one in six of these passes the first one, since two shingles flip the same bit.
 type outline [2][outlineWords]uint64
@@ -24,14 +24,14 @@ func outlineOf(d *document) (o outline) {
 	return o
 }
 
-// outlines are the sizes and outlines of the leaders of a heap. They lie apart from the leaders, which are in nobody's cache.
+// outlines are the sizes and outlines of the pivots of a hot group. They lie apart from the pivots, which are in nobody's cache.
 type outlines struct {
 	sizes     []int
 	bitmaps   [2][]uint64
 	distances []uint16
 }
 
-// add adds the next leader.
+// add adds the next pivot.
 func (o *outlines) add(d *document) {
 	o.sizes = append(o.sizes, d.size)
 	for i, bitmap := range outlineOf(d) {
@@ -39,9 +39,9 @@ func (o *outlines) add(d *document) {
 	}
 }
 
-// near returns in how many bits the first bitmap of each leader of a list differs from the given one.
-func (o *outlines) near(own *outline, list []graphs.Leader) []uint16 {
-	const many = 8 // leaders in a row, which the kernel compares faster
+// near returns in how many bits the first bitmap of each pivot of a list differs from the given one.
+func (o *outlines) near(own *outline, list []graphs.Pivot) []uint16 {
+	const many = 8 // pivots in a row, which the kernel compares faster
 	o.distances = slices.Grow(o.distances[:0], len(list))[:len(list)]
 	for i, end := 0, 0; i < len(list); i = end {
 		for end = i + 1; end < len(list) && list[end] == list[end-1]+1; {
@@ -51,16 +51,16 @@ func (o *outlines) near(own *outline, list []graphs.Leader) []uint16 {
 			asmkernels.Hamming(o.distances[i:end], own[0][:], o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
 			continue
 		}
-		for k, leader := range list[i:end] {
-			o.distances[i+k] = uint16(o.distance(0, leader, own))
+		for k, pivot := range list[i:end] {
+			o.distances[i+k] = uint16(o.distance(0, pivot, own))
 		}
 	}
 	return o.distances
 }
 
-// distance returns in how many bits a bitmap of a leader differs from the given one.
-func (o *outlines) distance(bitmap int, leader graphs.Leader, own *outline) (differing int) {
-	for i, word := range o.bitmaps[bitmap][int(leader)*outlineWords:][:outlineWords] {
+// distance returns in how many bits a bitmap of a pivot differs from the given one.
+func (o *outlines) distance(bitmap int, pivot graphs.Pivot, own *outline) (differing int) {
+	for i, word := range o.bitmaps[bitmap][int(pivot)*outlineWords:][:outlineWords] {
 		differing += bits.OnesCount64(word ^ own[bitmap][i])
 	}
 	return differing

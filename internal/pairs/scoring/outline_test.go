@@ -28,7 +28,7 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 		var o outlines
 		o.add(&x)
 		own := outlineOf(&y)
-		distances := o.near(&own, []graphs.Leader{0})
+		distances := o.near(&own, []graphs.Pivot{0})
 		rulesOut := func() bool {
 			return max(int(distances[0]), o.distance(1, 0, &own)) > s.mostDiffering(x.size, y.size)
 		}

@@ -31,14 +31,14 @@ type Passages struct {
 	// Shingle is the number of words of a shingle.
 	Shingle int
 	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans counts
-	// one, over the number of documents that have it besides the one. 0: nobody asks.
+	// one, over the number of other documents that have it. 0 turns rarity off.
 	Rarity float64
 	// FirstPart is as in [Sets].
 	FirstPart int
 }
 
 // Task compares the pairs of a place. It fails if a sequence that it needs is missing.
-func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	texts, err := readTexts(w)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ type texts struct {
 }
 
 // readTexts reads the sequences of a place.
-func readTexts(w *work.Desk) (*texts, error) {
+func readTexts(w *work.TaskContext) (*texts, error) {
 	total := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlaceSets {
@@ -140,7 +140,7 @@ func readTexts(w *work.Desk) (*texts, error) {
 }
 
 // readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
-func readPlacePairs(w *work.Desk) ([][2]docref.Ref, error) {
+func readPlacePairs(w *work.TaskContext) ([][2]docref.Ref, error) {
 	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func readSpans(t *testing.T, o work.Outcome, number int) (spans []writtenSpan) {
 	return spans
 }
 
-// TestPassages: a page of a book is in the book, wherever it stands there. A short passage
+// TestPassages: a page of a book is in the book, wherever it is there. A short passage
 // counts if it is long enough for an excerpt.
 func TestPassages(t *testing.T) {
 	contents := []string{

@@ -16,7 +16,7 @@ type weigher struct {
 }
 
 // newWeigher returns a weigher for the pairs of a task.
-func newWeigher(t work.Task, w *work.Desk) (*weigher, error) {
+func newWeigher(t work.Task, w *work.TaskContext) (*weigher, error) {
 	rarities, err := common.ReadRarities(t.Catalog)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// TestWeigher: each shingle that lies in a span in both texts counts once, whatever else the texts have in common.
+// TestWeigher: each shingle that is in a span in both texts counts once, whatever else the texts have in common.
 func TestWeigher(t *testing.T) {
 	copied, again := prose("copied", 0, 20), prose("again", 0, 9)
 	texts := newProse(t, prose("a", 0, 7)+" "+copied+" "+again, copied+" "+prose("b", 0, 12)+" "+again+" "+copied)

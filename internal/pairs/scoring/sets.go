@@ -44,7 +44,7 @@ func (s *Sets) Setup() error {
 }
 
 // Task scores a place or a block. It fails if a set that it needs is missing.
-func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sets) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	edges := &edgeWriter{run: &w.Run, number: setsPart(s.FirstPart, graphs.Place(t.Number))}
 	var err error
 	if w.Has(records.Blocks) {
@@ -60,7 +60,7 @@ func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // place scores the pairs of a place.
-func (s *Sets) place(ctx context.Context, w *work.Desk, edges *edgeWriter) error {
+func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter) error {
 	g, err := readSets(w, &w.Hashes)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(w
 
 // visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
 // held at a time. A dense component has many times the pairs that the size of its sets suggests.
-func visitPairs(w *work.Desk, g *gathered, atATime int, visit func([]uint64) error) error {
+func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlacePairs {
@@ -122,7 +122,7 @@ func visitPairs(w *work.Desk, g *gathered, atATime int, visit func([]uint64) err
 
 // readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
 // keys comes more than once.
-func readPairs(w *work.Desk, g *gathered, first, end number) ([]uint64, error) {
+func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, error) {
 	pairs := w.Pairs[:0]
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.PlacePairs {

@@ -104,7 +104,7 @@ func TestPairsAreCut(t *testing.T) {
 	}
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, newTexts(t, rand.New(rand.NewPCG(1, 2)), documents, 0), pairs)
-	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.TaskContext) error {
 		g, err := readSets(w, &w.Hashes)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func TestPairsOfAGroupFollowOneAnother(t *testing.T) {
 	runs := worktest.Runs(t)
 	texts := newTexts(t, rand.New(rand.NewPCG(1, 2)), 6, 0)
 	path := writePlace(t, runs, 0, texts, pairs)
-	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.TaskContext) error {
 		g, err := readSets(w, &w.Hashes)
 		if err != nil {
 			return err
@@ -354,7 +354,7 @@ func TestSetsFaults(t *testing.T) {
 	if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], s.Task); err == nil {
 		t.Error("a damaged run file is taken")
 	}
-	if (&Sets{Inputs: s.Inputs + "x"}).Setup() == nil || (&Heaps{Inputs: s.Inputs + "x"}).Setup() == nil {
+	if (&Sets{Inputs: s.Inputs + "x"}).Setup() == nil || (&HotGroups{Inputs: s.Inputs + "x"}).Setup() == nil {
 		t.Error("no inputs, yet no error")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// part is a part of what is cut from a text: from one word to another one, which is the first behind it. First is where it stands
+// part is a part of what is cut from a text: from one word to another one, which is the first behind it. First is where it occurs
 // first: with the same words in the same order.
 type part struct {
 	from, to int
@@ -32,7 +32,7 @@ func (r *reader) begins(word int, repeat records.Repeat) part {
 	return p
 }
 
-// parted returns the parts of the text that passages which stood before cover, in the order of the text and without overlap. A part
+// parted returns the parts of the text covered by passages that occur earlier, in the order of the text and without overlap. A part
 // is as long as passages go on there that go on at its first place, too. The next one then is of the last passage that goes beyond. So a text of
 // one word again and again has few parts. Passages are in the order of the text. It returns nil if the text does not have them.
 func (r *reader) parted(repeats []records.Repeat) (parts []part) {
@@ -76,7 +76,7 @@ func joined(parts []part) (runs []run) {
 	return runs
 }
 
-// cut returns the stretch of the text that goes with a run of words. Of what stands between words on its two sides one stays, the one
+// cut returns the stretch of the text that goes with a run of words. Of what is between words on its two sides one stays, the one
 // with more line feeds or else the longer one. At the end of the text, what follows the last word without a space stays, and white space at the very end.
 //
 // Normalization may give several words the place of one stretch. They are cut together, or none of them is: then it may be that
@@ -106,7 +106,7 @@ func (r *reader) cut(from, to int) (c corpus.Cut, is bool) {
 		return corpus.Cut{Begin: 0, End: after}, true
 	case to == all:
 		if space := bytes.IndexFunc(left, unicode.IsSpace); space >= 0 {
-			begin = before + int64(space) // what stands behind it opens what is cut
+			begin = before + int64(space) // what follows it opens what is cut
 		}
 		return corpus.Cut{Begin: begin, End: end + int64(len(bytes.TrimRightFunc(right, unicode.IsSpace)))}, true
 	case isMore(right, left):
@@ -118,7 +118,7 @@ func (r *reader) cut(from, to int) (c corpus.Cut, is bool) {
 	return c, true
 }
 
-// isMore reports whether what stands between two words parts them more than something else would.
+// isMore reports whether what is between two words parts them more than something else would.
 func isMore(between, other []byte) bool {
 	feed := []byte("\n")
 	return cmp.Or(cmp.Compare(bytes.Count(between, feed), bytes.Count(other, feed)), cmp.Compare(len(between), len(other))) > 0
@@ -127,7 +127,7 @@ func isMore(between, other []byte) bool {
 // solo are the scripts whose characters are words.
 var solo = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// isJoined reports whether the last word of a text and the first one of another would be one word if nothing stood between them.
+// isJoined reports whether the last word of a text and the first one of another would be one word if nothing were between them.
 func isJoined(left, right []byte) bool {
 	last, _ := utf8.DecodeLastRune(left)
 	first, _ := utf8.DecodeRune(right)

@@ -20,7 +20,7 @@ func reading(t *testing.T, o sketch.Options) *reader {
 	return r
 }
 
-// TestJoins: what stands around a cut is joined at borders of words, and one of the two separators stays. Words in braces are cut.
+// TestJoins: what is around a cut is joined at borders of words, and one of the two separators stays. Words in braces are cut.
 func TestJoins(t *testing.T) {
 	plain := sketch.Options{Measure: sketch.Measure{Tokens: sketch.ScriptTokens}}
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // Cutting says what is cut from the documents of a split, and makes the rows of passages. It reads the documents again that have a
-// passage which stood before.
+// passage that occurs earlier.
 type Cutting struct {
 	Rule Rule
 	// Inputs is the path of the list of inputs.
@@ -35,18 +35,18 @@ type Cutting struct {
 // Setup reads the list of inputs.
 func (c *Cutting) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
-// CuttingDelivery makes a task of [Cutting] for each split with a passage that stood before.
+// CuttingDelivery makes a task of [Cutting] for each split with a passage that occurs earlier.
 func CuttingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.PassageRepeats}}
 }
 
 // Task writes what is cut from the documents of one split, in their order.
-func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(c.Rule, c.Sketching, c.layout.Inputs)
 	if err != nil {
 		return err
 	}
-	o := &cutter{Cutting: c, ctx: ctx, desk: w, reader: r}
+	o := &cutter{Cutting: c, ctx: ctx, taskContext: w, reader: r}
 	if err := o.count(); err != nil {
 		return err
 	}
@@ -58,28 +58,28 @@ func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // cutter cuts passages out of the documents of a split.
 type cutter struct {
 	*Cutting
-	ctx    context.Context
-	desk   *work.Desk
-	reader *reader
+	ctx         context.Context
+	taskContext *work.TaskContext
+	reader      *reader
 
 	refs    []docref.Ref       // documents still to come
-	counts  map[docref.Ref]int // the numbers of their passages that stood before
+	counts  map[docref.Ref]int // the numbers of their passages that occur earlier
 	repeats []records.Repeat   // passages of the next documents, sorted
 	found   findings.Trimmed
 }
 
-// each visits all passages of the split that stood before, range by range.
+// each visits all passages of the split that occur earlier, range by range.
 func (c *cutter) each(visit func(records.Repeat)) error {
 	var repeats records.Repeats
 	path := ""
-	for _, piece := range c.desk.Pieces {
+	for _, piece := range c.taskContext.Pieces {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		if piece.Path != path {
 			repeats, path = records.Repeats{}, piece.Path
 		}
-		rest, err := c.desk.ReadPiece(0, piece)
+		rest, err := c.taskContext.ReadPiece(0, piece)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (c *cutter) count() error {
 	return err
 }
 
-// of returns the passages of a document that stood before, in its order. Documents before it are left out.
+// of returns the passages of a document that occur earlier, in its order. Documents before it are left out.
 func (c *cutter) of(ref docref.Ref) ([]records.Repeat, error) {
 	for c.refs[0] != ref {
 		if n := c.counts[c.refs[0]]; len(c.repeats) > 0 {
@@ -136,8 +136,8 @@ func (c *cutter) of(ref docref.Ref) ([]records.Repeat, error) {
 
 // document writes what is cut from a document.
 func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
-	c.desk.Figures.Records++
-	c.desk.Figures.Bytes += d.Bytes
+	c.taskContext.Figures.Records++
+	c.taskContext.Figures.Bytes += d.Bytes
 	repeats, err := c.of(ref)
 	if err != nil {
 		return err
@@ -172,18 +172,18 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 	}
 	c.found.Words, c.found.Bytes = c.found.Words+int64(words), c.found.Bytes+bytes
 	if c.ByFile {
-		c.desk.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
+		c.taskContext.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
 	}
 	split := documents.SplitOf(c.layout.Starts, ref)
 	for _, row := range rows {
-		b, err := c.desk.Run.Record(records.TrimRows, split, len(row))
+		b, err := c.taskContext.Run.Record(records.TrimRows, split, len(row))
 		if err != nil {
 			return err
 		}
 		copy(b, row)
 		c.found.Passages++
 	}
-	return records.Write(&c.desk.Run, records.Trims, split, &trim)
+	return records.Write(&c.taskContext.Run, records.Trims, split, &trim)
 }
 
 // row returns the row of a passage of a document.

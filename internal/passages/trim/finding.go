@@ -39,7 +39,7 @@ func HashingDelivery() work.Delivery {
 }
 
 // Task hashes the passages of one split.
-func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(h.Rule, h.Sketching, h.layout.Inputs)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func FindingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.PassageHashes}}
 }
 
-// Finding finds the passages that stood before, among the passages of a range of hashes.
+// Finding finds the passages that occur earlier, among the passages of a range of hashes.
 type Finding struct {
 	Rule Rule
 	// Inputs is the path of the list of inputs.
@@ -97,12 +97,12 @@ type Finding struct {
 func (f *Finding) Setup() error { return f.layout.Read(string(f.Inputs)) }
 
 // Task finds them in one range.
-func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	bytes := int64(0)
 	for _, piece := range w.Pieces {
 		bytes += piece.Length
 	}
-	o := &finder{Finding: f, ctx: ctx, desk: w, seen: newSieve(bytes / leastHashBytes), repeats: make([]records.Repeats, len(f.layout.Starts))}
+	o := &finder{Finding: f, ctx: ctx, taskContext: w, seen: newSieve(bytes / leastHashBytes), repeats: make([]records.Repeats, len(f.layout.Starts))}
 	err := o.each(func(_ records.Place, passage sketch.Run) error {
 		w.Figures.Records++
 		o.seen.add(passage.Hash)
@@ -125,25 +125,25 @@ const leastHashBytes = 13
 
 type finder struct {
 	*Finding
-	ctx     context.Context
-	desk    *work.Desk
-	seen    *sieve
-	parts   uint64
-	repeats []records.Repeats // by split
+	ctx         context.Context
+	taskContext *work.TaskContext
+	seen        *sieve
+	parts       uint64
+	repeats     []records.Repeats // by split
 }
 
 // each visits the passages of the range in the order of the corpus. Splits are in that order, as are the documents of each.
 func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
 	var windows records.Windows
 	path := ""
-	for _, piece := range f.desk.Pieces {
+	for _, piece := range f.taskContext.Pieces {
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
 		if piece.Path != path {
 			windows, path = records.Windows{}, piece.Path
 		}
-		rest, err := f.desk.ReadPiece(0, piece)
+		rest, err := f.taskContext.ReadPiece(0, piece)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (o *occurrences) see(passage sketch.Run, at records.Place) (of *occurrence,
 	}
 }
 
-// part finds what stood before among a part of the passages, by their hashes.
+// part finds what occurs earlier among a part of the passages, by their hashes.
 func (f *finder) part(part uint64) error {
 	units := f.Rule.units()
 	known := occurrences{all: make([]occurrence, 0, f.seen.again/int(f.parts)+1)}
@@ -198,9 +198,9 @@ func (f *finder) part(part uint64) error {
 			return nil
 		}
 		split := documents.SplitOf(f.layout.Starts, at.Ref)
-		return f.repeats[split].Write(&f.desk.Run, split, records.Repeat{At: at, First: of.first})
+		return f.repeats[split].Write(&f.taskContext.Run, split, records.Repeat{At: at, First: of.first})
 	}
-	const twice = 2 // a passage that stood before does
+	const twice = 2 // a passage that occurs earlier does
 	err := f.each(func(at records.Place, passage sketch.Run) error {
 		if !isOf(passage) {
 			return nil

@@ -1,7 +1,7 @@
 // Package trim removes from texts the passages that occur earlier in the corpus.
 //
 // [Hashing] hashes all passages of the documents of a split and sends each hash to a range of hashes. [Finding] sees all passages of
-// a range in the order of the corpus, so it knows which stood before, and tells their splits. [Cutting] reads the documents of a split
+// a range in the order of the corpus, so it knows which occur earlier, and tells their splits. [Cutting] reads the documents of a split
 // that have such passages again, and says what is cut out of their texts. The records are then copied without it by package write.
 package trim
 
@@ -38,7 +38,7 @@ type Rule struct {
 	Unit Unit
 	// Words is the length of a passage of words, and the least number of words of any other passage. It is at least 1.
 	Words int
-	// Copies is how often a passage stands, at least 2, before it is cut.
+	// Copies is how often a passage occurs, at least 2, before it is cut.
 	Copies int64
 	// Least is the least number of words that a document has left. If it has fewer after a cut, all of it goes.
 	Least int
@@ -102,7 +102,7 @@ func (r *reader) read(text []byte) {
 	r.bounds = append(r.bounds, r.words.Len())
 }
 
-// sentenceEnd matches what stands between the words of two sentences: a stop and white space, the stop of a script that has no spaces, or an empty line.
+// sentenceEnd matches what is between the words of two sentences: a stop and white space, the stop of a script that has no spaces, or an empty line.
 var sentenceEnd = regexp.MustCompile(`[.!?\x{2026}]\pP*\s|[\x{3002}\x{FF01}\x{FF1F}\x{FF61}\x{0964}\x{0965}\x{06D4}\x{1362}]|\n\s*\n`)
 
 // parts reports whether another line, paragraph or sentence begins with a word.

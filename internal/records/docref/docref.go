@@ -6,7 +6,7 @@ import "fmt"
 // Ref names one document: 24 bits of file number, 40 bits of position in the
 // file (the offset of its line in the decoded stream). It is known while the
 // document is being read, is unique without collisions, and does not depend
-// on workers, lanes or runner. Files are numbered in the order of their names,
+// on the number of workers or on the runner. Files are numbered in the order of their names,
 // so the order of refs is the order of documents.
 type Ref uint64
 

@@ -1,4 +1,4 @@
-// Package paged has lists that may be larger than memory. A list for which its [Store] has no room lies in a file on the local disk, and
+// Package paged has lists that may be larger than memory. A list for which its [Store] has no room is in a file on the local disk, and
 // a bounded number of its pages is held. What goes through a list from its front to its end costs a read of each page.
 package paged
 
@@ -14,7 +14,7 @@ const (
 	pageLen  = 1 << pageBits
 	// leastPages is how many pages of a list are held at least.
 	leastPages = 4
-	// A list that lies in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
+	// A list that is in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
 	heldShare, runShare = 16, 8
 )
 
@@ -155,7 +155,7 @@ func (l *List[N, T]) Edit(i N) *T {
 	return &page[i&(pageLen-1)]
 }
 
-// load holds a page in place of the oldest one.
+// load holds a page instead of the oldest one.
 func (l *List[N, T]) load(number int) []T {
 	var page []T
 	if len(l.loaded) < cap(l.loaded) {
@@ -244,7 +244,7 @@ type head[T any] struct {
 	next, end int // of the rest of the run in the list
 }
 
-// merging merges runs. The run with the least element is the first one of a heap.
+// merging merges runs. The run with the least element is on top of a hot group.
 type merging[N Index, T any] struct {
 	from    *List[N, T]
 	compare func(a, b T) int
@@ -280,7 +280,7 @@ func (m *merging[N, T]) least() T {
 	return element
 }
 
-// sink moves a run down to its place in the heap.
+// sink moves a run down to its place in the hot group.
 func (m *merging[N, T]) sink(at int) {
 	for {
 		least := at

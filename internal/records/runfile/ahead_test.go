@@ -78,7 +78,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadFails: after a read that fails the next one begins anew.
+// TestAheadFails: after a read that fails the next one starts again.
 func TestAheadFails(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	name := folder + "/file"

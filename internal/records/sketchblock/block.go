@@ -5,7 +5,7 @@
 // that a stage that wants keys or ids does not pass over the sets:
 //
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
-//	         c has a bit for each of stored, standing, scopes, sides, sources, settled and captures that there are
+//	         c has a bit for each of stored, priority, scopes, sides, sources, resolved and captures that there are
 //	refs     docref, ascending; like sizes, stored and ends, a list of [numbers], which takes one to three bytes for most documents
 //	sizes    distinct shingles of the document
 //	stored   how many hashes the sets hold of it: the smallest, or the room of as many; missing if they hold all
@@ -14,12 +14,12 @@
 //	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
-//	standing 8 n    how preferred the document is, exclusive or [preference.Leading]
+//	priority 8 n    how preferred the document is, exclusive or [preference.Leading]
 //	scopes   8 n    hash of what the document shares with those that it is compared with
 //	sides    8 n    hash of that in which it differs from them
 //	sources  8 n    hash of what makes it part of a source
-//	settled  8 n    1 if it gets no keys
-//	                of standing to settled, a column of zeros is missing
+//	resolved 8 n    1 if it gets no keys
+//	                of priority to resolved, a column of zeros is missing
 //	ids
 //	captures
 //
@@ -57,11 +57,11 @@ const (
 // The columns that a block may lack.
 const (
 	withStored = 1 << iota
-	withStanding
+	withPriority
 	withScopes
 	withSides
 	withSources
-	withSettled
+	withResolved
 	withCaptures
 )
 
@@ -72,13 +72,13 @@ type Document struct {
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
-	// Sequence is what is stored in place of Set, as [AppendSequence] wrote it; nil
+	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil
 	// where Set is.
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
 	Size int
-	// Standing says how preferred the document is.
-	Standing preference.Standing
+	// Priority says how preferred the document is.
+	Priority preference.Priority
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
 	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
@@ -86,8 +86,8 @@ type Document struct {
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
-	// IsSettled says that all pairs of the document are known, so that it gets no keys.
-	IsSettled bool
+	// IsResolved says that all pairs of the document are known, so that it gets no keys.
+	IsResolved bool
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
 	// SimHash is the SimHash fingerprint, of as many words as the builder was
@@ -95,26 +95,26 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
-	// Capture is what is known of a web page besides its text, as package records packs it; empty if that is nothing.
+	// Capture is what is known of a web page in addition to its text, as package records packs it; empty if that is nothing.
 	Capture []byte
 }
 
 // Builder collects the documents of one block. Not for concurrent use.
 type Builder struct {
-	keys    int
-	simhash int
-	columns uint32 // those that a document needs
-	digests []byte
-	keyed   []byte
-	simmed  []byte
-	ranked  []byte
-	scopes  []byte
-	sides   []byte
-	sources []byte
-	settled []byte
-	ids     []byte
-	sets    []byte
-	n       int
+	keys     int
+	simhash  int
+	columns  uint32 // those that a document needs
+	digests  []byte
+	keyed    []byte
+	simmed   []byte
+	ranked   []byte
+	scopes   []byte
+	sides    []byte
+	sources  []byte
+	resolved []byte
+	ids      []byte
+	sets     []byte
+	n        int
 
 	refs, sizes, stored, idEnds, captureEnds []uint64
 
@@ -151,15 +151,15 @@ func (b *Builder) Add(d Document) {
 		b.columns |= withStored
 	}
 	b.stored = append(b.stored, uint64(stored))
-	b.ranked = b.appendColumn(b.ranked, uint64(d.Standing^preference.Leading), withStanding)
+	b.ranked = b.appendColumn(b.ranked, uint64(d.Priority^preference.Leading), withPriority)
 	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
 	b.sides = b.appendColumn(b.sides, d.Side, withSides)
 	b.sources = b.appendColumn(b.sources, d.Source, withSources)
-	settled := uint64(0)
-	if d.IsSettled {
-		settled = 1
+	resolved := uint64(0)
+	if d.IsResolved {
+		resolved = 1
 	}
-	b.settled = b.appendColumn(b.settled, settled, withSettled)
+	b.resolved = b.appendColumn(b.resolved, resolved, withResolved)
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = append(b.idEnds, uint64(len(b.ids)))
 	if len(d.Capture) > 0 {
@@ -203,8 +203,8 @@ func (b *Builder) Documents() [][]byte {
 		b.numbers = appendNumbers(b.numbers, b.captureEnds)
 	}
 	return [][]byte{
-		header, b.numbers, b.digests, b.keyed, b.simmed, b.column(b.ranked, withStanding),
-		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.settled, withSettled), b.ids, b.captures,
+		header, b.numbers, b.digests, b.keyed, b.simmed, b.column(b.ranked, withPriority),
+		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.resolved, withResolved), b.ids, b.captures,
 	}
 }
 
@@ -234,20 +234,20 @@ func (b *Builder) Reset() {
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], settled: b.settled[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], resolved: b.resolved[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 		captureEnds: b.captureEnds[:0], captures: b.captures[:0], numbers: b.numbers[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                    int
-	refs, sizes, stored, idEnds         numbers
-	digests, keyed, simmed, ranked      []byte
-	scopes, sides, sources, settled, id []byte
-	captureEnds                         numbers
-	captures                            []byte     // nil if no document has one
-	moved                               docref.Ref // what is added to each ref
+	n, keys, simhash                     int
+	refs, sizes, stored, idEnds          numbers
+	digests, keyed, simmed, ranked       []byte
+	scopes, sides, sources, resolved, id []byte
+	captureEnds                          numbers
+	captures                             []byte     // nil if no document has one
+	moved                                docref.Ref // what is added to each ref
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -278,7 +278,7 @@ func Parse(documents []byte) (Block, error) {
 	for _, column := range []struct {
 		hashes *[]byte
 		with   uint32
-	}{{&b.ranked, withStanding}, {&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}, {&b.settled, withSettled}} {
+	}{{&b.ranked, withPriority}, {&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}, {&b.resolved, withResolved}} {
 		if columns&column.with != 0 {
 			*column.hashes = take(8 * n)
 		}
@@ -358,9 +358,9 @@ func (b *Block) Size(i int) int { return int(b.sizes.at(i)) }
 // size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
-// Standing says how preferred document i is.
-func (b *Block) Standing(i int) preference.Standing {
-	return (preference.Standing(hashAt(b.ranked, i)) ^ preference.Leading).At(b.Ref(i))
+// Priority says how preferred document i is.
+func (b *Block) Priority(i int) preference.Priority {
+	return (preference.Priority(hashAt(b.ranked, i)) ^ preference.Leading).At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
@@ -373,8 +373,8 @@ func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
 func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
 
-// IsSettled reports whether all pairs of document i are known.
-func (b *Block) IsSettled(i int) bool { return hashAt(b.settled, i) != 0 }
+// IsResolved reports whether all pairs of document i are known.
+func (b *Block) IsResolved(i int) bool { return hashAt(b.resolved, i) != 0 }
 
 // SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
 // none, and gets the digest of its bytes.
@@ -405,7 +405,7 @@ func hashAt(column []byte, i int) uint64 {
 // ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
-// Capture is what is known of document i as a web page besides its text; it is empty if that is nothing.
+// Capture is what is known of document i as a web page in addition to its text; it is empty if that is nothing.
 func (b *Block) Capture(i int) []byte {
 	if b.captures == nil {
 		return nil

@@ -22,7 +22,7 @@ const (
 	// HeadBits is how many leading bits of a hash a head has.
 	HeadBits     = 24
 	headHashSize = HeadBits / 8
-	// headSpare is how many hashes a head has beyond the ones that a document may lack, besides a fifth of these: some will be in other
+	// headSpare is how many hashes a head has beyond the ones that a document may lack, in addition to a fifth of these: some will be in other
 	// documents by chance.
 	headSpare = 4
 )

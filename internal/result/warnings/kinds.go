@@ -58,8 +58,8 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 }
 
 const (
-	// crowdedRows is the number of pairs for each document at which most of them may share nothing but phrases of their language or form.
-	crowdedRows = 10
+	// manyPairs is the number of pairs for each document at which most of them may share nothing but phrases of their language or form.
+	manyPairs = 10
 	// rarePassage is the rarity below which these phrases are.
 	rarePassage = 3
 	// commonShingle is the length of shingles, in words, that nearly all texts share where each character is a word.
@@ -69,7 +69,7 @@ const (
 // ofPhrases warns of more pairs with a common passage than copying explains.
 func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
 	n := found.Counts.Pairs - found.Counts.Identical
-	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments || n < crowdedRows*compared(found) {
+	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments || n < manyPairs*compared(found) {
 		return nil
 	}
 	w := Warning{

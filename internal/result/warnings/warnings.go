@@ -167,7 +167,7 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 	return all
 }
 
-// withMore notes how many warnings of a kind there are beside those listed.
+// withMore notes how many warnings of a kind there are in addition to the listed ones.
 func withMore(listed []Warning, count int64) []Warning {
 	if len(listed) > 0 {
 		listed[len(listed)-1].More = count - int64(len(listed))

@@ -24,7 +24,7 @@ import (
 //
 // A run may also be stopped for longer than its lease lasts, and go on when another run has published newer
 // results. Nothing that it still does may touch these. So a journal names the manifest that it replaces, and is
-// void beside any other one. Every copy is made from the folder of the run, which the next run removes before it
+// void next to any other one. Every copy is made from the folder of the run, which the next run removes before it
 // publishes. What is removed is removed in the generation that was seen under the lease.
 
 const (
@@ -317,7 +317,7 @@ func removeAll(s storage.Storage, folder string) error {
 	return group.Wait()
 }
 
-// bucketTemp is a run's folder of temporary files in a storage other than the local disk. A lease beside the
+// bucketTemp is a run's folder of temporary files in a storage other than the local disk. A lease next to the
 // folder says that the run is alive.
 type bucketTemp struct {
 	storage storage.Storage
@@ -363,7 +363,7 @@ func clearBucketTemp(s storage.Storage, parent, output string) error {
 		first = strings.TrimSuffix(first, lockSuffix)
 		if token, isRun := strings.CutPrefix(first, runPrefix); isRun && isToken(token) {
 			folder := storage.Join(parent, first)
-			isInUse[folder] = isInUse[folder] || rest == HandoverName
+			isInUse[folder] = isInUse[folder] || rest == SubmissionName
 		}
 	}
 	for folder, handedOver := range isInUse {

@@ -83,7 +83,7 @@ func TestInterleavedOnDisk(t *testing.T) {
 	}
 }
 
-// TestStaleJournal: a journal beside results that it does not replace is void, however it came to be left.
+// TestStaleJournal: a journal next to results that it does not replace is void, however it came to be left.
 func TestStaleJournal(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	if err := runInBucket(folder, "old", 3); err != nil {

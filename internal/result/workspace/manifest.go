@@ -14,7 +14,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// The files of the output folder beside the shards.
+// The files of the output folder, apart from the shards.
 const (
 	ManifestName = "manifest.json"
 	SummaryName  = "summary.json"
@@ -199,7 +199,7 @@ func (t target) checkOld(m Manifest) error {
 // job replaces the results, it removes the page about them.
 const ReportName = "report.html"
 
-// PageMark stands at the beginning of every page about results, so that it can be told from a file of somebody else.
+// PageMark comes at the beginning of every page about results, so that it can be told from a file of somebody else.
 const PageMark = `<meta name="generator" content="runjob report">`
 
 // pageBeginning is how many bytes of a file tell whether it is a page.

@@ -154,7 +154,7 @@ func TestJournalNames(t *testing.T) {
 	}
 }
 
-// TestForgedStaging: a link leads nowhere, even with the name of the folder that a dead run has built beside
+// TestForgedStaging: a link leads nowhere, even with the name of the folder that a dead run has built next to
 // the output folder.
 func TestForgedStaging(t *testing.T) {
 	root := t.TempDir()

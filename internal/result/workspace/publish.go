@@ -27,7 +27,7 @@ func (t target) at(name string) string { return filepath.Join(t.path, name) }
 // partial returns where a run keeps its results before they are published.
 func (t target) partial(token string) string { return t.at(partialPrefix + runPrefix + token) }
 
-// staging returns where a run builds the folder that will replace the target. It is beside the target, on the
+// staging returns where a run builds the folder that will replace the target. It is next to the target, on the
 // same disk.
 func (t target) staging(token string) string {
 	return filepath.Join(filepath.Dir(t.path), stagingPrefix+runPrefix+token)
@@ -196,7 +196,7 @@ func (w *Workspace) checkNames(p publication) error {
 	return nil
 }
 
-// Publish gives the finished files their names in the output folder. Beside them it writes a manifest, the
+// Publish gives the finished files their names in the output folder. Next to them it writes a manifest, the
 // summary as JSON and the mark of success. It removes the results of an earlier job.
 //
 // If it returns no error, the new results are complete in the output folder and on the device. If it returns
@@ -249,7 +249,7 @@ type folder struct {
 }
 
 func lockFolder(d disk, path string) (*folder, error) {
-	// The folder that replaces this one must be beside the folder itself, not beside a link to it.
+	// The folder that replaces this one must be next to the folder itself, not next to a link to it.
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func (f *folder) close(token string, isNeeded bool) {
 	}
 }
 
-// recordOf returns what a run has recorded in the target or beside it. Only runs of the same user count:
+// recordOf returns what a run has recorded in the target or next to it. Only runs of the same user count:
 // other users clear away their own.
 func (t target) recordOf(token string) (r record, is bool) {
 	if r, is = marked(t.partial(token), token); !is && t.isStaged(token) {

@@ -13,7 +13,7 @@ import (
 // errNotExchanged says that the folders could not be exchanged. Nothing has changed then.
 var errNotExchanged = errors.New("the folders cannot be exchanged")
 
-// publishByExchange builds the whole new folder beside the target, and takes the foreign files of the target
+// publishByExchange builds the whole new folder next to the target, and takes the foreign files of the target
 // into it. Then it exchanges the two folders. So at any time the target holds either the old results or the
 // new ones, and all foreign files.
 //
@@ -47,7 +47,7 @@ func (p *publication) publishByExchange() error {
 	return nil
 }
 
-// unstage removes the folder beside the target after a failure.
+// unstage removes the folder next to the target after a failure.
 func (p publication) unstage(cause error) error {
 	if err := p.settle(p.token); err != nil {
 		return errors.Join(cause, err)
@@ -113,7 +113,7 @@ func placeholder(staging, name string) string {
 	return filepath.Join("..", filepath.Base(staging), name)
 }
 
-// settle removes the folder that a run has built beside the target, before or after the exchange. It gives
+// settle removes the folder that a run has built next to the target, before or after the exchange. It gives
 // foreign files back to the target, and removes results.
 func (t target) settle(token string) error {
 	staging := t.staging(token)
@@ -130,7 +130,7 @@ func (t target) settle(token string) error {
 	return nil
 }
 
-// isStaged reports whether there is a folder beside the target that a run of this user may have made. A new
+// isStaged reports whether there is a folder next to the target that a run of this user may have made. A new
 // folder has the owner of the old one.
 func (t target) isStaged(token string) bool {
 	info, err := disk{}.lstat(t.staging(token))
@@ -144,7 +144,7 @@ func (t target) isStaged(token string) bool {
 	return err == nil && own != nil && ownerOf(own).user == ownerOf(info).user
 }
 
-// giveBack moves all foreign files from the folder beside the target into the target, unless they are there
+// giveBack moves all foreign files from the folder next to the target into the target, unless they are there
 // already. Afterwards their names are on the device, since discard removes what stood for them.
 func (t target) giveBack(token string) error {
 	staging := t.staging(token)
@@ -186,7 +186,7 @@ func (t target) giveBackOne(staging, name string) error {
 	return &os.PathError{Op: "move", Path: here, Err: syscall.EEXIST}
 }
 
-// isGivenBack reports whether a file beside the target is only a second name of a file in the target.
+// isGivenBack reports whether a file next to the target is only a second name of a file in the target.
 func (t target) isGivenBack(staging, name string) (bool, error) {
 	here := filepath.Join(staging, name)
 	if isPlaceholder(here, staging) {
@@ -200,7 +200,7 @@ func (t target) isGivenBack(staging, name string) (bool, error) {
 	return err == nil && theirs != nil && os.SameFile(mine, theirs), err
 }
 
-// discard removes the folder beside the target with its second names of foreign files and its results. The
+// discard removes the folder next to the target with its second names of foreign files and its results. The
 // manifest goes last.
 func (t target) discard(staging, token string) error {
 	beside := target{t.disk, staging}

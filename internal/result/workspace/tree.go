@@ -43,7 +43,7 @@ func foldersOf(names []string) []string {
 	return folders
 }
 
-// unlisted is the error of what lies in the folder of an output and is no result.
+// unlisted is the error of what is in the folder of an output and is no result.
 func unlisted(name string) error {
 	return foreign("in the folder of an output there is %s, which %s does not list", name, ManifestName)
 }

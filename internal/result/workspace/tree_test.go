@@ -17,7 +17,7 @@ func TestForeignInTree(t *testing.T) {
 	for about, put := range map[string]func(tree, elsewhere string) error{
 		"a file":   func(tree, _ string) error { return os.WriteFile(filepath.Join(tree, "train", "mine"), nil, 0o666) },
 		"a folder": func(tree, _ string) error { return os.Mkdir(filepath.Join(tree, "mine"), 0o777) },
-		"a link in place of a folder": func(tree, elsewhere string) error {
+		"a link instead of a folder": func(tree, elsewhere string) error {
 			return errors.Join(os.Rename(filepath.Join(tree, "train"), elsewhere), os.Symlink(elsewhere, filepath.Join(tree, "train")))
 		},
 	} {

@@ -65,7 +65,7 @@ type Workspace struct {
 // driver does with an output folder what depends on where it is: on the local disk, or in a bucket. The run holds the lock of
 // the folder, or its lease.
 type driver interface {
-	// entries returns what lies in the folder.
+	// entries returns what is in the folder.
 	entries() ([]entry, error)
 	// tokens returns the tokens of the runs that have left something.
 	tokens() ([]string, error)
@@ -180,7 +180,7 @@ func (w *Workspace) Token() string { return w.token }
 
 func (w *Workspace) record() record { return record{w.token, w.Output, w.Temp} }
 
-// recoverRuns clears away what dead runs have left in the output folder and beside it. It finishes what they had begun to
+// recoverRuns clears away what dead runs have left in the output folder and next to it. It finishes what they had begun to
 // publish, unless it resumes one.
 func (w *Workspace) recoverRuns() error {
 	tokens, err := w.output.tokens()
@@ -282,7 +282,7 @@ func (w *Workspace) openTempFolder(parent string) (err error) {
 	return nil
 }
 
-// openTemp makes the run's own folder of temporary files. It first takes a lock beside the folder. The lock
+// openTemp makes the run's own folder of temporary files. It first takes a lock next to the folder. The lock
 // tells other runs that this run is alive.
 func (w *Workspace) openTemp(parent string) error {
 	// Another run may have made the parent, and may just be removing it.
@@ -324,7 +324,7 @@ func (w *Workspace) makeTemp(parent string) error {
 	return checkRoom(temp)
 }
 
-// tempFolder is a run's folder of temporary files on the local disk, with the lock beside it.
+// tempFolder is a run's folder of temporary files on the local disk, with the lock next to it.
 type tempFolder struct {
 	disk disk
 	path string

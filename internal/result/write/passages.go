@@ -25,10 +25,10 @@ func PassagesDelivery() work.Delivery {
 }
 
 // Task writes the file of one output shard.
-func (p *Passages) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (p *Passages) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	return Write(p.Files, p.Name(output.Passages, t.Number, t.Shards), p.Names(t), w, func(row func(output.Cut) error) error {
 		first, end := splitsOf(t, p.Splits)
-		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
+		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.TaskContext) error {
 			for _, piece := range split.Pieces {
 				if piece.Kind != records.TrimRows {
 					continue

@@ -47,7 +47,7 @@ func (w *recordWriter) header(header []byte) error {
 	return err
 }
 
-// record writes one record as it stands in the input.
+// record writes one record as it is in the input.
 func (w *recordWriter) record(position int64, record []byte) error {
 	if w.records == nil {
 		return w.file(w.input.At(position), record)

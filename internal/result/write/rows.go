@@ -42,7 +42,7 @@ type Rows struct {
 	KeepsPairs bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
-	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More lies in files.
+	// Bytes is about how much memory what decides about clusters takes; 0 for any amount. More is in files.
 	Bytes int64
 
 	layout documents.Layout // read in Setup
@@ -53,7 +53,7 @@ func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
 // Task writes the rows of one output shard. Its run lists the removed documents if the job writes unique, and what is
 // known of documents in clusters if it writes annotated.
-func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	shard, err := clusters.ReadShard(&r.layout, w, r.Bytes)
@@ -107,9 +107,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 }
 
 // note writes what the next run is to know of a shard.
-func (r *Rows) note(w *work.Desk, shard *clusters.Shard) (err error) {
+func (r *Rows) note(w *work.TaskContext, shard *clusters.Shard) (err error) {
 	if r.ForNext {
-		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run))
+		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteCachedPairs(&w.Run))
 	}
 	if err == nil && r.KeepsPairs {
 		err = shard.WriteKept(&w.Run)
@@ -163,7 +163,7 @@ func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
-func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
+func (r *Rows) writeRejects(w *work.TaskContext) (output.File, error) {
 	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), output.Names{HaveURLs: r.HaveURLs}, func(row func(output.Reject) error) error {
 		var buffer []byte
 		for _, piece := range w.Pieces {
@@ -229,7 +229,7 @@ func finish[T output.Row](rows *output.Rows[T], err error, write func(row func(T
 }
 
 // Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
-func Write[T output.Row](f Files, file output.File, names output.Names, w *work.Desk, write func(row func(T) error) error) error {
+func Write[T output.Row](f Files, file output.File, names output.Names, w *work.TaskContext, write func(row func(T) error) error) error {
 	file, err := writeRows(f, file, names, write)
 	if err != nil {
 		return err
@@ -244,14 +244,14 @@ func splitsOf(t work.Task, splits int) (first, end int) {
 	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
 }
 
-// eachSplit visits splits of a catalog one after the other, each with a desk of its own.
-func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.Desk) error) error {
+// eachSplit visits splits of a catalog one after the other, each with a task context of its own.
+func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.TaskContext) error) error {
 	for split := first; split < end; split++ {
 		pieces, err := runfile.ReadCatalog(catalog, split)
 		if err != nil {
 			return err
 		}
-		w := &work.Desk{Memory: m, Pieces: pieces}
+		w := &work.TaskContext{Memory: m, Pieces: pieces}
 		err = visit(w)
 		w.Reader.Close()
 		if err != nil {
@@ -290,8 +290,8 @@ type ForNext struct {
 	// Clusters are groups of documents, Mirrors groups of sites. Suspects are the alerts.
 	Clusters, Mirrors []state.Group
 	Suspects          []state.Alert
-	// Verdicts are about the similar pairs, packed.
-	Verdicts []byte
+	// CachedPairs are about the similar pairs, packed.
+	CachedPairs []byte
 }
 
 // ReadForNext reads what tasks have written for the next run, in the order of their run files.
@@ -322,7 +322,7 @@ func ReadForNext(ctx context.Context, runs []work.Path) (*ForNext, error) {
 	}
 	if err == nil {
 		n.Suspects = slices.Collect(records.All[state.Alert](packed))
-		n.Verdicts, err = reader.ReadKind(nil, pieces, records.Verdicts)
+		n.CachedPairs, err = reader.ReadKind(nil, pieces, records.CachedPairs)
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func shardOfThree(t *testing.T) string {
 	t.Helper()
 	builder := sketchblock.NewBuilder(0, 0)
 	for i, id := range []string{"x", "y", "z"} {
-		builder.Add(sketchblock.Document{Ref: at(1+i/2, int64(i)), ID: []byte(id), Size: 10, Standing: 1})
+		builder.Add(sketchblock.Document{Ref: at(1+i/2, int64(i)), ID: []byte(id), Size: 10, Priority: 1})
 	}
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
@@ -189,7 +189,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Try(t, worktest.Runs(t), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Desk) error {
+	_, err := worktest.Try(t, worktest.Runs(t), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
 		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
 		if err := r.Task(ctx, task, w); err != nil {
 			return err

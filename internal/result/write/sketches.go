@@ -30,10 +30,10 @@ type Sketches struct {
 func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task writes the file of one output shard.
-func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), s.Names(t), func(row func(output.Sketch) error) error {
 		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
-		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
+		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.TaskContext) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 				sets, err := split.ReadPiece(1, setsPiece)
 				if err != nil {

@@ -95,7 +95,7 @@ func copySmallFiles(t *testing.T, files int, ending string) (took taken) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, readRun(t, inputs, 0))}
-	worktest.Do(t, worktest.Runs(t), []work.Task{task}, func(ctx context.Context, task work.Task, w *work.Desk) error {
+	worktest.Do(t, worktest.Runs(t), []work.Task{task}, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
 		looks := 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -49,7 +49,7 @@ var threeFiles = documents.Inputs{
 // stage is a kind of output.
 type stage interface {
 	Setup() error
-	Task(context.Context, work.Task, *work.Desk) error
+	Task(context.Context, work.Task, *work.TaskContext) error
 }
 
 // write does a task of a stage whose files go to a folder. It returns the outcome of the task, and the content of each

@@ -15,7 +15,7 @@ import (
 // staying gives the stretches of the input and the kept documents in them, or all documents with their annotations. Both come in the order of the corpus, from
 // one split on. It holds one block at a time, and reads each once.
 type staying struct {
-	work.Desk
+	work.TaskContext
 	catalog string
 	splits  []corpus.Split // splits still to come
 
@@ -35,7 +35,7 @@ type staying struct {
 // newStaying begins at the split of a task.
 func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	first := min(t.Number, len(splits))
-	return &staying{Desk: work.Desk{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
+	return &staying{TaskContext: work.TaskContext{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
 }
 
 // next returns the next stretch of a file and its checksum, or io.EOF. It passes over stretches of earlier files.

@@ -66,7 +66,7 @@ func (u *Unique) writes() string {
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
 // Task copies the kept records of the files that start in a split.
-func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (u *Unique) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory), found: &w.Outcome.Findings}
 	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames

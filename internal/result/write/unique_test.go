@@ -233,7 +233,7 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, readRun(t, inputs, 0))}
-	_, err = worktest.Try(t, worktest.Runs(t), task, func(ctx context.Context, task work.Task, w *work.Desk) error {
+	_, err = worktest.Try(t, worktest.Runs(t), task, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return u.Task(ctx, task, w)

@@ -45,9 +45,9 @@ type Findings struct {
 	Sizes Sizes `json:",omitempty"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
 	Sent int64 `json:",omitempty"`
-	// Crowded is the number of pairs of all oversized key groups. NewlyCrowded leaves out the pairs of those parts that unchanged documents make,
+	// OversizedPairs is the number of pairs of all oversized key groups. NewOversizedPairs leaves out the pairs of those parts that unchanged documents make,
 	// where these were oversized without the new ones.
-	Crowded, NewlyCrowded int64 `json:",omitempty"`
+	OversizedPairs, NewOversizedPairs int64 `json:",omitempty"`
 	// Alike is the largest number of pairs within the distance that share a SimHash key. In an incremental run each has a new document.
 	Alike Most `json:",omitempty"`
 	// Unnamed is the number of documents that were read and have no id.

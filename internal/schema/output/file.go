@@ -245,7 +245,7 @@ const (
 	Suspects = "suspects"
 )
 
-// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base
+// Files that a job writes in addition to its outputs, each packed as in a sketch block and ascending: the shingles of base
 // texts, and those that very many documents have. Both do not count.
 const (
 	IgnoredShingles = "ignored"

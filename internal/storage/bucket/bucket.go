@@ -38,7 +38,7 @@ type Store struct {
 // Limits bound memory, requests and time. All are more than 0.
 type Limits struct {
 	// Put is the length in bytes of the longest file that is one request. A writer holds that much memory at most,
-	// besides what the parts of an Upload take.
+	// in addition to what the parts of an Upload take.
 	Put int
 	// Gap is the number of bytes between two ranges from which on they are two requests. Request is the length in
 	// bytes from which on a request takes up no further range.

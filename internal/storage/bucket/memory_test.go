@@ -160,9 +160,9 @@ func (m *memory) Remove(_ context.Context, key Key, generation string) error {
 
 func (m *memory) Meter() *Meter { return &m.meter }
 
-func (m *memory) Judge(err error) Verdict {
+func (m *memory) Judge(err error) Meaning {
 	status, _ := errors.AsType[answer](err)
-	return Verdict{Status: int(status), Again: status >= 500, Text: err.Error(), Advice: advice[status]}
+	return Meaning{Status: int(status), Again: status >= 500, Text: err.Error(), Advice: advice[status]}
 }
 
 var advice = map[answer]string{http.StatusForbidden: "ask for rights"}

@@ -107,7 +107,7 @@ func (f *file) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 // ReadRanges reads several ranges by as few requests as is sensible, some of them side by side. It holds no more memory
-// than the ranges themselves: what lies between them is read and dropped.
+// than the ranges themselves: what is between them is read and dropped.
 func (f *file) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		size := f.pinned().Size
@@ -221,7 +221,7 @@ func (f *file) stream(ctx context.Context, from, to int64) *stream {
 	return &stream{file: f, ctx: ctx, at: from, end: to, whole: object.Summed && from == 0 && to == object.Size}
 }
 
-// Read returns at least a byte, or an error. Patience begins anew with each byte.
+// Read returns at least a byte, or an error. Patience starts again with each byte.
 func (s *stream) Read(b []byte) (n int, err error) {
 	switch {
 	case s.at >= s.end:
@@ -290,7 +290,7 @@ func (s *stream) connect(ctx context.Context) error {
 	body, err := f.store.service.Read(ctx, span)
 	if err != nil {
 		switch status := f.store.service.Judge(err).Status; {
-		case status == http.StatusRequestedRangeNotSatisfiable, // the span lies within what was opened
+		case status == http.StatusRequestedRangeNotSatisfiable, // the span is within what was opened
 			span.Generation != "" && (status == http.StatusNotFound || status == http.StatusPreconditionFailed):
 			return fmt.Errorf("%w (%w)", storage.ErrChanged, err)
 		}

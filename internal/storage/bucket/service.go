@@ -52,7 +52,7 @@ type Reader interface {
 	Meter() *Meter
 
 	// Judge says what an error of this Service means. It is never called with nil.
-	Judge(err error) Verdict
+	Judge(err error) Meaning
 }
 
 // Key is the place of an object.
@@ -77,7 +77,7 @@ type Span struct {
 	Key
 	// Generation is the one to read. If it is empty any will do.
 	Generation string
-	// Offset is where the stretch begins, Length its bytes, at least 1. The stretch lies within the object.
+	// Offset is where the stretch begins, Length its bytes, at least 1. The stretch is within the object.
 	Offset, Length int64
 }
 
@@ -133,8 +133,8 @@ type Copying interface {
 	Abort(ctx context.Context)
 }
 
-// Verdict is the meaning of an error.
-type Verdict struct {
+// Meaning is the meaning of an error.
+type Meaning struct {
 	// Status is the HTTP status of the answer, 0 if there was none.
 	Status int
 	// Again says that the fault may pass: the request is worth another try. After, if not 0, is how long the service wants
@@ -228,17 +228,17 @@ func (s *Store) failure(op, name string, err error) error {
 	if _, hasSecret := errors.AsType[SecretError](err); hasSecret {
 		name = shown(name)
 	}
-	verdict := s.service.Judge(err)
+	meaning := s.service.Judge(err)
 	told := refusal{text: s.words(err)}
-	if cause := causes[verdict.Status]; cause != nil {
+	if cause := causes[meaning.Status]; cause != nil {
 		told.causes = append(told.causes, cause)
 		told.text = fmt.Sprintf("%v (%s)", cause, told.text)
 	}
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrExist) {
 		told.causes = append(told.causes, err)
 	}
-	if verdict.Advice != "" {
-		told.text += ": " + verdict.Advice
+	if meaning.Advice != "" {
+		told.text += ": " + meaning.Advice
 	}
 	return &fs.PathError{Op: op, Path: name, Err: told}
 }

@@ -173,10 +173,10 @@ type busy struct{ *memory }
 
 const leaveAlone = time.Minute
 
-func (b busy) Judge(err error) Verdict {
-	verdict := b.memory.Judge(err)
-	verdict.After = leaveAlone
-	return verdict
+func (b busy) Judge(err error) Meaning {
+	meaning := b.memory.Judge(err)
+	meaning.After = leaveAlone
+	return meaning
 }
 
 // TestAfter: a service is left alone for as long as it wants, but not beyond the end of patience.

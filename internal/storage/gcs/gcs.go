@@ -220,23 +220,23 @@ func (s *service) Remove(ctx context.Context, key bucket.Key, generation string)
 }
 
 // Judge knows the errors of the service and of connections.
-func (s *service) Judge(err error) bucket.Verdict {
-	verdict := bucket.Verdict{Again: gcs.ShouldRetry(err)}
+func (s *service) Judge(err error) bucket.Meaning {
+	meaning := bucket.Meaning{Again: gcs.ShouldRetry(err)}
 	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) {
-		verdict.Status = http.StatusNotFound
+		meaning.Status = http.StatusNotFound
 	}
 	if answer, is := errors.AsType[*googleapi.Error](err); is {
-		verdict.Status, verdict.Text = answer.Code, answer.Message
+		meaning.Status, meaning.Text = answer.Code, answer.Message
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	switch {
 	case s.client == nil:
-		verdict.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and GOOGLE_APPLICATION_CREDENTIALS"
-	case s.anonymous && (verdict.Status == http.StatusUnauthorized || verdict.Status == http.StatusForbidden):
-		verdict.Advice = "no credentials were found, so the request was anonymous: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
+		meaning.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and GOOGLE_APPLICATION_CREDENTIALS"
+	case s.anonymous && (meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden):
+		meaning.Advice = "no credentials were found, so the request was anonymous: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
 	}
-	return verdict
+	return meaning
 }
 
 // newTransport returns the transport of a process: many connections to one host, each body sealed by its answer.

@@ -309,45 +309,45 @@ func (s *service) elsewhere(name string, err error) error {
 	return err
 }
 
-// passing are the codes of faults that may pass, besides those that the client library knows. versitygw gives the last one to an object whose folder
+// passing are the codes of faults that may pass, in addition to those that the client library knows. versitygw gives the last one to an object whose folder
 // another request has just removed, since that was empty.
 var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
 
 // Judge knows the errors of the service and of connections.
-func (s *service) Judge(err error) (verdict bucket.Verdict) {
+func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
-		verdict.Status = answer.HTTPStatusCode()
+		meaning.Status = answer.HTTPStatusCode()
 	}
 	code := ""
 	if told, is := errors.AsType[smithy.APIError](err); is {
-		code, verdict.Text = told.ErrorCode(), told.ErrorCode()
+		code, meaning.Text = told.ErrorCode(), told.ErrorCode()
 		if message := told.ErrorMessage(); message != "" && message != code {
-			verdict.Text += ": " + message
+			meaning.Text += ": " + message
 		}
 	}
 	if sent, is := errors.AsType[*url.Error](err); is {
-		verdict.Text = sent.Error() // without the words around it, which tell of an answer
+		meaning.Text = sent.Error() // without the words around it, which tell of an answer
 	}
-	switch status := verdict.Status; {
+	switch status := meaning.Status; {
 	case errors.As(err, new(moved)), errors.Is(err, io.ErrUnexpectedEOF), slices.Contains(passing, code):
-		verdict.Again = true
+		meaning.Again = true
 	case status == http.StatusNotImplemented:
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
-		verdict.Again = true
+		meaning.Again = true
 	case status < 300: // there is no answer, or it ends too early
-		verdict.Again = retry.RetryableConnectionError{}.IsErrorRetryable(err) == aws.TrueTernary ||
+		meaning.Again = retry.RetryableConnectionError{}.IsErrorRetryable(err) == aws.TrueTernary ||
 			errors.Is(err, io.EOF)
 	}
 	for retryable := range retry.DefaultRetryableErrorCodes {
-		verdict.Again = verdict.Again || retryable == code
+		meaning.Again = meaning.Again || retryable == code
 	}
 	for throttle := range retry.DefaultThrottleErrorCodes {
-		verdict.Again = verdict.Again || throttle == code
+		meaning.Again = meaning.Again || throttle == code
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.anonymous && (verdict.Status == http.StatusForbidden || verdict.Status == http.StatusUnauthorized) {
-		verdict.Advice = "no credentials were found, so the request was anonymous: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	if s.anonymous && (meaning.Status == http.StatusForbidden || meaning.Status == http.StatusUnauthorized) {
+		meaning.Advice = "no credentials were found, so the request was anonymous: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	}
-	return verdict
+	return meaning
 }

@@ -27,7 +27,7 @@ const (
 	PlainNames
 )
 
-// ConformBucket tries what a bucket must promise besides, and how many requests it makes, on a server that may lack
+// ConformBucket tries what else a bucket must promise, and how many requests it makes, on a server that may lack
 // something. The requests of the places go through the proxy. Files of more than 256 KiB are sent in parts.
 func ConformBucket(t *testing.T, proxy *Proxy, lacks Lack, fresh func(t *testing.T) Place) {
 	for _, test := range []struct {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Proxy stands before a server of objects. It counts requests and, if it is told to, hurts some of them.
+// Proxy sits in front of a server of objects. It counts requests and, if it is told to, hurts some of them.
 type Proxy struct {
 	// URL is its address.
 	URL string

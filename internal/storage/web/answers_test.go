@@ -204,7 +204,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestHubNames: what stands between the name of a dataset and the file in it is the revision, which stays the commit that it was first.
+// TestHubNames: what is between the name of a dataset and the file in it is the revision, which stays the commit that it was first.
 func TestHubNames(t *testing.T) {
 	alone(t)
 	var asked []string

@@ -44,7 +44,7 @@ func newClient(roots *x509.CertPool) *client {
 	return &client{near: transport(nil), far: transport(publicOnly)}
 }
 
-// shared are networks that only some machines reach, besides those that package netip knows.
+// shared are networks that only some machines reach, in addition to those that package netip knows.
 var shared = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96")}
 
 // isPublic reports whether anybody reaches an address, which has a port.
@@ -192,23 +192,23 @@ func refuse(got *http.Response) error {
 func (c *client) Meter() *bucket.Meter { return &c.meter }
 
 // Judge knows refusals, and requests without an answer.
-func (c *client) Judge(err error) (verdict bucket.Verdict) {
+func (c *client) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*refusal](err); is {
-		verdict.Status, verdict.Text, verdict.After = answer.status, answer.text, answer.after
-		verdict.Again = answer.status == http.StatusTooManyRequests || answer.status == http.StatusRequestTimeout ||
+		meaning.Status, meaning.Text, meaning.After = answer.status, answer.text, answer.after
+		meaning.Again = answer.status == http.StatusTooManyRequests || answer.status == http.StatusRequestTimeout ||
 			answer.status >= 500 && answer.status != http.StatusNotImplemented
 	} else if errors.As(err, new(unanswered)) {
 		unknown, isName := errors.AsType[*net.DNSError](err)
 		_, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
-		verdict.Again = !errors.Is(err, errPrivate) && !isUntrusted && !(isName && unknown.IsNotFound) &&
+		meaning.Again = !errors.Is(err, errPrivate) && !isUntrusted && !(isName && unknown.IsNotFound) &&
 			!errors.As(err, new(tls.AlertError)) && !errors.As(err, new(tls.RecordHeaderError))
 		if isUntrusted {
-			verdict.Advice = "put the certificate of who has signed it into the file that SSL_CERT_FILE names"
+			meaning.Advice = "put the certificate of who has signed it into the file that SSL_CERT_FILE names"
 		}
 	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		verdict.Again = true
+		meaning.Again = true
 	}
-	return verdict
+	return meaning
 }
 
 // stretch is an answer about a stretch of a file.

@@ -112,10 +112,10 @@ func (s *servers) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 }
 
 // Judge says where tokens are put.
-func (s *servers) Judge(err error) bucket.Verdict {
-	verdict := s.client.Judge(err)
-	if verdict.Status == http.StatusUnauthorized || verdict.Status == http.StatusForbidden {
-		verdict.Advice = "put the name and the password for this host into ~/.netrc, or download the file"
+func (s *servers) Judge(err error) bucket.Meaning {
+	meaning := s.client.Judge(err)
+	if meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden {
+		meaning.Advice = "put the name and the password for this host into ~/.netrc, or download the file"
 	}
-	return verdict
+	return meaning
 }

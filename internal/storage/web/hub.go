@@ -41,7 +41,7 @@ type hub struct {
 	commits map[[2]string]string // by dataset and revision: what a revision was when it was met first it stays
 }
 
-// place is where a file or a folder lies on the hub.
+// place is where a file or a folder is on the hub.
 type place struct {
 	dataset  string // owner/name
 	revision string
@@ -226,10 +226,10 @@ func (h *hub) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 }
 
 // Judge says where the token of the hub is.
-func (h *hub) Judge(err error) bucket.Verdict {
-	verdict := h.client.Judge(err)
-	if verdict.Status == http.StatusUnauthorized || verdict.Status == http.StatusForbidden {
-		verdict.Advice = "check the name; for a private dataset set HF_TOKEN, and for a gated one accept its conditions on its page first"
+func (h *hub) Judge(err error) bucket.Meaning {
+	meaning := h.client.Judge(err)
+	if meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden {
+		meaning.Advice = "check the name; for a private dataset set HF_TOKEN, and for a gated one accept its conditions on its page first"
 	}
-	return verdict
+	return meaning
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestThis: a build has an identity where no clone was beside its sources, as in a test.
+// TestThis: a build has an identity where no clone was next to its sources, as in a test.
 func TestThis(t *testing.T) {
 	this, err := This()
 	if err != nil {

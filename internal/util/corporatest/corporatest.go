@@ -1,4 +1,4 @@
-// Package corporatest finds the corpora of known truth for tests. They lie beside the repository and are no part of it.
+// Package corporatest finds the corpora of known truth for tests. They lie next to the repository and are no part of it.
 package corporatest
 
 import (

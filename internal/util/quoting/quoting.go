@@ -143,7 +143,7 @@ func appendEscaped(b []byte, text string) []byte {
 	return b
 }
 
-// IsControl reports whether a terminal may obey a character in place of showing it:
+// IsControl reports whether a terminal may obey a character instead of showing it:
 // the controls of ASCII and Latin-1, the ends of lines and paragraphs, and those
 // that change the direction of the text behind them.
 func IsControl(r rune) bool {

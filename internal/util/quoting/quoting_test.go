@@ -35,7 +35,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
-// TestIsPlain: a special byte is seen wherever it stands, whatever is beside it.
+// TestIsPlain: a special byte is seen wherever it is, whatever is next to it.
 func TestIsPlain(t *testing.T) {
 	special := func(c byte) bool { return c < ' ' || c == '"' || c == '\\' || c >= 0x7f }
 	for length := 1; length <= 17; length++ {

@@ -90,7 +90,7 @@ func Joined(tasks []work.Task) (joined []work.Task) {
 }
 
 // Do does tasks and returns their outcomes.
-func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
+func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
 		outcome, err := Try(t, runs, task, do)
@@ -103,11 +103,11 @@ func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context
 }
 
 // Try does one task. It returns the outcome, and the error if the task fails.
-func Try(t testing.TB, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
+func Try(t testing.TB, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.TaskContext) error) (work.Outcome, error) {
 	t.Helper()
 	outcome := work.Outcome{Number: task.Number}
-	desk := work.Desk{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
-	err := desk.Do(t.Context(), task, do)
+	taskContext := work.TaskContext{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
+	err := taskContext.Do(t.Context(), task, do)
 	return outcome, err
 }
 

@@ -55,7 +55,7 @@ func (w *writer) draw() kind {
 	return good
 }
 
-// printCounts prints how many visits were of each kind, and how many records there are besides.
+// printCounts prints how many visits were of each kind, and how many other records there are.
 func printCounts(counts map[kind]int, files int) error {
 	visits := 0
 	for k, about := range kinds {
