@@ -39,7 +39,7 @@ all | manager | worker) ;;
 *) fail "ROLE=$role: must be manager, worker or all" ;;
 esac
 
-# The jars are on the class path of Flink itself. Otherwise each job loads them anew, and a TaskManager runs out of
+# The jars are on the class path of Flink itself. Otherwise each job loads them again, and a TaskManager runs out of
 # metaspace after a few jobs.
 class_path="$jars/*"
 
@@ -95,13 +95,13 @@ task_manager() {
   flink TM "task-manager-$1" org.apache.flink.runtime.taskexecutor.TaskManagerRunner -D "taskmanager.resource-id=$id"
 }
 
-# keep: launch each TaskManager anew that has died, until the script ends it. It stands for what starts TaskManagers on a cluster.
+# keep: launch each TaskManager that has died again, until the script ends it. It stands for what starts TaskManagers on a cluster.
 keep() {
   trap 'exit 0' TERM
   while sleep 1; do
     for number in $(seq "$task_managers"); do
       if ! alive "task-manager-$number"; then
-        echo "task-manager-$number has died, and is started anew"
+        echo "task-manager-$number has died, and is started again"
         task_manager "$number"
       fi
     done

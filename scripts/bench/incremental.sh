@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a corpus of a hundred files in FOLDER, and prints what nights of a scheduled job cost as a share of a run over everything:
+# Makes a corpus of a hundred files in FOLDER, and prints what incremental runs cost as a share of a run over everything:
 # CPU time and peak memory, medians of runs in turn. It checks that the results are the same bytes. COMMAND=mirrors runs `runjob mirrors`:
 # a hundred documents are a site then, and every twentieth site has a copy. EMIT names other outputs, such as pairs for --similarity containment.
-# FOLDER should be on tmpfs, such as in /dev/shm, where a million documents take 2 GB: on ext4 without a journal a night pays for files that other
+# FOLDER should be on tmpfs, such as in /dev/shm, where a million documents take 2 GB: on ext4 without a journal a run pays for files that other
 # programs have removed.
 # usage: [COMMAND=mirrors] [EMIT=pairs] incremental.sh FOLDER [DOCUMENTS [RUNS [FLAGS OF runjob]]]
 set -euo pipefail
@@ -42,7 +42,7 @@ job() {
 job before --state state "$@" > /dev/null
 cp -al in old
 
-# The nights: each changes the folder in, which holds the files of the first run.
+# The changes, each to the folder in, which holds the files of the first run.
 nothing() { :; }
 hundredth() { ln all/part-00100.jsonl in/; }
 tenth() { ln all/part-0010{0..9}.jsonl in/; }
@@ -50,20 +50,20 @@ exchange() { rm in/part-00050.jsonl in/part-00070.jsonl && ln all/part-00110.jso
 median() { cut -d ' ' -f "$2" "measured/$1" | sort -n | sed -n "$(($(wc -l < "measured/$1") / 2 + 1))p"; }
 rows() { find "$1" -name '*.jsonl' ! -name 'changes*' ! -name 'rejects*' | sort | xargs cat; }
 
-printf '%-12s %10s %10s %8s %10s %10s\n' night CPU-s 'all anew' share MB 'all anew'
-for night in nothing hundredth tenth exchange; do
+printf '%-12s %10s %10s %8s %10s %10s\n' change CPU-s 'full run' share MB 'full run'
+for change in nothing hundredth tenth exchange; do
   rm -rf in
   cp -al old in
-  "$night"
+  "$change"
   for _ in $(seq "$runs"); do
-    rm -rf tonight results
-    cp -al state tonight
+    rm -rf trial results
+    cp -al state trial
     cp -a before results
-    job results --state tonight "$@" >> "measured/$night"
-    job whole "$@" >> "measured/$night-whole"
+    job results --state trial "$@" >> "measured/$change"
+    job whole "$@" >> "measured/$change-whole"
     cmp <(rows results) <(rows whole)
   done
-  awk -v night="$night" -v n="$(median "$night" 1)" -v all="$(median "$night-whole" 1)" -v mb="$(median "$night" 2)" -v most="$(median "$night-whole" 2)" \
-    'BEGIN { printf "%-12s %10.2f %10.2f %7.1f%% %10d %10d\n", night, n, all, 100 * n / all, mb, most }'
+  awk -v change="$change" -v n="$(median "$change" 1)" -v all="$(median "$change-whole" 1)" -v mb="$(median "$change" 2)" -v most="$(median "$change-whole" 2)" \
+    'BEGIN { printf "%-12s %10.2f %10.2f %7.1f%% %10d %10d\n", change, n, all, 100 * n / all, mb, most }'
 done
 du -sh state

@@ -18,7 +18,7 @@ runjob mirrors --input gs://example-watch/ours.warc.gz --input gs://example-watc
 case $code in 0|10) ;; *) exit $code ;; esac
 """
 
-# Sends a mail if there are new suspects. What it has sent is acknowledged; else the next night tells of it again.
+# Sends a mail if there are new suspects. What it has sent is acknowledged; otherwise the next run tells of it again.
 ALERT = "watch-mail /srv/runjob/watch gs://example-watch/state security@example.org"
 
 

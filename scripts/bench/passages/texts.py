@@ -68,7 +68,7 @@ def judge(corpus, *result):
     np.add.at(covered, starts[again] + 50, -1)
     eight = np.unique(eight)
     lost = 1 - np.isin(eight, np.unique(eight_left)).mean()
-    print(f"cut {1 - left / before:.4f}\tleft that stood before {(np.cumsum(covered) > 0).sum() / left:.4f}\tlost {lost:.4f}")
+    print(f"cut {1 - left / before:.4f}\tleft that occurs earlier {(np.cumsum(covered) > 0).sum() / left:.4f}\tlost {lost:.4f}")
 
 
 {"join": join, "cut": cut, "judge": judge}[sys.argv[1]](*sys.argv[2:])
