@@ -37,10 +37,10 @@ var rooms = map[string]string{
 // TestPackages: docs/internals/packages.md lists all packages, with the first sentence of their comments. UPDATE=1
 // rewrites the page.
 func TestPackages(t *testing.T) {
-	page := "# Packages\n\nA room is a folder of `internal` or of the top level. " +
-		"The table in `imports_test.go` in `internal/house` says which packages\n" +
-		"each package may import: only packages that the table lists earlier.\n" +
-		"`UPDATE=1 go test ./internal/house -run TestPackages` writes this page from the comments of the packages.\n"
+	page := "# Packages\n\nThe layers (bold) from the bottom up, with their packages; `internal/` is left out. The table in\n" +
+		"`internal/house/imports_test.go` says which packages each package may import: only packages that it lists earlier.\n" +
+		"`UPDATE=1 go test ./internal/house -run TestPackages` writes this page from the comments of the packages.\n\n" +
+		"| package | |\n|---|---|\n"
 	packages := synopses(t)
 	listed := map[string]bool{}
 	for _, row := range law {
@@ -53,12 +53,9 @@ func TestPackages(t *testing.T) {
 		if len(own) > 1 && rooms[room] == "" {
 			t.Errorf("say in packages_test.go what the packages of room %s have in common", room)
 		}
-		page += fmt.Sprintf("\n## %s\n\n", room)
-		if len(own) == 1 {
-			page += fmt.Sprintf("`%s` %s\n", strings.TrimPrefix(own[0].folder, "internal/"), own[0].sentence)
-			continue
+		if len(own) > 1 {
+			page += fmt.Sprintf("| **%s** | %s |\n", room, strings.TrimSuffix(rooms[room], "."))
 		}
-		page += rooms[room] + "\n\n| package | |\n|---|---|\n"
 		for _, p := range own {
 			page += fmt.Sprintf("| `%s` | %s |\n", strings.TrimPrefix(p.folder, "internal/"), p.sentence)
 		}

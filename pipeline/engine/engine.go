@@ -1,5 +1,5 @@
-// Package engine says what the driver of a job needs from a system that runs pipelines outside of this process, such as
-// Flink, Spark or Dataflow.
+// Package engine says what the driver of a job needs from a cluster that runs pipelines. Flink, Spark and Dataflow are
+// such clusters.
 package engine
 
 import (

@@ -1,5 +1,5 @@
-// Package common finds the shingles that too many documents share, which say nothing about copying, and takes them out of
-// the sets of all documents.
+// Package common finds the shingles that too many documents share, and removes them from all sets. They say nothing about
+// copying.
 //
 // Two rounds count. The first one finds the shingles that more distinct documents have than the law allows. The second
 // one counts, for each of these, only the documents that have enough text of their own in addition to them. What is frequent

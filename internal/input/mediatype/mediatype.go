@@ -1,4 +1,4 @@
-// Package mediatype tells bytes that are no text, whatever a server or the name of a file says of them.
+// Package mediatype recognizes bytes that are no text. It ignores what a server or the name of a file says of them.
 package mediatype
 
 import (

@@ -1,5 +1,5 @@
-// Package plan says what a job would find and compare, and what room it would take, for each of the ways to find candidates. For that it
-// samples the corpus.
+// Package plan estimates what a job would find, compare and take, for each way to find candidates. For that it samples
+// the corpus.
 package plan
 
 import (

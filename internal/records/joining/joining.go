@@ -1,5 +1,5 @@
-// Package joining finds the connected components of a graph of documents, in the order of their first documents, within
-// a budget of memory.
+// Package joining finds the connected components of a graph of documents within a budget of memory. They come in the order
+// of their first documents.
 //
 // A graph comes in parts, which many tasks have made. Each part is a forest already. If all documents fit into the
 // budget, [Label] sorts their refs and joins them in one union-find over the ranks.

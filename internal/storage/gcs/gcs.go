@@ -1,4 +1,4 @@
-// Package gcs keeps files in Google Cloud Storage, under names such as gs://bucket/folder/file.
+// Package gcs stores files in Google Cloud Storage. A name is as in gs://bucket/folder/file.
 //
 // Everything is chosen by the environment, so that the workers of a cluster need no flags:
 //

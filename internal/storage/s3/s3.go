@@ -1,4 +1,4 @@
-// Package s3 keeps files in Amazon S3 and in services that are like it, under names such as s3://bucket/folder/file.
+// Package s3 stores files in Amazon S3 and compatible services. A name is as in s3://bucket/folder/file.
 //
 // Everything is chosen by the environment, so that the workers of a cluster need no flags:
 //

@@ -1,5 +1,5 @@
-// Package web reads files from web servers (https://host/folder/file) and from the hub of Hugging Face
-// (hf://datasets/owner/name/folder/file). It writes nothing.
+// Package web reads files from web servers and from the hub of Hugging Face. Their names are https://host/folder/file and
+// hf://datasets/owner/name/folder/file. It writes nothing.
 //
 // The environment chooses, so that the workers of a cluster need no flags:
 //

@@ -1,4 +1,4 @@
-// Package build tells one build of the program from another, on every system, also where no clone of the repository is.
+// Package build tells one build of the program from another. It needs no clone of the repository.
 package build
 
 import (

@@ -1,4 +1,4 @@
-// Package openfiles ends the program with one line if so few files may be open that Go itself would end it with a trace. The
+// Package openfiles ends the program with one line if too few files may be open. Go itself would end it with a trace: the
 // runtime opens a few of its own as soon as a package waits for a timer or opens a file, and some packages of others do so before
 // main begins. Go initializes packages that are ready in the order of their paths. This one needs nothing but syscall, so it comes
 // before the package os, and before all that need that one. A check in main, or an error that main reports, would come too late.
