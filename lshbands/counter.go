@@ -12,7 +12,7 @@ import (
 // Counter counts in how many documents each shingle of a range of hashes occurs. It knows shingles by the lower 24 bits
 // of their hashes, and counts coarsely: shingles that share a cell are counted together.
 //
-// Its table is an [asmkernels.CountTable].
+// [Counter.Reset] comes first.
 type Counter struct {
 	table asmkernels.CountTable
 }
@@ -32,14 +32,8 @@ func Cells(shingles float64) float64 {
 	return ranges * asmkernels.CellsPerWord * max(shingles/ranges/shinglesPerWord, leastWords)
 }
 
-// NewCounter returns a counter for a number of shingles: the sum over all documents of how many each has.
-func NewCounter(shingles int) *Counter {
-	c := new(Counter)
-	c.Reset(shingles)
-	return c
-}
-
-// Reset makes the counter one that has counted nothing, for that number of shingles. It keeps its memory.
+// Reset makes the counter one that has counted nothing. Shingles is the sum over all documents of how many each has. Reset
+// keeps the memory.
 func (c *Counter) Reset(shingles int) {
 	words := max(shingles/shinglesPerWord, leastWords)
 	if words > cap(c.table) {

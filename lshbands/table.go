@@ -87,7 +87,6 @@ func NewTable(keys iter.Seq[uint64]) (*Table, error) {
 	return t, nil
 }
 
-// addBlock adds a block of keys.
 func (t *Table) addBlock(keys []uint64) {
 	var words [unaryWords + blockKeys]uint64
 	first := keys[0]
@@ -129,10 +128,8 @@ func (t *Table) place() {
 	}
 }
 
-// blocks returns the number of blocks.
 func (t *Table) blocks() int { return len(t.firsts) / 8 }
 
-// first returns the first key of a block.
 func (t *Table) first(block int) uint64 { return word(t.firsts, block) }
 
 func word(words []byte, index int) uint64 { return binary.LittleEndian.Uint64(words[8*index:]) }
@@ -203,19 +200,16 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	header := append(make([]byte, 0, tableHeader), tableMagic...)
 	header = binary.LittleEndian.AppendUint64(header, uint64(t.count))
 	header = binary.LittleEndian.AppendUint64(header, uint64(len(t.data)/8))
-	written, sum := int64(0), uint32(0)
-	for _, part := range [][]byte{header, t.firsts, t.data, t.offsets} {
+	parts, sum, written := [][]byte{header, t.firsts, t.data, t.offsets}, uint32(0), int64(0)
+	for _, part := range parts {
 		sum = checksum.Add(sum, part)
+	}
+	for _, part := range append(parts, binary.LittleEndian.AppendUint32(nil, sum)) {
 		n, err := w.Write(part)
 		written += int64(n)
 		if err != nil {
 			return written, fmt.Errorf("write table: %w", err)
 		}
-	}
-	n, err := w.Write(binary.LittleEndian.AppendUint32(nil, sum))
-	written += int64(n)
-	if err != nil {
-		return written, fmt.Errorf("write table: %w", err)
 	}
 	return written, nil
 }
