@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/rangetable"
+
 	"mirrorbeam.dev/asmkernels"
 )
 
@@ -129,16 +131,7 @@ func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 }
 
 func assign(classes []class, ranges *unicode.RangeTable, c class) {
-	for _, r := range ranges.R16 {
-		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
-			classes[i] = c
-		}
-	}
-	for _, r := range ranges.R32 {
-		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
-			classes[i] = c
-		}
-	}
+	rangetable.Visit(ranges, func(r rune) { classes[r] = c })
 }
 
 func newShort(r rune, c class) short {

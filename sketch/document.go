@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"fmt"
 
 	"mirrorbeam.dev/asmkernels"
@@ -26,10 +27,7 @@ func (m Measure) check() error {
 	if m.Shingle < 0 {
 		return fmt.Errorf("shingles of %d tokens: must be 1 or more", m.Shingle)
 	}
-	if m.Tokens == "" {
-		return nil
-	}
-	if err := m.Tokens.Check(); err != nil {
+	if err := cmp.Or(m.Tokens, WordTokens).Check(); err != nil {
 		return fmt.Errorf("tokens %q: %w", m.Tokens, err)
 	}
 	return nil
@@ -114,13 +112,7 @@ func (h *Hasher) document(text []byte) Document {
 		h.sorter = asmkernels.SetSorter{}
 		h.budget.collect()
 	}
-	document := Document{Set: set, Tokens: h.count, InvalidBytes: h.tokenizer.invalid}
-	if len(set) > 0 {
-		document.Digest = h.digester.Set(set)
-	} else {
-		document.Digest = h.digester.Texts(text)
-	}
-	return document
+	return Document{Set: set, Digest: h.digester.of(set, text), Tokens: h.count, InvalidBytes: h.tokenizer.invalid}
 }
 
 // shingles sets the elements to the shingles of text and returns the number of

@@ -146,11 +146,8 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 		}
 		sum.Set = f.distinct()
 	}
-	switch {
-	case len(sum.Set) == 0:
-		sum.Digest = f.digester.Texts(texts...)
-	case !isOne:
-		sum.Digest = f.digester.Set(sum.Set)
+	if !isOne || len(sum.Set) == 0 { // a filter has hashed a text without a shingle as it was prepared
+		sum.Digest = f.digester.of(sum.Set, texts...)
 	}
 	if f.options.Ignored != nil &&
 		f.options.Budget.take(setBytes*f.options.Budget.elements(sum.Set, sum.Tokens+len(features)*parts)) {
@@ -212,11 +209,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 		f.addFeatures(features, 1)
 	}
 	sum.Set = f.distinct()
-	if len(sum.Set) > 0 {
-		sum.Digest = f.digester.Set(sum.Set)
-	} else {
-		sum.Digest = f.digester.Texts(record)
-	}
+	sum.Digest = f.digester.of(sum.Set, record)
 	return f.finish(sum)
 }
 

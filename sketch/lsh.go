@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -169,23 +168,8 @@ func NormalizeASCII(dst, text []byte) []byte {
 
 // SplitWords appends the parts of text between runs of white space to dst.
 func SplitWords(dst [][]byte, text []byte) [][]byte {
-	begin := -1 // of the open word
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
-		}
-		switch space := unicode.IsSpace(r); {
-		case space && begin >= 0:
-			dst = append(dst, text[begin:i])
-			begin = -1
-		case !space && begin < 0:
-			begin = i
-		}
-		i += size
-	}
-	if begin >= 0 {
-		dst = append(dst, text[begin:])
+	for word := range bytes.FieldsSeq(text) {
+		dst = append(dst, word)
 	}
 	return dst
 }

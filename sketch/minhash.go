@@ -32,12 +32,8 @@ func NewMinHash(components int) (*MinHash, error) {
 	m := &MinHash{multipliers: make([]uint32, components)}
 	state := uint64(multiplierSeed)
 	for i := range m.multipliers {
-		state += 0x9e3779b97f4a7c15
-		x := state
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		x ^= x >> 31
-		m.multipliers[i] = uint32(x>>32) | 1
+		state += asmkernels.SplitMixStep
+		m.multipliers[i] = uint32(asmkernels.SplitMix(state)>>32) | 1
 	}
 	return m, nil
 }
@@ -72,52 +68,20 @@ type Estimate struct {
 // documents, 1997). They are a random sample of the union, and each is known to be in A, B or both. The
 // shares of that sample estimate the Jaccard similarity J without bias and with a variance below J(1-J)/size.
 // They estimate the containments without bias unless the sample has no element of the set. If the sizes of
-// the sets are known, [Overlap] can say more often that a figure is exact. Compare [FingerprintJaccard].
+// the sets are known, [Overlap] can say more often that a figure is exact. The score of the article takes the fingerprints
+// as if they were the sets, which has a bias if these differ in size: see [asmkernels.JaccardClassical].
 func EstimateFingerprints[T uint32 | uint64](a, b []T, size int) Estimate {
 	exact := len(a) < size && len(b) < size
-	union, common, onlyA, onlyB := 0, 0, 0, 0
-	for i, j := 0, 0; (exact || union < size) && (i < len(a) || j < len(b)); union++ {
-		switch {
-		case j == len(b) || i < len(a) && a[i] < b[j]:
-			onlyA++
-			i++
-		case i == len(a) || b[j] < a[i]:
-			onlyB++
-			j++
-		default:
-			common++
-			i++
-			j++
-		}
+	if exact {
+		size = len(a) + len(b)
 	}
+	common, onlyA, onlyB := countSmallest(a, b, size)
 	return Estimate{
-		Jaccard:      share(common, union),
+		Jaccard:      share(common, common+onlyA+onlyB),
 		ContainmentA: share(common, common+onlyA),
 		ContainmentB: share(common, common+onlyB),
 		Exact:        exact,
 	}
-}
-
-// FingerprintJaccard is the article's own score of two fingerprints, which are in ascending order. It is
-// their Jaccard similarity, as if they were the sets. If they are the whole sets, it is exact. Otherwise it
-// is biased, above all if the sets differ in size: the fingerprint of the larger set reaches less far, and
-// elements of the other beyond that point count as different. For two empty fingerprints it is 0. Prefer
-// [EstimateFingerprints].
-func FingerprintJaccard[T uint32 | uint64](a, b []T) float64 {
-	common := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case b[j] < a[i]:
-			j++
-		default:
-			common++
-			i++
-			j++
-		}
-	}
-	return share(common, len(a)+len(b)-common)
 }
 
 // share returns the quotient. A share of nothing is 0.

@@ -74,12 +74,7 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 // and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no
 // other. It returns the set that stays, which is in the memory of kept.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
-	kept = kept[:0]
-	for _, hash := range d.Set {
-		if !s.Has(hash) {
-			kept = append(kept, hash)
-		}
-	}
+	kept = s.AppendOthers(kept[:0], d.Set)
 	switch d.Ignored = len(d.Set) - len(kept); {
 	case d.Ignored == 0:
 		d.Set = kept

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -16,12 +17,10 @@ const (
 	// results of each step stay in the first-level cache for the next step.
 	chunkSize = 8 << 10
 
-	// blockSize is the number of bytes that are classified together. Each has a bit in a mask.
-	blockSize = asmkernels.BlockSize
-
-	// lookahead is the number of bytes that must be readable from the beginning
-	// of a block: the block and the rest of a code point that begins in it.
-	lookahead = asmkernels.Lookahead
+	blockSize   = asmkernels.BlockSize
+	lookahead   = asmkernels.Lookahead
+	tokenBlock  = asmkernels.TokenBlock
+	elementBits = asmkernels.ElementBits
 
 	// foldedSize is the room for the folded bytes of a chunk. These are the kept end of a token, the chunk up
 	// to the end of its last block, and the bytes that a block or a token reads beyond. A chunk grows by half
@@ -83,7 +82,7 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 		folded := (*[lookahead]byte)(t.folded[t.scan.Written:])
 		b := t.foldWide(source, folded, t.scan.Letters)
 		if b.size > 0 {
-			t.advance(b.tokens, b.boundaries, b.size)
+			t.scan.Advance(t.starts[:], t.ends[:], b.tokens, b.boundaries, b.size)
 			t.scan.Closed = b.solos >> (b.size - 1) & 1
 			at += b.size
 		}
@@ -91,12 +90,6 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 			at += t.foldResized(window[at:])
 		}
 	}
-}
-
-// advance takes the next size bytes of folded. Bit i of tokens says that byte i belongs to a token. Bit i of
-// boundaries says that no token continues from byte i-1 to byte i.
-func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
-	t.scan.Advance(t.starts[:], t.ends[:], tokens, boundaries, size)
 }
 
 // wideBlock is what foldWide finds in a block.
@@ -213,7 +206,7 @@ func (t *tokenizer) wideBlock(letters, marks, solos, heads uint64, size int, res
 func (t *tokenizer) foldResized(window []byte) int {
 	r, length := utf8.DecodeRune(window)
 	size := utf8.EncodeRune(t.folded[t.scan.Written:], unicode.ToLower(r))
-	t.advance(1<<size-1, 0, size)
+	t.scan.Advance(t.starts[:], t.ends[:], 1<<size-1, 0, size)
 	return length
 }
 
@@ -238,14 +231,6 @@ func (t *tokenizer) keep() {
 	t.scan.Starts -= t.scan.Ends
 	t.starts[0], t.scan.Ends = 0, 0
 }
-
-const (
-	// tokenBlock is the number of bytes that the token hash takes in at once.
-	tokenBlock = asmkernels.TokenBlock
-
-	// elementBits is the number of bits of a set element.
-	elementBits = asmkernels.ElementBits
-)
 
 // appendHashes appends the hashes of the chunk's finished tokens.
 func (t *tokenizer) appendHashes(hashes []uint64) []uint64 {
@@ -309,24 +294,21 @@ type tokenRule struct {
 
 // Check returns an error if there are no tokens of that name.
 func (t Tokens) Check() error {
-	switch t {
-	case ScriptTokens, SingleTokens, WordTokens, CharacterTokens:
-		return nil
+	if _, is := tokenRules[t]; !is {
+		return fmt.Errorf("must be %s, %s, %s or %s", ScriptTokens, SingleTokens, WordTokens, CharacterTokens)
 	}
-	return fmt.Errorf("must be %s, %s, %s or %s", ScriptTokens, SingleTokens, WordTokens, CharacterTokens)
+	return nil
 }
 
-func (t Tokens) rule() tokenRule {
-	switch t {
-	case ScriptTokens:
-		return tokenRule{classes: ideographTable, runs: true}
-	case SingleTokens:
-		return tokenRule{classes: ideographTable}
-	case CharacterTokens:
-		return tokenRule{classes: ideographTable, characters: true}
-	}
-	return tokenRule{classes: wordTable}
+var tokenRules = map[Tokens]tokenRule{
+	ScriptTokens:    {classes: ideographTable, runs: true},
+	SingleTokens:    {classes: ideographTable},
+	WordTokens:      {classes: wordTable},
+	CharacterTokens: {classes: ideographTable, characters: true},
 }
+
+// rule returns the rule of tokens that [Measure.check] accepts.
+func (t Tokens) rule() tokenRule { return tokenRules[cmp.Or(t, WordTokens)] }
 
 // single returns the tokens that runs are made of. Texts with the same of them in the same order have the
 // same runs.

@@ -118,13 +118,13 @@ func (f *ShingleFilter) Document(text []byte) Document {
 	if f.hasher.budget.Err() != nil {
 		f.hasher.budget.cut() // what the parts of the rest would become
 	}
-	document := Document{Set: f.sorter.Sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
-	if len(document.Set) > 0 {
-		document.Digest = f.hasher.digester.Set(document.Set)
-	} else {
-		document.Digest = f.hasher.digester.Texts(text)
+	set := f.sorter.Sort(f.set)
+	return Document{
+		Set:          set,
+		Digest:       f.hasher.digester.of(set, text),
+		Tokens:       tokens,
+		InvalidBytes: f.scanner.invalid,
 	}
-	return document
 }
 
 // read finds the tokens of text. A token of a run is of the kind if one of its code points is.

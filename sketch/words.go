@@ -4,6 +4,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/rangetable"
+
 	"mirrorbeam.dev/asmkernels"
 )
 
@@ -114,16 +116,7 @@ var runScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer,
 // beginsRun has the bytes with which a code point of a run may begin. Han, Kana and most of Hangul begin with others.
 var beginsRun = func() (begins [256]bool) {
 	for _, script := range runScripts {
-		for _, r := range script.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				begins[string(c)[0]] = true
-			}
-		}
-		for _, r := range script.R32 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				begins[string(c)[0]] = true
-			}
-		}
+		rangetable.Visit(script, func(r rune) { begins[string(r)[0]] = true })
 	}
 	return begins
 }()
