@@ -121,9 +121,8 @@ func (c *Counters) byRange(set []uint64) iter.Seq2[int, []uint64] {
 	}
 }
 
-// Exact keys: the prefix filter of set-similarity joins (Chaudhuri, Ganti and
-// Kaushik, A primitive operator for similarity joins in data cleaning, 2006;
-// Bayardo, Ma and Srikant, Scaling up all pairs similarity search, 2007).
+// Exact keys: the prefix filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for
+// similarity joins in data cleaning, 2006; Bayardo, Ma and Srikant, Scaling up all pairs similarity search, 2007).
 //
 // A set whose Jaccard similarity to a set of n shingles reaches the threshold contains at least threshold*n
 // of its shingles. Put the shingles of all documents into one order. Then the two sets share a shingle among

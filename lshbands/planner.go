@@ -1,12 +1,10 @@
-// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has
-// MinHash bands and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the
-// pairs within a Hamming distance among fingerprints that share a prefix. It has tables that keep keys
-// compressed and searchable.
+// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has MinHash bands
+// and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the pairs within a Hamming
+// distance among fingerprints that share a prefix. It has tables that keep keys compressed and searchable.
 //
-// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in
-// one component with probability J, in a band of r rows with J^r, and in at least one of b bands with
-// 1-(1-J^r)^b. That is the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
-// Massive Datasets, chapter 3).
+// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in one
+// component with probability J, in a band of r rows with J^r, and in at least one of b bands with 1-(1-J^r)^b. That is
+// the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, chapter 3).
 package lshbands
 
 import (
@@ -80,7 +78,6 @@ func TableSchemes(bits, distance int) ([]*Permuted, error) {
 	return useful, nil
 }
 
-// tablesOf returns how many tables there are for these blocks.
 func tablesOf(distance int, blocks []int) float64 {
 	tables := 1.
 	for _, count := range blocks {

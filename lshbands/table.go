@@ -19,12 +19,11 @@ const MostTableKeys = 1 << 31
 // is the position in the sorted list. So positions may serve as indices of data that belong to the keys.
 //
 // Neighbours in a sorted list have most of their high bits in common (Manku, Jain and Das Sarma, Detecting
-// near-duplicates for web crawling, 2007, section 3.2). Every 256 keys make a block. It holds their
-// differences from its first key in the form of Elias and Fano: the highest eight bits of the differences in
-// unary, the other bits one behind the other, in the width that the block needs. So a search finds the keys
-// of a block, and reads any of them, without decoding the rest. Ten million random keys take five and a half
-// bytes each. A search interpolates to the few blocks whose first keys are close, and then enters one of
-// them.
+// near-duplicates for web crawling, 2007, section 3.2). Every 256 keys make a block. It holds their differences from
+// its first key in the form of Elias and Fano: the highest eight bits of the differences in unary, the other bits one
+// behind the other, in the width that the block needs. So a search finds the keys of a block, and reads any of them,
+// without decoding the rest. Ten million random keys take five and a half bytes each. A search interpolates to the few
+// blocks whose first keys are close, and then enters one of them.
 //
 // A Table does not change. Any number of goroutines may read it.
 type Table struct {

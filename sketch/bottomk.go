@@ -16,9 +16,8 @@ func BottomK(set []uint64, k int) []uint64 {
 
 // BottomKDocument is the bottom-k sketch of a text.
 type BottomKDocument struct {
-	// Smallest holds the k smallest distinct shingles as 48-bit hashes in
-	// ascending order, or all if there are fewer. It belongs to the Hasher, which
-	// overwrites it in the next call.
+	// Smallest holds the k smallest distinct shingles as 48-bit hashes in ascending order, or all if there are fewer.
+	// It belongs to the Hasher, which overwrites it in the next call.
 	Smallest []uint64
 
 	// Shingles is the number of distinct shingles if there are fewer than k. Otherwise it counts repetitions

@@ -14,8 +14,7 @@ import (
 // and what their lower case is. Sets of two builds are comparable if their versions are the same.
 const UnicodeVersion = unicode.Version
 
-// class says what part a code point has in tokens. A code point without a class
-// separates tokens.
+// class says what part a code point has in tokens. A code point without a class separates tokens.
 type class = uint8
 
 const (
@@ -29,7 +28,6 @@ const (
 	// case, and surrogates, which no valid text contains.
 	irregular
 
-	// everyClass has the bits of all classes.
 	everyClass = letter | mark | solo | irregular
 )
 
@@ -38,11 +36,9 @@ const (
 	// but the last byte in UTF-8.
 	pageSize = 64
 
-	// firstOfThree is the first code point that takes three bytes in UTF-8.
-	firstOfThree = 0x800
+	firstOfThree = 0x800 // the first code point that takes three bytes in UTF-8
 
-	// mostPages is more than the number of distinct pages. It keeps an index of 16 bits into all pages in
-	// range.
+	// mostPages is more than the number of distinct pages. It keeps an index of 16 bits into all pages in range.
 	mostPages = 1 << 16 / pageSize
 )
 
@@ -53,7 +49,6 @@ type short uint32
 // shortClass is the number of the lowest bit of the class in a short.
 const shortClass = 16
 
-// classTable holds the class of every code point.
 type classTable struct {
 	// shorts has class and lower case together, for the alphabets of two bytes. An entry is irregular if the
 	// code point or its lower case does not have two bytes.

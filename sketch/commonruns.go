@@ -271,9 +271,8 @@ func (r *commonRuns) arrange(to, from, keys []uint32, limit int) {
 	}
 }
 
-// compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix
-// that begins one place before (Kasai and others, "Linear-time longest-common-prefix computation in suffix
-// arrays", 2001).
+// compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix that begins
+// one place before (Kasai and others, "Linear-time longest-common-prefix computation in suffix arrays", 2001).
 func (r *commonRuns) compare() {
 	n := len(r.points)
 	r.prefixes, r.at = sized(r.prefixes, n), sized(r.at, n)

@@ -11,8 +11,7 @@
 //   - document.go passes a text through these steps, sorts the shingles and removes
 //     duplicates.
 //
-// The inner loops are in package asmkernels, in versions for several instruction sets. All give the same
-// result.
+// The inner loops are in package asmkernels, in versions for several instruction sets. All give the same result.
 //
 // [MinHash] and [BottomK] shorten a set. [Hasher.BottomK] does so without sorting all of it.
 //
@@ -26,10 +25,9 @@
 // fingerprinter.go puts these together: a [Fingerprinter] takes documents of several texts with weights, or
 // of features that another program has found.
 //
-// To find copied passages, sequence.go turns a text into a [Sequence] of its shingles with their places. It
-// leaves out what quotation.go finds quoted, and selects the shingles under which texts meet.
-// sequenceindex.go, matcher.go and passages.go form a [Matcher], which says what two texts have in common and
-// where.
+// To find copied passages, sequence.go turns a text into a [Sequence] of its shingles with their places. It leaves out
+// what quotation.go finds quoted, and selects the shingles under which texts meet. sequenceindex.go, matcher.go and
+// passages.go form a [Matcher], which says what two texts have in common and where.
 //
 // In addition to this measure there are the fingerprints of other schemes. Each follows its article and is tested
 // against programs in use:

@@ -21,10 +21,9 @@ type MinHash struct {
 // multiplierSeed is the state from which the multipliers are drawn.
 const multiplierSeed = 0x6d696e68617368
 
-// NewMinHash returns a MinHash for signatures of the given number of components. The first components are the
-// same for every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele,
-// Lea, Flood, Fast splittable pseudorandom number generators, 2014), made odd. The error says that the number
-// is negative.
+// NewMinHash returns a MinHash for signatures of the given number of components. The first components are the same for
+// every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele, Lea, Flood, Fast
+// splittable pseudorandom number generators, 2014), made odd. The error says that the number is negative.
 func NewMinHash(components int) (*MinHash, error) {
 	if components < 0 {
 		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
@@ -52,8 +51,7 @@ type Estimate struct {
 	// Jaccard estimates |A and B| / |A or B|.
 	Jaccard float64
 
-	// ContainmentA estimates |A and B| / |A|, the share of A that is in B, and
-	// ContainmentB |A and B| / |B|.
+	// ContainmentA estimates |A and B| / |A|, the share of A that is in B, and ContainmentB |A and B| / |B|.
 	ContainmentA, ContainmentB float64
 
 	// Exact says that the fingerprints are the whole sets. Then the figures are exact.
@@ -105,9 +103,8 @@ type UniversalMinHash struct {
 	factors, addends []uint64 // below 1<<32, factors not 0
 }
 
-// NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed
-// draws the functions. The first components are the same for every number. The error says that the number is
-// negative.
+// NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed draws the
+// functions. The first components are the same for every number. The error says that the number is negative.
 func NewUniversalMinHash(components int, seed uint64) (*UniversalMinHash, error) {
 	if components < 0 {
 		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
@@ -125,10 +122,9 @@ func NewUniversalMinHash(components int, seed uint64) (*UniversalMinHash, error)
 	return m, nil
 }
 
-// Signature returns the signature of a set of shingles: for each function, its smallest value on the set,
-// below 1<<32 + 15. It overwrites dst and uses its memory if it is large enough. The share of equal
-// components in two signatures, see [SignatureAgreement], estimates the Jaccard similarity of the sets. All
-// components of the empty set are 1<<32 + 15.
+// Signature returns the signature of a set of shingles: for each function, its smallest value on the set, below 1<<32 +
+// 15. It overwrites dst and uses its memory if it is large enough. The share of equal components in two signatures, see
+// [SignatureAgreement], estimates the Jaccard similarity of the sets. All components of the empty set are 1<<32 + 15.
 func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 	dst = dst[:0]
 	for i, factor := range m.factors {

@@ -32,10 +32,9 @@ type Normalization struct {
 	// final sigma a sigma.
 	Fold bool
 
-	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between
-	// letters and digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind
-	// a byte that is not valid UTF-8. Everything else of category P, and all other punctuation of ASCII,
-	// becomes a space.
+	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between letters and
+	// digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind a byte that is not
+	// valid UTF-8. Everything else of category P, and all other punctuation of ASCII, becomes a space.
 	Punctuation bool
 }
 
@@ -195,8 +194,7 @@ func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) [
 	return dst
 }
 
-// validLength returns how many bytes of text are before the first that is not
-// valid UTF-8.
+// validLength returns how many bytes of text are before the first that is not valid UTF-8.
 func validLength(text []byte) int {
 	if utf8.Valid(text) {
 		return len(text)
@@ -286,8 +284,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 	return dst
 }
 
-// removePunctuation removes the punctuation of text in place and returns the
-// length of what is left.
+// removePunctuation removes the punctuation of text in place and returns the length of what is left.
 func removePunctuation(text []byte) int {
 	kept := 0
 	inside := false // whether the kept text ends within a word

@@ -52,19 +52,17 @@ type chain struct {
 	words                        int // common words
 }
 
-// Spans returns the passages that the last compared sequences have in common, longest first. Equally long
-// ones are in the order of the first sequence. They belong to the Matcher, which overwrites them in the next
-// call.
+// Spans returns the passages that the last compared sequences have in common, longest first. Equally long ones are in
+// the order of the first sequence. They belong to the Matcher, which overwrites them in the next call.
 //
 // A stretch is a run of shingles that follow each other in both texts. Spans takes the longest stretches
 // first, together with those that form a span with them. From each it takes the shingles that no longer
 // stretch has claimed in either text. Then it takes stretches that are another copy of a passage in only one
 // of the texts. It joins stretches that are near each other in both texts to spans; see [MostGap].
 //
-// This is the greedy string tiling of plagiarism detection. It is seeded with shingles. If these are
-// frequent, it is seeded with the longest runs of frequent shingles. A common run of n words, with n at least
-// [LeastSpan], gives a span of at least n words. For texts of n shingles it takes time in proportion to n log
-// n, whatever repeats in them.
+// This is the greedy string tiling of plagiarism detection. It is seeded with shingles. If these are frequent, it is
+// seeded with the longest runs of frequent shingles. A common run of n words, with n at least [LeastSpan], gives a span
+// of at least n words. For texts of n shingles it takes time in proportion to n log n, whatever repeats in them.
 func (m *Matcher) Spans() []Span {
 	// Shingles that are too isolated for a reported span are left out, unless no span is found without them.
 	m.nearA, m.nearB = m.near(m.a, m.inA, m.nearA), m.near(m.b, m.inB, m.nearB)
@@ -284,8 +282,7 @@ func (m *Matcher) join() {
 	}
 }
 
-// gap returns how many words are between a chain and a stretch. It reports whether these are few enough to
-// join them.
+// gap returns how many words are between a chain and a stretch. It reports whether these are few enough to join them.
 func (m *Matcher) gap(c *chain, s stretch) (int, bool) {
 	if c.lastA >= s.a || c.lastB >= s.b {
 		return 0, false
@@ -307,7 +304,6 @@ func (m *Matcher) tell() {
 	}
 }
 
-// tellLongest reports the longest chain as a span, if no chain is long enough.
 func (m *Matcher) tellLongest() {
 	if len(m.spans) > 0 || len(m.chains) == 0 {
 		return

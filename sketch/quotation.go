@@ -74,8 +74,7 @@ func (q *quotations) each(text []byte, visit func(begin, end int, quoted bool)) 
 	}
 }
 
-// quotedLine returns the end of the line at the given place if it begins with > after at most three spaces,
-// else 0.
+// quotedLine returns the end of the line at the given place if it begins with > after at most three spaces, else 0.
 func (q *quotations) quotedLine(at int) int {
 	mark := at
 	for mark < len(q.text) && q.text[mark] == ' ' && mark-at < 3 {

@@ -330,10 +330,9 @@ func (s *Sequencer) extent(piece []byte) (tokens, begin, end int) {
 }
 
 // Winnow appends to selected, in ascending order, the places of the hashes that winnowing selects (Schleimer,
-// Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the
-// smallest of every window of adjacent hashes. If two lists share a window, they share a selected hash of it,
-// wherever the window is in them. A list that is shorter than a window counts as one. A window below 1 counts
-// as 1.
+// Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the smallest of
+// every window of adjacent hashes. If two lists share a window, they share a selected hash of it, wherever the window
+// is in them. A list that is shorter than a window counts as one. A window below 1 counts as 1.
 //
 // If hashes are equal, the rightmost in the window is selected, unless one of them was selected in the window
 // before (the article's robust winnowing). That leaves out the repeats of a monotonous text. Of evenly spread
@@ -368,9 +367,8 @@ func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 // that the first 64 all have a rotation of their own.
 const passageRotation = 21
 
-// Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other
-// in the text. Winnow these hashes if the shingles of the measure are so
-// short that dissimilar texts share many.
+// Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other in the
+// text. Winnow these hashes if the shingles of the measure are so short that dissimilar texts share many.
 func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
 	hashes = slices.Grow(hashes, s.Len())
 	for begin := 0; begin < s.Len(); {

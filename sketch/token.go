@@ -31,10 +31,8 @@ const (
 	// beyond the last.
 	mostTokens = (chunkSize+blockSize)/2 + blockSize
 
-	// highBits has the high bit of each of eight bytes.
 	highBits = 0x8080808080808080
 
-	// caseBit is set in the lower-case letters of ASCII.
 	caseBit = 0x20
 )
 
@@ -68,9 +66,8 @@ func (t *tokenizer) reset() {
 	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, asmkernels.Prefix{}, 0
 }
 
-// fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read,
-// which is less than limit + blockSize. Window must have lookahead bytes behind limit. At the end of the text
-// they are zero.
+// fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read, which is
+// less than limit + blockSize. Window must have lookahead bytes behind limit. At the end of the text they are zero.
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
 	for {
@@ -267,10 +264,9 @@ func appendShingles(elements []uint64, hash *asmkernels.Hash, tokens []uint64, w
 type Tokens string
 
 const (
-	// ScriptTokens are words. A code point of Han, Hiragana and Katakana is a token of its own. In a run of
-	// code points of Thai, Lao, Khmer and Myanmar, a token begins at each. It is so long that a shingle has
-	// four code points for each of its tokens: about as many as the words of these languages have. A shorter
-	// run is one token.
+	// ScriptTokens are words. A code point of Han, Hiragana and Katakana is a token of its own. In a run of code points
+	// of Thai, Lao, Khmer and Myanmar, a token begins at each. It is so long that a shingle has four code points for
+	// each of its tokens: about as many as the words of these languages have. A shorter run is one token.
 	ScriptTokens Tokens = "script"
 	// SingleTokens are words. Every code point of all the scripts without spaces is a token of its own.
 	SingleTokens Tokens = "single"
@@ -282,9 +278,7 @@ const (
 
 const runCharacters = 4
 
-// tokenRule is how tokens of a kind are found.
 type tokenRule struct {
-	// classes returns the classes of code points.
 	classes func() *classTable
 	// characters makes a token of every code point that has a class.
 	characters bool
@@ -310,8 +304,7 @@ var tokenRules = map[Tokens]tokenRule{
 // rule returns the rule of tokens that [Measure.check] accepts.
 func (t Tokens) rule() tokenRule { return tokenRules[cmp.Or(t, WordTokens)] }
 
-// single returns the tokens that runs are made of. Texts with the same of them in the same order have the
-// same runs.
+// single returns the tokens that runs are made of. Texts with the same of them in the same order have the same runs.
 func (t Tokens) single() Tokens {
 	if t == ScriptTokens {
 		return SingleTokens

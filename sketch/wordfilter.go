@@ -82,10 +82,9 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) (*ShingleFilte
 	}, nil
 }
 
-// Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its
-// set belongs to the ShingleFilter, which overwrites it in the next call. The set is empty if and only if the
-// text has no word of the kind. Then Digest is a digest of the bytes of the text. Tokens and InvalidBytes
-// count the whole text.
+// Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its set
+// belongs to the ShingleFilter, which overwrites it in the next call. The set is empty if and only if the text has no
+// word of the kind. Then Digest is a digest of the bytes of the text. Tokens and InvalidBytes count the whole text.
 func (f *ShingleFilter) Document(text []byte) Document {
 	f.set = f.set[:0]
 	f.read(text)

@@ -9,8 +9,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 )
 
-// wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the
-// text.
+// wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the text.
 type wordScanner struct {
 	rule    tokenRule
 	classes *classTable
@@ -180,9 +179,8 @@ func (r *runs) close(hashes []uint64) []uint64 {
 	return hashes
 }
 
-// eachToken calls token for each token of a text, with the number of the first of its words and code points,
-// and the number behind the last. The text has len(inRun) words and code points. InRun says which of these
-// belong to runs.
+// eachToken calls token for each token of a text, with the number of the first of its words and code points, and the
+// number behind the last. The text has len(inRun) words and code points. InRun says which of these belong to runs.
 func (r *runs) eachToken(inRun []bool, token func(first, end int)) {
 	for i := 0; i < len(inRun); {
 		if !inRun[i] {
