@@ -13,9 +13,7 @@ import (
 // of their hashes, and counts coarsely: shingles that share a cell are counted together.
 //
 // [Counter.Reset] comes first.
-type Counter struct {
-	table asmkernels.CountTable
-}
+type Counter struct{ asmkernels.CountTable }
 
 const (
 	// shinglesPerWord is a compromise. More words prove more unique shingles to be unique. But a larger table leaves
@@ -36,22 +34,12 @@ func Cells(shingles float64) float64 {
 // keeps the memory.
 func (c *Counter) Reset(shingles int) {
 	words := max(shingles/shinglesPerWord, leastWords)
-	if words > cap(c.table) {
-		c.table = make(asmkernels.CountTable, words)
+	if words > cap(c.CountTable) {
+		c.CountTable = make(asmkernels.CountTable, words)
 		return
 	}
-	c.table = c.table[:words]
-	clear(c.table)
-}
-
-// Add counts a document, or a part of it. Packed are its shingles as [asmkernels.AppendCounted] packs them.
-func (c *Counter) Add(packed []byte) { c.table.Add(packed) }
-
-// AppendFrequencies appends the frequency of each packed shingle of a document to frequencies: 0 if no second document
-// has the shingle, else the larger the more documents seem to have it, and at most 127. Any number of goroutines may
-// ask while nobody counts.
-func (c *Counter) AppendFrequencies(frequencies, packed []byte) []byte {
-	return c.table.AppendFrequencies(frequencies, packed)
+	c.CountTable = c.CountTable[:words]
+	clear(c.CountTable)
 }
 
 // allFrequencies is the number of frequencies.
@@ -95,7 +83,7 @@ func (c *Counters) Add(set []uint64) {
 	}
 }
 
-// AppendFrequencies appends the frequency of each shingle of a set, as [Counter.AppendFrequencies] does.
+// AppendFrequencies appends the frequency of each shingle of a set, as [asmkernels.CountTable.AppendFrequencies] does.
 func (c *Counters) AppendFrequencies(frequencies []byte, set []uint64) []byte {
 	packed := make([]byte, 0, 512) // on the stack
 	for in, of := range c.byRange(set) {

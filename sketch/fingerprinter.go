@@ -170,7 +170,7 @@ func (f *Fingerprinter) text(text []byte) Document {
 
 func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 	if f.simhash != nil && f.options.Ignored != nil {
-		f.kept = f.options.Ignored.AppendOthers(f.kept[:0], set)
+		f.kept = f.options.Ignored.appendOthers(f.kept[:0], set)
 		set = f.kept
 	}
 	switch {

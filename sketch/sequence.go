@@ -286,14 +286,13 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 		s.piece = append(s.piece, piece...)
 	}
 	aligned := slices.Equal(s.piece, piece)
+	var tokens, begin, end int
+	if !aligned {
+		tokens, begin, end = s.extent(piece)
+	}
 	if !aligned && !(s.steps.normalizer.steps.Skeleton && confusables.HasOverride(piece)) {
 		normalized, _, _ := s.extent(s.piece)
-		tokens, _, _ := s.extent(piece)
 		aligned = normalized == tokens
-	}
-	var begin, end int
-	if !aligned {
-		_, begin, end = s.extent(piece)
 	}
 	s.scanner.reset(piece)
 	s.prepared.reset(s.piece)
