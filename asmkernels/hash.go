@@ -20,8 +20,8 @@ const (
 	elementFactor = 0xd7ed558ccd51afd7 >> (64 - ElementBits)
 )
 
-// Hash hashes tokens and shingles under secret keys. For uniform keys two different sequences of tokens become one element
-// with a probability below 2^-46; docs/internals/decisions/0017-hash-proof.md proves it.
+// Hash hashes tokens and shingles under secret keys. For uniform keys two different sequences of tokens become one
+// element with a probability below 2^-46; docs/internals/decisions/0017-hash-proof.md proves it.
 //
 // A token is four words of 32 bits, and four more if it has a prefix. Each half of its hash is
 //

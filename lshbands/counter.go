@@ -30,8 +30,8 @@ func Cells(shingles float64) float64 {
 	return ranges * asmkernels.CellsPerWord * max(shingles/ranges/shinglesPerWord, leastWords)
 }
 
-// Reset makes the counter one that has counted nothing. Shingles is the sum over all documents of how many each has. Reset
-// keeps the memory.
+// Reset makes the counter one that has counted nothing. Shingles is the sum over all documents of how many each has.
+// Reset keeps the memory.
 func (c *Counter) Reset(shingles int) {
 	words := max(shingles/shinglesPerWord, leastWords)
 	if words > cap(c.CountTable) {
@@ -42,7 +42,6 @@ func (c *Counter) Reset(shingles int) {
 	clear(c.CountTable)
 }
 
-// allFrequencies is the number of frequencies.
 const allFrequencies = asmkernels.MaxFrequency + 1
 
 const (

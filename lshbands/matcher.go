@@ -17,8 +17,7 @@ const (
 	sampled = 256
 )
 
-// Matcher finds the pairs within the distance of a [Permuted] among fingerprints that share a prefix. Only
-// one goroutine may use it at a time.
+// Matcher finds the pairs within a distance among fingerprints that share a prefix. Only one goroutine may use it.
 type Matcher struct {
 	permuted    *Permuted
 	divideAbove int
@@ -31,7 +30,6 @@ type Matcher struct {
 	rows      []uint64
 }
 
-// NewMatcher returns a Matcher.
 func (p *Permuted) NewMatcher() *Matcher {
 	return &Matcher{permuted: p, divideAbove: divideAbove}
 }
@@ -65,7 +63,6 @@ func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int
 	m.divide(h, members)
 }
 
-// compare compares all rows with each other.
 func (m *Matcher) compare(rows []uint64, visit func(i, j, distance int)) {
 	words, limit := m.permuted.words, m.permuted.distance
 	for i := 0; len(rows) > words; i++ {
@@ -269,8 +266,7 @@ func balancedBlocks(h *largeGroup, sample []int, count int) [][]uint64 {
 	return blocks
 }
 
-// helps reports whether the blocks divide the sample well: the pairs that share a block, counted once for
-// each block, are at most half of all pairs.
+// helps reports whether at most half of the pairs of the sample share a block, each counted once for each block.
 func helps(h *largeGroup, sample []int, blocks [][]uint64) bool {
 	pairs := 0
 	for _, block := range blocks {

@@ -239,8 +239,7 @@ func (r *commonRuns) rank() []uint32 {
 	return t.ranks
 }
 
-// renumber gives the tails new ranks. Two have the same if they had the same, and so had their second
-// halves. It returns how many ranks there are.
+// renumber ranks the tails by their ranks and those of their second halves, and returns how many ranks there are.
 func (t *tails) renumber() (ranks int) {
 	before := [2]uint32{}
 	for i, number := range t.order {
@@ -253,8 +252,7 @@ func (t *tails) renumber() (ranks int) {
 	return ranks + 1
 }
 
-// arrange fills to with the numbers from, sorted by their keys, which are below limit. Numbers with equal
-// keys keep their order.
+// arrange fills to with the numbers from, sorted by their keys, which are below limit. The sort is stable.
 func (r *commonRuns) arrange(to, from, keys []uint32, limit int) {
 	r.ends = sized(r.ends, limit+1)
 	clear(r.ends)
@@ -295,8 +293,7 @@ func (r *commonRuns) compare() {
 	}
 }
 
-// match finds the longest run of each point. It is shared with the nearest suffix of the other text, on one
-// side or the other in the order.
+// match finds the longest run of each point: with the nearest suffix of the other text, on either side in the order.
 func (r *commonRuns) match() {
 	n := len(r.points)
 	r.longest = sized(r.longest, n)

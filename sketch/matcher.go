@@ -101,8 +101,7 @@ func (m *Matcher) MayReach(words int) bool {
 	return m.widest(m.a, m.inA) >= words && m.widest(m.b, m.inB) >= words
 }
 
-// cluster is a stretch of one text, given by its first and its last place. Common shingles in it are so near
-// each other that they may be in one span.
+// cluster is a range of places in one text. Common shingles in it are so near that they may be in one span.
 type cluster struct{ first, last int }
 
 func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {

@@ -62,12 +62,12 @@ type Estimate struct {
 // size smallest elements of a set, or all if there are fewer, in ascending order. [SingleHash] and [BottomK]
 // make such fingerprints.
 //
-// It looks at the size smallest elements of the union (Broder, On the resemblance and containment of
-// documents, 1997). They are a random sample of the union, and each is known to be in A, B or both. The
-// shares of that sample estimate the Jaccard similarity J without bias and with a variance below J(1-J)/size.
-// They estimate the containments without bias unless the sample has no element of the set. If the sizes of
-// the sets are known, [Overlap] can say more often that a figure is exact. The score of the article takes the fingerprints
-// as if they were the sets, which has a bias if these differ in size: see [asmkernels.JaccardClassical].
+// It looks at the size smallest elements of the union (Broder, On the resemblance and containment of documents, 1997).
+// They are a random sample of the union, and each is known to be in A, B or both. The shares of that sample estimate
+// the Jaccard similarity J without bias and with a variance below J(1-J)/size. They estimate the containments without
+// bias unless the sample has no element of the set. If the sizes of the sets are known, [Overlap] can say more often
+// that a figure is exact. The score of the article takes the fingerprints as if they were the sets, which has a bias if
+// these differ in size: see [asmkernels.JaccardClassical].
 func EstimateFingerprints[T uint32 | uint64](a, b []T, size int) Estimate {
 	exact := len(a) < size && len(b) < size
 	if exact {

@@ -28,8 +28,7 @@ type Normalization struct {
 	// and digits by those that they look like, as Unicode Technical Standard 39 says. Letters become small.
 	Skeleton bool
 
-	// Fold is full case folding. It goes beyond lower case, which tokens have anyway: ß becomes ss, and the
-	// final sigma a sigma.
+	// Fold is full case folding, more than the lower case of tokens: ß becomes ss, and the final sigma a sigma.
 	Fold bool
 
 	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between letters and
@@ -95,8 +94,7 @@ func (n *Normalization) set(name string) error {
 	return fmt.Errorf("unknown step %q: take nfc, nfkc, skeleton, fold, punctuation, or none alone", name)
 }
 
-// Normalizer normalizes texts. It reuses its buffers, so it allocates nothing in a text. Only one goroutine
-// may use it at a time.
+// Normalizer normalizes texts and reuses its buffers. Only one goroutine may use it at a time.
 type Normalizer struct {
 	steps            Normalization
 	budget           *Budget // nil: no limit
@@ -179,8 +177,7 @@ func (n *Normalizer) appendComposed(dst, text []byte) []byte {
 	return appendParts(dst, text, n.appendComposedRun)
 }
 
-// appendParts calls appendValid for each part of text that is valid UTF-8. It appends the bytes between these
-// parts as they are.
+// appendParts calls appendValid for each part of text that is valid UTF-8, and appends the bytes between as they are.
 func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) []byte {
 	for len(text) > 0 {
 		if valid := validLength(text); valid > 0 {
@@ -209,8 +206,7 @@ func validLength(text []byte) int {
 	}
 }
 
-// appendComposedRun appends valid UTF-8 in the wanted form. It replaces norm.Form.Append, which allocates for
-// each text that it has to change.
+// appendComposedRun replaces norm.Form.Append, which allocates for each text that it has to change.
 func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 	for len(dst) <= n.most {
 		done := n.form.QuickSpan(run)
@@ -270,7 +266,6 @@ func isCherokeeCapital(r rune) bool {
 	return '\u13a0' <= r && r <= '\u13f5'
 }
 
-// appendFoldedRun appends the case folding of valid UTF-8.
 func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 	for len(dst) <= n.most {
 		dst = slices.Grow(dst, len(run)+utf8.UTFMax)
@@ -340,7 +335,6 @@ const (
 	wordKind               // letters and digits
 )
 
-// kindsASCII holds the kinds of all bytes.
 var kindsASCII = func() (kinds [256]uint8) {
 	for c := range utf8.RuneSelf {
 		switch r := rune(c); {
@@ -376,8 +370,7 @@ func beginsWord(text []byte) bool {
 // firstOfIdeographs is the smallest first byte of a Chinese character.
 const firstOfIdeographs = 0xe3
 
-// keepsIdeograph reports whether text begins with a Chinese character that stays one. Normalization does not join it to
-// the text before it.
+// keepsIdeograph reports whether text begins with a Chinese character that normalization joins to no text before it.
 func (n *Normalizer) keepsIdeograph(text []byte) bool {
 	r, _ := utf8.DecodeRune(text)
 	return unicode.Is(unicode.Unified_Ideograph, r) && (n == nil || !n.steps.Skeleton || confusables.Keeps(r))

@@ -16,8 +16,7 @@ const (
 	// texts that have nothing to do with each other. The longest span of a pair is reported in any case.
 	LeastSpan = 8
 
-	// mostInOrder bounds the stretches found at places that are paired in their order, in multiples of the
-	// lengths of the texts.
+	// mostInOrder bounds the stretches at places that are paired in order, in multiples of the lengths of the texts.
 	mostInOrder = 4
 
 	// mostBeside bounds the stretches found next to another one on its diagonal, in multiples of its length.
@@ -89,8 +88,7 @@ func (m *Matcher) find(inA, inB bitSet) {
 	m.tell()
 }
 
-// extend finds the stretches that contain seeds. It also finds stretches without a seed near a long one:
-// their shingles are frequent.
+// extend finds the stretches that contain seeds, and near a long one those without, whose shingles are frequent.
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
@@ -107,8 +105,7 @@ func (m *Matcher) extend() {
 		if seed&1 == inOrder {
 			ordered -= s.length
 		}
-		// The search next to a stretch is bounded. So the time is in proportion to the length of the texts,
-		// whatever they contain.
+		// The search next to a stretch is bounded, so the time is in proportion to the length of any texts.
 		rest := 0
 		if s.length+m.shingle > LeastSpan {
 			rest = mostBeside * s.length
@@ -146,8 +143,8 @@ func (m *Matcher) grow(a, b, end, most int) stretch {
 	return stretch{a: begin, b: b - (a - begin), length: last - begin + 1}
 }
 
-// beside returns the next stretch on the diagonal of s, before s or behind it, if both may be in one span. It
-// returns at most the given number of shingles of it.
+// beside returns at most the given number of shingles of the next stretch on the diagonal of s that may be in one span
+// with it, before s or behind it.
 func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	if most == 0 {
 		return stretch{}, false
@@ -238,7 +235,7 @@ func byPlace(x, y stretch) int {
 	return x.b - y.b
 }
 
-// longestNew returns the longest part of a stretch whose shingles are each covered in at most the given number of
+// longestNew returns the longest part of a stretch of which no shingle is covered in more than the given number of
 // texts.
 func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	best, begin := stretch{}, 0

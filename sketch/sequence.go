@@ -257,8 +257,8 @@ func (s *Sequencer) joinRuns(first int) {
 	s.begins, s.ends = s.begins[:first+tokens], s.ends[:first+tokens]
 }
 
-// pieceLength returns the length of the first piece of text that can be normalized on its own. It ends behind
-// white space or, if Chinese characters are tokens, before one of them.
+// pieceLength returns the length of the first piece of text that can be normalized on its own, up to white space or, if
+// Chinese characters are tokens, one of them.
 func (s *Sequencer) pieceLength(text []byte) int {
 	for at := 1; at < len(text); at++ {
 		endsWord := kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind
@@ -276,8 +276,7 @@ func (s *Sequencer) pieceLength(text []byte) int {
 	return len(text)
 }
 
-// prepare normalizes a piece of the text that begins at the given offset. It appends the result to the text
-// that is hashed, and notes where its tokens are.
+// prepare appends a piece of the text, normalized, to the text that is hashed, and notes where its tokens are.
 func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.piece = s.piece[:0]
 	if s.steps.normalizer != nil {

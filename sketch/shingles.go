@@ -59,8 +59,9 @@ func (s *Shingles) appendOthers(others, set []uint64) []uint64 {
 	return others
 }
 
-// rest returns what says what a document is, given its set, in the memory of kept: the shingles that are not among them, in
-// their order, or none if some are among them and fewer than [LeastOwn] are not. It also returns how many are among them.
+// rest returns what says what a document is, given its set, in the memory of kept: the shingles that are not among
+// them, in their order, or none if some are among them and fewer than [LeastOwn] are not. It also returns how many are
+// among them.
 func (s *Shingles) rest(kept, set []uint64) (rest []uint64, ignored int) {
 	rest = s.appendOthers(kept[:0], set)
 	ignored = len(set) - len(rest)
@@ -70,8 +71,8 @@ func (s *Shingles) rest(kept, set []uint64) (rest []uint64, ignored int) {
 	return rest, ignored
 }
 
-// leaveOut leaves the rest of the set of a document, in the memory of kept, and returns it. If that is nothing, the digest
-// is still of the whole set: such a document is equal to documents of the same set, and like no other.
+// leaveOut leaves the rest of the set of a document, in the memory of kept, and returns it. If that is nothing, the
+// digest is still of the whole set: such a document is equal to documents of the same set, and like no other.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
 	d.Set, d.Ignored = s.rest(kept, d.Set)
 	if d.Ignored > 0 && len(d.Set) > 0 {
@@ -101,8 +102,8 @@ func NewStripper(out *Shingles, simHashBits int) (*Stripper, error) {
 	return s, err
 }
 
-// Strip returns the shingles of a set that count, or none if fewer than [LeastOwn] of them are left, and their SimHash fingerprint, nil if none is wanted. Both
-// belong to the Stripper, which overwrites them in the next call.
+// Strip returns the shingles of a set that count, or none if fewer than [LeastOwn] of them are left, and their SimHash
+// fingerprint, nil if none is wanted. Both belong to the Stripper, which overwrites them in the next call.
 func (s *Stripper) Strip(set []uint64) (rest, simhash []uint64) {
 	s.rest, _ = s.out.rest(s.rest, set)
 	if s.simhash == nil {

@@ -332,8 +332,7 @@ func transposeBytes(words *[8]uint64) {
 	}
 }
 
-// compare returns the positions that are set in more than half of count words of weight 1, and those that are
-// set in exactly half of them.
+// compare returns the positions that are set in more than half, and in exactly half, of count words of weight 1.
 func (m *majority) compare(count uint64) (more, half uint64) {
 	half = ^uint64(0)
 	for p := bits.Len64(count) - 1; p >= 0; p-- {

@@ -82,8 +82,7 @@ func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint3
 	return s.smallest.appendSorted(dst[:0]), s.words
 }
 
-// hash passes text through the pipeline. Each character updates the hashes of all shingles that it belongs
-// to. The end of a word ends the oldest shingle.
+// hash passes text through the pipeline. Each character updates the hashes of its shingles. A word ends the oldest one.
 func (s *SingleHash) hash(text []byte) {
 	open := false
 	for len(text) > 0 {
@@ -104,8 +103,7 @@ func (s *SingleHash) hash(text []byte) {
 	}
 }
 
-// hashThree does the work of hash for shingles of three words, the usual number. It keeps the pipeline in
-// registers, and has fast paths for characters of one and two bytes.
+// hashThree is hash for the usual three words, with the pipeline in registers and fast paths for one and two bytes.
 func (s *SingleHash) hashThree(text []byte) {
 	known, units := &s.table.bytes, &s.table.units
 	upper := ^uint32(0)

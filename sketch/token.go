@@ -27,8 +27,7 @@ const (
 	// if all its code points have a lower case of three bytes instead of two.
 	foldedSize = tokenBlock + (chunkSize+blockSize)*3/2 + lookahead + tokenBlock
 
-	// mostTokens is the room for the tokens of a chunk: one in two bytes, and the tokens that a block writes
-	// beyond the last.
+	// mostTokens is the room for the tokens of a chunk: one in two bytes, and what a block writes beyond the last.
 	mostTokens = (chunkSize+blockSize)/2 + blockSize
 
 	highBits = 0x8080808080808080
@@ -40,12 +39,10 @@ const (
 //
 //	fold, then close at the end of the text; read the tokens; keep
 //
-// Token number i of the chunk is folded[starts[i]:ends[i]]. A token that may continue in the next chunk has a
-// start but no end yet.
+// Token i of the chunk is folded[starts[i]:ends[i]]. One that may continue in the next chunk has no end yet.
 type tokenizer struct {
 	classes *classTable
 
-	// scan says how much of the following fields is in use.
 	scan         asmkernels.Scan
 	folded       [foldedSize]byte
 	starts, ends [mostTokens]uint16
@@ -89,7 +86,6 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 	}
 }
 
-// wideBlock is what foldWide finds in a block.
 type wideBlock struct {
 	tokens     uint64 // bytes of tokens
 	boundaries uint64 // bytes before which an open token ends
@@ -170,7 +166,6 @@ func beyondASCII(source *[lookahead]byte) (wide uint64) {
 	return wide
 }
 
-// foldInPlace writes the lower case of a code point, unless that has another length.
 func foldInPlace(folded []byte, r rune, length int) bool {
 	lower := unicode.ToLower(r)
 	if utf8.RuneLen(lower) != length {
@@ -198,8 +193,7 @@ func (t *tokenizer) wideBlock(letters, marks, solos, heads uint64, size int, res
 	}
 }
 
-// foldResized folds the code point at the beginning of window, a letter whose lower case has another length.
-// It returns the length of the code point.
+// foldResized folds the first code point of window, whose lower case has another length. It returns its length.
 func (t *tokenizer) foldResized(window []byte) int {
 	r, length := utf8.DecodeRune(window)
 	size := utf8.EncodeRune(t.folded[t.scan.Written:], unicode.ToLower(r))
