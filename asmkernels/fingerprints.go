@@ -69,9 +69,9 @@ func (f *Fingerprints[E]) at(i int) []E {
 	return f.elements[start:f.ends[i]]
 }
 
-// Search calls visit for every fingerprint whose similarity to query, which is as those given to [Fingerprints.Add], is
-// threshold or more: i is its number, and the similarity is that of common elements among so many of the union. The
-// rule is as in [Required]; two empty fingerprints have no similarity.
+// Search calls visit for every fingerprint, i by number, whose similarity to query is threshold or more. Query is a
+// fingerprint as [Fingerprints.Add] takes it. The similarity is common / union: the share of the elements of the union
+// that both contain. The rule is as in [Required]; two empty fingerprints have no similarity.
 func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, common, union int)) {
 	query = query[:min(len(query), f.size)]
 	s, bitmap := f.search(threshold), newBitmap(query)
@@ -81,8 +81,8 @@ func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, com
 }
 
 // Pairs calls visit for every pair of fingerprints i < j whose similarity is threshold or more, as in
-// [Fingerprints.Search]. Those of a j come in ascending order of i only within a part of the table: it goes through the
-// triangle of all pairs by columns that the cache has room for.
+// [Fingerprints.Search]. Pairs of one j come in ascending order of i only within a part of the table: it goes through
+// the triangle of all pairs by columns that the cache has room for.
 func (f *Fingerprints[E]) Pairs(threshold float64, visit func(i, j, common, union int)) {
 	s := f.search(threshold)
 	for start := 0; start < f.Len(); start += tile {

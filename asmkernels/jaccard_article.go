@@ -3,7 +3,7 @@ package asmkernels
 import "math"
 
 // JaccardClassical is the article's JaccardClassical (Gudkov, MinHash, 2019): the Jaccard similarity of two
-// fingerprints, both in strictly ascending order, by a merge. That of two empty ones is not a number. It is what the
+// fingerprints, both in strictly ascending order, by a merge. Two empty ones give NaN. It is what the
 // kernels are measured against; take [Intersect] or [Fingerprints].
 func JaccardClassical(a, b []uint32) float64 {
 	return articleQuotient(a, b, articleMerge(a, b))

@@ -48,7 +48,7 @@ func (c *BitCounters) addLanes(planes *[lanePlanes][2]uint64) {
 	}
 }
 
-// addBitsNEON sets the planes to the counts of up to 510 words: those of the words at even and at odd places.
+// addBitsNEON sets the planes to the counts of up to 510 words, one for even and one for odd places.
 //
 //go:noescape
 func addBitsNEON(planes *[lanePlanes][2]uint64, words []uint64)

@@ -89,17 +89,16 @@ func checkBlocks(bits, distance int, blocks []int) error {
 	if len(blocks) == 0 {
 		return fmt.Errorf("permuted tables of %d bits need a number of blocks", bits)
 	}
-	tables, left := 1., bits // left is the fewest bits that a level leaves
+	left := bits // the fewest bits that a level leaves
 	for level, count := range blocks {
 		if count <= distance || count > left {
 			return fmt.Errorf(
 				"permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d",
 				count, level+1, distance, left)
 		}
-		tables *= choices(count, distance)
 		left = left / count * distance
 	}
-	if tables > MostTables {
+	if tables := tablesOf(distance, blocks); tables > MostTables {
 		return fmt.Errorf(
 			"permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d",
 			bits, distance, blocks, tables, MostTables)

@@ -62,8 +62,8 @@ func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 	return common, common + onlyA + onlyB, false
 }
 
-// countSmallest counts, among the most smallest elements of the union of two sets in ascending order, those in both,
-// only in a and only in b.
+// countSmallest counts, among the most smallest elements of the union of two sets in ascending order, how many are in
+// both, only in a and only in b.
 func countSmallest[T uint32 | uint64](a, b []T, most int) (common, onlyA, onlyB int) {
 	for i, j, union := 0, 0, 0; union < most && (i < len(a) || j < len(b)); union++ {
 		switch {

@@ -104,25 +104,27 @@ func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	for r := range table.shorts {
 		table.shorts[r] = newShort(rune(r), classes[r])
 	}
+	kinds := [everyClass + 1]asmkernels.Kind{
+		letter:    asmkernels.Letter,
+		mark:      asmkernels.Mark,
+		solo:      asmkernels.Solo,
+		irregular: asmkernels.Care,
+	}
 	table.kernel = asmkernels.NewClasses(func(r rune) (asmkernels.Kind, rune) {
-		c, lower := classes[r], r
-		if c&irregular != 0 {
-			lower = unicode.ToLower(r)
+		c := classes[r]
+		if c != irregular {
+			c &^= irregular
 		}
-		switch c &^ irregular {
-		case letter:
-			return asmkernels.Letter, lower
-		case mark:
-			return asmkernels.Mark, lower
-		case solo:
-			return asmkernels.Solo, lower
-		}
-		if c == irregular {
-			return asmkernels.Care, lower
-		}
-		return asmkernels.Separator, lower
+		return kinds[c], lowerOf(r, classes[r])
 	})
 	return table
+}
+
+func lowerOf(r rune, c class) rune {
+	if c&irregular == 0 {
+		return r
+	}
+	return unicode.ToLower(r)
 }
 
 func assign(classes []class, ranges *unicode.RangeTable, c class) {
@@ -130,10 +132,7 @@ func assign(classes []class, ranges *unicode.RangeTable, c class) {
 }
 
 func newShort(r rune, c class) short {
-	lower := r
-	if c&irregular != 0 {
-		lower = unicode.ToLower(r)
-	}
+	lower := lowerOf(r, c)
 	if utf8.RuneLen(r) != 2 || utf8.RuneLen(lower) != 2 {
 		return short(irregular) << shortClass
 	}

@@ -239,7 +239,8 @@ func (r *commonRuns) rank() []uint32 {
 	return t.ranks
 }
 
-// renumber ranks the tails by their ranks and those of their second halves, and returns how many ranks there are.
+// renumber ranks the tails by their ranks, then by the ranks of their second halves. It returns how many ranks there
+// are.
 func (t *tails) renumber() (ranks int) {
 	before := [2]uint32{}
 	for i, number := range t.order {

@@ -88,7 +88,7 @@ func (m *Matcher) find(inA, inB bitSet) {
 	m.tell()
 }
 
-// extend finds the stretches that contain seeds, and near a long one those without, whose shingles are frequent.
+// extend finds the stretches that contain seeds, and near long stretches others, whose shingles are frequent.
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
@@ -235,7 +235,7 @@ func byPlace(x, y stretch) int {
 	return x.b - y.b
 }
 
-// longestNew returns the longest part of a stretch of which no shingle is covered in more than the given number of
+// longestNew returns the longest part of a stretch without a shingle that is covered in more than the given number of
 // texts.
 func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	best, begin := stretch{}, 0

@@ -32,12 +32,9 @@ const mostValue = 300
 // is in any state. A panic that no document causes goes on, see [OfTask].
 func Over(step string, do func() error) (err error) {
 	defer func() {
-		value := recover()
-		switch {
-		case value == nil:
-		case OfTask(value) != nil:
+		if value := recover(); OfTask(value) != nil {
 			panic(value)
-		default:
+		} else if value != nil {
 			err = &Error{step, fmt.Sprintf("%.*s", mostValue, fmt.Sprint(value)), place()}
 		}
 	}()
