@@ -12,8 +12,8 @@
 // [Fingerprinter] puts these together. It takes documents of several texts with weights, or of features that another
 // program has found.
 //
-// To find copied passages, a [Sequencer] turns a text into a [Sequence] of its shingles with their places, without what
-// is quoted. A [Matcher] says what two sequences have in common and where.
+// To find copied passages, a [Sequencer] turns a text into a [Sequence] of its shingles with their places, on request
+// without quotations. A [Matcher] says what two sequences have in common and where.
 //
 // In addition to this measure there are the fingerprints of other schemes. Each follows its article and is tested
 // against programs in use: the single-hash MinHash ([SingleHash], [EstimateFingerprints]), [SimHash] of weighted
